@@ -1,0 +1,116 @@
+import Joi from 'joi';
+import {
+  type Field,
+  type Fields,
+  field,
+  type JsonSchema,
+  type OptionalField,
+  type Out,
+  type OutOf,
+  type Shape,
+} from './field.ts';
+
+/** Up to `max` values of one kind. */
+export const list = <F extends Field>(
+  item: F,
+  { max = 100, min = 0, unique = false }: { max?: number; min?: number; unique?: boolean } = {},
+): Field<Out<F>[], false> => {
+  const joi = Joi.array().items(item.joi.optional()).min(min).max(max);
+  return field(unique ? joi.unique() : joi, {
+    type: 'array',
+    items: item.json,
+    maxItems: max,
+    ...(min > 0 && { minItems: min }),
+    ...(unique && { uniqueItems: true }),
+  });
+};
+
+/** An object whose keys are free and whose values are of one kind. */
+export const mapOf = <F extends Field>(item: F, max = 100): Field<Record<string, Out<F>>, false> =>
+  field(Joi.object().pattern(Joi.string().max(200), item.joi).max(max), {
+    type: 'object',
+    propertyNames: { maxLength: 200 },
+    additionalProperties: item.json,
+    maxProperties: max,
+  });
+
+/** The key may be missing, in what is sent and in what comes out. */
+export const optional = <F extends Field>(inner: F): OptionalField<Out<F>> => {
+  const bare = inner.bare ?? inner;
+  return { joi: bare.joi.optional(), json: bare.json, absent: true } as OptionalField<Out<F>>;
+};
+
+/** The key may be missing in what is sent; the default stands in for it. */
+export const withDefault = <F extends Field>(inner: F, value: Out<F>): Field<Out<F>, true> => ({
+  joi: inner.joi.optional().default(value as Joi.Reference),
+  json: { ...inner.json, default: value },
+  absent: true,
+  bare: inner as Field<Out<F>>,
+});
+
+const withNull = (json: JsonSchema): JsonSchema => {
+  if (json.title !== undefined) return { anyOf: [json, { type: 'null' }] };
+  if (Array.isArray(json.enum)) return { ...json, enum: [...json.enum, null] };
+  return json.type === undefined ? json : { ...json, type: [json.type, 'null'] };
+};
+
+/** The value may be null. */
+export const nullable = <F extends Field>(
+  inner: F,
+): F extends OptionalField<infer T> ? OptionalField<T | null> : Field<Out<F> | null, F['absent']> =>
+  ({
+    joi: inner.joi.allow(null),
+    json: withNull(inner.json),
+    absent: inner.absent,
+    ...(inner.bare && { bare: nullable(inner.bare) }),
+  }) as never;
+
+const objectOf = (fields: Fields): { joi: Joi.ObjectSchema; json: JsonSchema } => {
+  const entries = Object.entries(fields);
+  return {
+    joi: Joi.object(
+      Object.fromEntries(entries.map(([k, f]) => [k, f.absent ? f.joi : f.joi.required()])),
+    ),
+    json: {
+      type: 'object',
+      properties: Object.fromEntries(entries.map(([k, f]) => [k, f.json])),
+      required: entries.filter(([, f]) => !f.absent).map(([k]) => k),
+    },
+  };
+};
+
+/** An object with exactly these keys; any other is refused. */
+export const shape = <const F extends Fields>(fields: F): Shape<F> => {
+  const { joi, json } = objectOf(fields);
+  return { ...field<OutOf<F>>(joi, { ...json, additionalProperties: false }), fields };
+};
+
+/** An object that may carry further keys; they are dropped. */
+export const openShape = <const F extends Fields>(fields: F): Shape<F> => {
+  const { joi, json } = objectOf(fields);
+  return { ...field<OutOf<F>>(joi.options({ stripUnknown: true }), json), fields };
+};
+
+/** The same object with every key optional and no defaults: what a partial `PUT` takes. */
+export const partial = <F extends Fields>(
+  of: Shape<F>,
+): Shape<{ [K in keyof F]: OptionalField<Out<F[K]>> }> =>
+  shape(
+    Object.fromEntries(Object.entries(of.fields).map(([k, f]) => [k, optional(f)])),
+  ) as unknown as Shape<{ [K in keyof F]: OptionalField<Out<F[K]>> }>;
+
+/** Gives a field the name under which documents list it once and refer to it. */
+export const named = <F extends Field>(title: string, inner: F): F => ({
+  ...inner,
+  json: { title, ...inner.json },
+});
+
+/** Says in documents what a field means. */
+export const described = <F extends Field>(
+  inner: F,
+  description: string,
+  example?: unknown,
+): F => ({
+  ...inner,
+  json: { ...inner.json, description, ...(example !== undefined && { examples: [example] }) },
+});

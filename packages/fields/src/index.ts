@@ -1,0 +1,29 @@
+export {
+  described,
+  list,
+  mapOf,
+  named,
+  nullable,
+  openShape,
+  optional,
+  partial,
+  shape,
+  withDefault,
+} from './compose.ts';
+export type { Field, Fields, JsonSchema, OptionalField, Out, OutOf, Shape } from './field.ts';
+export { type FieldErrors, readTexts, type Validation, validate } from './validate.ts';
+export {
+  anything,
+  bool,
+  clamped,
+  date,
+  email,
+  int,
+  matching,
+  number,
+  oneOf,
+  text,
+  time,
+  uuid,
+  verbatim,
+} from './words.ts';

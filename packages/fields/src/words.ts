@@ -1,0 +1,143 @@
+import Joi from 'joi';
+import { type Field, field } from './field.ts';
+
+const messages = {
+  'text.ill_formed': '{{#label}} must not contain NUL or unpaired surrogates',
+  'time.invalid': '{{#label}} must be an existing time in ISO 8601 format with a time zone',
+  'date.invalid': '{{#label}} must be an existing date in the form YYYY-MM-DD',
+  'email.invalid': '{{#label}} must be an e-mail address',
+  'uuid.invalid': '{{#label}} must be a UUID',
+};
+
+const string = (check: Joi.CustomValidator<string, unknown>): Joi.Schema =>
+  Joi.string().custom(check).messages(messages);
+
+/** PostgreSQL stores neither NUL nor an unpaired surrogate. */
+const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
+
+const lengthOf = (value: string): number => {
+  let points = 0;
+  for (const _ of value) points += 1;
+  return points;
+};
+
+/** Text of 1 to `max` code points that is not blank; white space around it is cut off. */
+export const text = (max: number): Field<string, false> =>
+  field(
+    string((value, { error }) => {
+      if (!isStorable(value)) return error('text.ill_formed');
+      if (value.length > max && lengthOf(value) > max) return error('string.max', { limit: max });
+      return value.trim() || error('string.empty');
+    }),
+    { type: 'string', maxLength: max, pattern: '\\S' },
+  );
+
+/** Text kept to the letter, blanks and all: passwords, tokens, search terms. May be empty when `min` is 0. */
+export const verbatim = (max: number, min = 1): Field<string, false> => {
+  const joi = string((value, { error }) => {
+    if (!isStorable(value)) return error('text.ill_formed');
+    const length = lengthOf(value);
+    if (length > max) return error('string.max', { limit: max });
+    return length < min ? error('string.min', { limit: min }) : value;
+  });
+  return field(min === 0 ? (joi as Joi.StringSchema).allow('') : joi, {
+    type: 'string',
+    minLength: min,
+    maxLength: max,
+  });
+};
+
+/** Text that matches a pattern; `what` ends the sentence "must be ...". */
+export const matching = (pattern: RegExp, what: string, max: number): Field<string, false> =>
+  field(
+    string((value, { error }) => {
+      if (!isStorable(value)) return error('text.ill_formed');
+      if (lengthOf(value) > max) return error('string.max', { limit: max });
+      return pattern.test(value) ? value : error('string.pattern.base');
+    }).messages({ 'string.pattern.base': `{{#label}} must be ${what}` }),
+    { type: 'string', maxLength: max, pattern: pattern.source },
+  );
+
+/**
+ * An e-mail address, given in lower case. Only the shape is checked (letters of any script, one @, a
+ * domain with a dot): whether it exists is for a message to find out.
+ */
+export const email = (): Field<string, false> => {
+  const pattern = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
+  return field(
+    string((value, { error }) =>
+      isStorable(value) && lengthOf(value) <= 254 && pattern.test(value)
+        ? value.toLowerCase()
+        : error('email.invalid'),
+    ),
+    { type: 'string', maxLength: 254, pattern: pattern.source },
+  );
+};
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** A UUID (RFC 9562), given in lower case. */
+export const uuid = (): Field<string, false> =>
+  field(
+    string((value, { error }) => (UUID.test(value) ? value.toLowerCase() : error('uuid.invalid'))),
+    { type: 'string', format: 'uuid' },
+  );
+
+/** A whole number within bounds, both included. */
+export const int = (min: number, max: number): Field<number, false> =>
+  field(Joi.number().integer().min(min).max(max), { type: 'integer', minimum: min, maximum: max });
+
+/** A whole number that is moved to the nearest bound when it lies outside. */
+export const clamped = (min: number, max: number): Field<number, false> =>
+  field(
+    Joi.number()
+      .integer()
+      .unsafe()
+      .custom((value: number) => Math.min(Math.max(value, min), max)),
+    { type: 'integer', description: `Moved into ${min} to ${max} when outside.` },
+  );
+
+/** A number within bounds, both included. */
+export const number = (min: number, max: number): Field<number, false> =>
+  field(Joi.number().min(min).max(max), { type: 'number', minimum: min, maximum: max });
+
+export const bool = (): Field<boolean, false> => field(Joi.boolean(), { type: 'boolean' });
+
+/** One of a closed set of values. */
+export const oneOf = <const V extends readonly (string | number | boolean)[]>(
+  ...values: V
+): Field<V[number], false> => field(Joi.valid(...values), { enum: values });
+
+const daysIn = (year: number, month: number): number =>
+  new Date(Date.UTC(year, month, 0)).getUTCDate();
+
+const isCalendarDate = (value: string): boolean => {
+  const [year = 0, month = 0, day = 0] = value.split('-').map(Number);
+  return year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month);
+};
+
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+
+/** A moment in ISO 8601 with its zone (RFC 3339); a `Date` in code. A day that does not exist is refused. */
+export const time = (): Field<Date, false> =>
+  field(
+    string((value, { error }) => {
+      const moment = new Date(value);
+      return TIME.test(value) && isCalendarDate(value.slice(0, 10)) && !Number.isNaN(+moment)
+        ? moment
+        : error('time.invalid');
+    }),
+    { type: 'string', format: 'date-time' },
+  );
+
+/** A calendar date, `YYYY-MM-DD`, that exists. */
+export const date = (): Field<string, false> =>
+  field(
+    string((value, { error }) =>
+      /^\d{4}-\d{2}-\d{2}$/.test(value) && isCalendarDate(value) ? value : error('date.invalid'),
+    ),
+    { type: 'string', format: 'date' },
+  );
+
+/** Any JSON value; for payloads that belong to others. */
+export const anything = (): Field<unknown, false> => field(Joi.any(), {});
