@@ -1,0 +1,48 @@
+import { isUtf8 } from 'node:buffer';
+import express, { type Request, type RequestHandler, type Response } from 'express';
+import { HttpError } from './http-error.ts';
+
+const hasBody = (req: Request): boolean =>
+  req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+
+const malformed = (cause: unknown): HttpError =>
+  new HttpError(400, 'malformed_body', 'The body is not well-formed JSON in UTF-8.', { cause });
+
+const refusals: Readonly<Record<string, (cause: unknown) => HttpError>> = {
+  'entity.too.large': (cause) =>
+    new HttpError(413, 'body_too_large', 'The body is too large.', { cause }),
+  'encoding.unsupported': (cause) =>
+    new HttpError(415, 'unsupported_media_type', 'The content encoding is not supported.', {
+      cause,
+    }),
+  'charset.unsupported': (cause) =>
+    new HttpError(415, 'unsupported_media_type', 'JSON is sent in UTF-8.', { cause }),
+};
+
+const refusal = (error: { type?: string }): HttpError =>
+  (refusals[error.type ?? ''] ?? malformed)(error);
+
+/**
+ * Reads a JSON body of at most `limit` bytes into `req.body`; an absent body stays undefined.
+ * Refuses other media types (415), what is too large (413), and malformed JSON or UTF-8 (400):
+ * a decoder that replaces broken bytes would store something that nobody sent.
+ */
+export const jsonBody = (limit: number): RequestHandler => {
+  const parse = express.json({
+    limit,
+    strict: false,
+    verify: (_req, _res, bytes) => {
+      if (!isUtf8(bytes)) throw new Error('not UTF-8');
+    },
+  });
+  return (req: Request, res: Response, next) => {
+    if (!hasBody(req)) return next();
+    if (!req.is('application/json')) {
+      const message = 'The body must be sent as application/json.';
+      return next(new HttpError(415, 'unsupported_media_type', message));
+    }
+    parse(req, res, (error?: unknown) =>
+      next(error ? refusal(error as { type?: string }) : undefined),
+    );
+  };
+};

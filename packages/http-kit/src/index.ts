@@ -1,0 +1,34 @@
+export { jsonBody } from './body.ts';
+export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
+export { type HealthOptions, healthRoutes } from './health.ts';
+export {
+  HttpError,
+  invalidField,
+  notFound,
+  unauthenticated,
+  validationFailed,
+} from './http-error.ts';
+export { createLimits, type LimitClass, type Limits, type LimitsOptions } from './limits.ts';
+export { createLogger, type Logger, requestLog } from './logs.ts';
+export { createMetrics, type Metrics } from './metrics.ts';
+export { flatten, type Gate, type MountOptions, mount } from './mount.ts';
+export { type DocumentOptions, openapi } from './openapi.ts';
+export { runProcess } from './process.ts';
+export { reference } from './reference.ts';
+export {
+  type Access,
+  type Empty,
+  empty,
+  forwarded,
+  type HandlerInput,
+  permissionsOf,
+  type Reply,
+  type RouteEntry,
+  type RouteGroups,
+  type RouteTable,
+  routesFor,
+  under,
+} from './route.ts';
+export { crossOrigin, securityHeaders } from './security.ts';
+export { type Listening, listen, PortTaken } from './serve.ts';
+export { readSettings } from './settings.ts';

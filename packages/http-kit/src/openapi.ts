@@ -1,0 +1,144 @@
+import type { Field, JsonSchema, Shape } from '@tessera/fields';
+import { flatten } from './mount.ts';
+import { type Empty, permissionsOf, type RouteEntry, type RouteGroups } from './route.ts';
+
+export interface DocumentOptions {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  /** The body of every answer that is not a success. */
+  readonly error: Field;
+  /** What each status means that the gate, the limits or the checks may answer. */
+  readonly problems: Readonly<Record<number, string>>;
+}
+
+type Schemas = Record<string, JsonSchema>;
+
+/** Lists named schemas once under `components` and leaves references where they stood. */
+const hoist = (schema: unknown, schemas: Schemas): unknown => {
+  if (Array.isArray(schema)) return schema.map((item) => hoist(item, schemas));
+  if (schema === null || typeof schema !== 'object') return schema;
+  const { title, ...rest } = schema as { title?: unknown } & Record<string, unknown>;
+  const inner = Object.fromEntries(Object.entries(rest).map(([k, v]) => [k, hoist(v, schemas)]));
+  // A property called "title" is an object; the name of a schema is a text.
+  if (typeof title !== 'string')
+    return title === undefined ? inner : { title: hoist(title, schemas), ...inner };
+  const known = schemas[title];
+  if (known && JSON.stringify(known) !== JSON.stringify(inner)) {
+    throw new Error(`Two different schemas are named "${title}".`);
+  }
+  schemas[title] = inner;
+  return { $ref: `#/components/schemas/${title}` };
+};
+
+const statusesOf = (route: RouteEntry): number[] => {
+  const guarded = route.permission !== 'public';
+  return [
+    ...(guarded ? [401, 403] : []),
+    ...(route.params ? [404] : []),
+    ...(route.body ? [400, 413, 415] : []),
+    ...(route.forward ? [] : [422]),
+    ...[429, 500, 503],
+  ];
+};
+
+const parametersOf = (
+  shape: Shape | undefined,
+  where: 'path' | 'query',
+  schemas: Schemas,
+): object[] =>
+  Object.entries(shape?.fields ?? {}).map(([name, field]) => {
+    const { description, ...schema } = field.json as { description?: string };
+    return {
+      name,
+      in: where,
+      required: where === 'path' || !field.absent,
+      ...(description && { description }),
+      schema: hoist(schema, schemas),
+    };
+  });
+
+const jsonContent = (
+  field: Field,
+  schemas: Schemas,
+  types: readonly string[] = ['application/json'],
+) => {
+  const schema = hoist(field.json, schemas);
+  return { content: Object.fromEntries(types.map((type) => [type, { schema }])) };
+};
+
+const operationOf = (
+  [id, route]: readonly [string, RouteEntry],
+  tag: string,
+  options: DocumentOptions,
+  schemas: Schemas,
+): object => {
+  const needed = permissionsOf(route);
+  const problems = { ...options.problems, ...route.problems };
+  const own = Object.keys(route.problems ?? {}).map(Number);
+  const refusals = [...new Set([...statusesOf(route), ...own])].filter(
+    (status) => problems[status] !== undefined && route.responses[status] === undefined,
+  );
+  const answer = (field: Field | Empty): object =>
+    'empty' in field ? {} : jsonContent(field, schemas);
+  const success = Object.entries(route.responses).map(([status, field]) => [
+    status,
+    {
+      description: Number(status) < 300 ? 'Success' : (problems[Number(status)] ?? 'See the body'),
+      ...answer(field),
+    },
+  ]);
+  const failure = refusals.map((status) => [
+    status,
+    { description: problems[status], ...jsonContent(options.error, schemas) },
+  ]);
+  const parameters = [
+    ...parametersOf(route.params, 'path', schemas),
+    ...parametersOf(route.query, 'query', schemas),
+  ];
+  return {
+    operationId: id,
+    tags: [tag],
+    summary: route.summary,
+    ...(route.description && { description: route.description }),
+    security: route.permission === 'public' ? [] : [{ bearer: [] }],
+    'x-permissions': route.permission === 'public' ? 'public' : needed,
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.body && {
+      requestBody: { required: true, ...jsonContent(route.body, schemas, route.bodyTypes) },
+    }),
+    responses: Object.fromEntries([...success, ...failure]),
+  };
+};
+
+const sorted = (schemas: Schemas): Schemas =>
+  Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => a.localeCompare(b, 'en')));
+
+/** The OpenAPI 3.1 document of an app, from the same tables that its router is made of. */
+export const openapi = (groups: RouteGroups, options: DocumentOptions): object => {
+  flatten(groups);
+  const schemas: Schemas = {};
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [tag, table] of Object.entries(groups)) {
+    for (const named of Object.entries(table)) {
+      const { path, method } = named[1];
+      paths[path] = { ...paths[path], [method]: operationOf(named, tag, options, schemas) };
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: options.title,
+      version: options.version,
+      description: options.description,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: Object.keys(groups).map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: sorted(schemas),
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+    },
+  };
+};

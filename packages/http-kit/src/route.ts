@@ -1,0 +1,135 @@
+import type { Field, Out, Shape } from '@tessera/fields';
+import type { Request, RequestHandler, Response } from 'express';
+
+export type Method = 'get' | 'post' | 'put' | 'delete';
+
+/** An answer without a body. */
+export const empty = { empty: true } as const;
+export type Empty = typeof empty;
+
+export type Responses = Readonly<Record<number, Field | Empty>>;
+
+/** For everyone; has to be written, so that no route is open by oversight. */
+type Public = 'public';
+/** For every caller who is known, whatever their rights: one's own profile, for example. */
+type Authenticated = 'authenticated';
+export type Access<Permission extends string> =
+  | Public
+  | Authenticated
+  | Permission
+  | readonly [Permission, ...Permission[]];
+
+declare const replied: unique symbol;
+/** Proof that a handler has answered; only `reply` makes one. */
+export interface Reply {
+  readonly [replied]: true;
+}
+
+type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+/** Sends one of the declared answers. */
+export type ReplyFunction<R extends Responses> = <S extends keyof R & number>(
+  status: S,
+  ...answer: R[S] extends Empty ? [headers?: Headers] : [body: Out<R[S]>, headers?: Headers]
+) => Reply;
+
+type ParameterNames<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterNames<Rest>
+  : never;
+
+type Given<F> = F extends Field ? Out<F> : undefined;
+
+export interface HandlerInput<Caller, PA, Q, B, R extends Responses> {
+  readonly params: Given<PA>;
+  readonly query: Given<Q>;
+  readonly body: Given<B>;
+  readonly caller: Caller;
+  readonly req: Request;
+  readonly res: Response;
+  readonly reply: ReplyFunction<R>;
+}
+
+interface Declared<A, R extends Responses> {
+  readonly method: Method;
+  /** Permissions that are all needed, the first one named first; or `public`, or `authenticated`. */
+  readonly permission: A;
+  readonly summary: string;
+  readonly description?: string;
+  readonly responses: R;
+  /** The 4xx and 5xx answers that are this route's own: status and when. */
+  readonly problems?: Readonly<Record<number, string>>;
+  /** What kind of thing the path names, for `permission_denied`; its id is the last path parameter. */
+  readonly resource?: string;
+  /** The class of limits that counts this route; `default` unless told. */
+  readonly limit?: string;
+}
+
+/** A route as it is written: everything about it, typed against its handler. */
+export interface Route<
+  Caller,
+  A,
+  P extends string,
+  PA extends Shape | undefined,
+  Q extends Shape | undefined,
+  B extends Field | undefined,
+  R extends Responses,
+> extends Declared<A, R> {
+  readonly path: P;
+  readonly params?: PA &
+    (Given<PA> extends Record<ParameterNames<P>, unknown>
+      ? unknown
+      : `params lacks ${ParameterNames<P>}`);
+  readonly query?: Q;
+  readonly body?: B;
+  handler(
+    input: HandlerInput<A extends Public ? undefined : Caller, PA, Q, B, R>,
+  ): Promise<Reply> | Reply;
+}
+
+/** A route as the kit sees it, whatever its types were. */
+export interface RouteEntry extends Declared<string | readonly string[], Responses> {
+  readonly path: string;
+  readonly params?: Shape | undefined;
+  readonly query?: Shape | undefined;
+  readonly body?: Field | undefined;
+  /** Media types of the body; JSON unless told. */
+  readonly bodyTypes?: readonly string[];
+  handler?(input: never): Promise<Reply> | Reply;
+  /** Where another framework answers: it does its own parsing and checks. */
+  readonly forward?: RequestHandler;
+}
+
+/** Operation id -> route. */
+export type RouteTable = Readonly<Record<string, RouteEntry>>;
+/** Tag -> routes, in the order of the document. */
+export type RouteGroups = Readonly<Record<string, RouteTable>>;
+
+/** Gives an app its `route` function, bound to who calls it and to the permissions that exist. */
+export const routesFor =
+  <Caller, Permission extends string>() =>
+  <
+    const A extends Access<Permission>,
+    const P extends string,
+    R extends Responses,
+    PA extends Shape | undefined = undefined,
+    Q extends Shape | undefined = undefined,
+    B extends Field | undefined = undefined,
+  >(
+    route: Route<Caller, A, P, PA, Q, B, R>,
+  ): RouteEntry =>
+    route as RouteEntry;
+
+/** A public route that another framework answers; declared here so that it is described and limited. */
+export const forwarded = (
+  route: Omit<RouteEntry, 'permission' | 'handler'> & { readonly forward: RequestHandler },
+): RouteEntry => ({ ...route, permission: 'public' });
+
+/** The permissions that a route needs; none for `public` and `authenticated`. */
+export const permissionsOf = (route: RouteEntry): readonly string[] =>
+  [route.permission].flat().filter((p) => p !== 'public' && p !== 'authenticated');
+
+/** The same routes below a prefix. */
+export const under = (prefix: string, routes: RouteTable): RouteTable =>
+  Object.fromEntries(
+    Object.entries(routes).map(([id, route]) => [id, { ...route, path: prefix + route.path }]),
+  );
