@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { covers, decide, type Policy } from './index.ts';
+
+const allow = (action: string): Policy => ({ action, effect: 'allow' });
+const deny = (action: string): Policy => ({ action, effect: 'deny' });
+
+describe('decide', () => {
+  test('without a policy it is denied, by none', () => {
+    expect(decide([], 'a.b')).toEqual({ allowed: false, by: null });
+    expect(decide([allow('a.c')], 'a.b')).toEqual({ allowed: false, by: null });
+  });
+
+  test('an allow that covers allows, and is named', () => {
+    expect(decide([allow('a.c'), allow('a.*')], 'a.b')).toEqual({
+      allowed: true,
+      by: allow('a.*'),
+    });
+  });
+
+  test('a deny beats every allow, wherever it stands and however broad', () => {
+    expect(decide([allow('a.b'), deny('*')], 'a.b')).toEqual({ allowed: false, by: deny('*') });
+    expect(decide([deny('a.*'), allow('a.b')], 'a.b')).toEqual({ allowed: false, by: deny('a.*') });
+  });
+
+  test('a deny of something else changes nothing', () => {
+    expect(decide([allow('*'), deny('a.c')], 'a.b').allowed).toBe(true);
+  });
+
+  test('the order of the policies never matters', () => {
+    const pattern = fc.constantFrom('*', 'a', 'a.*', '*.b', 'a.b', '*.*', 'a..b', 'x');
+    const policy = fc.record({ action: pattern, effect: fc.constantFrom('allow', 'deny') });
+    fc.assert(
+      fc.property(
+        fc.array(policy as fc.Arbitrary<Policy>),
+        fc.constantFrom('a', 'a.b'),
+        (all, p) => {
+          const { allowed } = decide(all, p);
+          const covering = all.filter(({ action }) => covers(action, p));
+          expect(allowed).toBe(
+            covering.some(({ effect }) => effect === 'allow') &&
+              covering.every(({ effect }) => effect !== 'deny'),
+          );
+          expect(decide(all.toReversed(), p).allowed).toBe(allowed);
+        },
+      ),
+    );
+  });
+});

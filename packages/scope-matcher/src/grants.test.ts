@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { covers, decide, grantsBeyond, type Policy, type Rights } from './index.ts';
+
+const rights = (...actions: string[]): Rights => ({
+  policies: actions.map((action) =>
+    action.startsWith('!')
+      ? { action: action.slice(1), effect: 'deny' }
+      : { action, effect: 'allow' },
+  ),
+});
+const none = rights();
+
+const allows = ({ policies, scopes }: Rights, permission: string): boolean =>
+  decide(policies, permission).allowed && (scopes?.some((s) => covers(s, permission)) ?? true);
+
+describe('grantsBeyond', () => {
+  test('what the holder holds may be given', () => {
+    const holder = rights('tenant.*.crm.*.*');
+    const after = rights('tenant.acme.crm.tasks.view', 'tenant.*.crm.*.list');
+    expect(grantsBeyond({ holder, before: none, after })).toEqual([]);
+  });
+
+  test('names what goes beyond, and what it left as it was it does not count', () => {
+    const holder = rights('identity.members.list');
+    const before = rights('identity.users.list');
+    const after = rights('identity.users.list', 'identity.members.list', 'identity.roles.update');
+    expect(grantsBeyond({ holder, before, after })).toEqual(['identity.roles.update']);
+  });
+
+  test('a removed deny counts as a grant', () => {
+    const holder = rights('a.*', '!a.secret');
+    expect(
+      grantsBeyond({ holder, before: rights('a.*', '!a.secret'), after: rights('a.*') }),
+    ).toEqual(['a.secret']);
+  });
+
+  test('holding every permission of today is not holding those of tomorrow', () => {
+    const holder = rights('identity.users.list', 'identity.users.view');
+    expect(grantsBeyond({ holder, before: none, after: rights('identity.users.*') })).toEqual([
+      'identity.users.*',
+    ]);
+    expect(grantsBeyond({ holder: rights('*.*.*'), before: none, after: rights('*') })).toContain(
+      '*.*.*.*',
+    );
+  });
+
+  test('finds a permission that only joins words of two others', () => {
+    const holder = rights('identity.*.suspend', '!identity.users.*');
+    const after = rights('identity.*.suspend');
+    expect(grantsBeyond({ holder, before: none, after })).toEqual(['identity.users.suspend']);
+  });
+
+  test('scopes bind on both sides', () => {
+    const policies = rights('*').policies;
+    const after = { policies, scopes: ['a.*'] };
+    expect(grantsBeyond({ holder: rights('a.*'), before: none, after })).toEqual([]);
+    expect(grantsBeyond({ holder: { policies, scopes: ['a.b'] }, before: none, after })).toEqual([
+      'a.*',
+    ]);
+    expect(grantsBeyond({ holder: { policies, scopes: [] }, before: none, after })).not.toEqual([]);
+  });
+
+  test('a pattern that does not parse gives nothing', () => {
+    expect(grantsBeyond({ holder: none, before: none, after: rights('a..b', 'ta*') })).toEqual([]);
+  });
+
+  test("giving someone one's own rights, the very same object, is no raise", () => {
+    const own = rights('*', '!a.b');
+    expect(grantsBeyond({ holder: own, before: own, after: own })).toEqual([]);
+    expect(grantsBeyond({ holder: own, before: none, after: own })).toEqual([]);
+  });
+
+  test('agrees with trying every permission, those that no pattern names among them', () => {
+    const words = ['a', 'b', 'new'];
+    const longer = (shorter: string[]): string[] =>
+      shorter.flatMap((p) => words.map((w) => `${p}.${w}`));
+    const universe = [words, longer(words), longer(longer(words)), longer(longer(longer(words)))];
+    const pattern = fc
+      .array(fc.constantFrom('a', 'b', '*'), { minLength: 1, maxLength: 3 })
+      .map((segments) => segments.join('.'));
+    const policy: fc.Arbitrary<Policy> = fc.record({
+      action: pattern,
+      effect: fc.constantFrom('allow', 'allow', 'deny'),
+    });
+    const anyRights: fc.Arbitrary<Rights> = fc.record({
+      policies: fc.array(policy, { maxLength: 6 }),
+      scopes: fc.option(fc.array(pattern, { maxLength: 3 }), { nil: undefined, freq: 3 }),
+    });
+    fc.assert(
+      fc.property(anyRights, anyRights, anyRights, (holder, before, after) => {
+        const isRaise = (p: string): boolean =>
+          allows(after, p) && !allows(before, p) && !allows(holder, p);
+        const found = grantsBeyond({ holder, before, after });
+        for (const p of universe.flat().filter(isRaise)) {
+          expect(found.some((f) => covers(f, p))).toBe(true);
+        }
+        for (const f of found) expect([f, isRaise(f.replaceAll('*', 'new'))]).toEqual([f, true]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('stays quick where many rules name many tenants, resources and verbs', () => {
+    const names = (prefix: string, n: number): string[] =>
+      Array.from({ length: n }, (_, i) => `${prefix}${i}`);
+    const after = rights(
+      ...names('t', 60).map((t) => `tenant.${t}.crm.*.*`),
+      ...names('r', 25).map((r) => `tenant.*.crm.${r}.*`),
+      ...names('v', 15).map((v) => `tenant.*.crm.*.${v}`),
+    );
+    const started = performance.now();
+    expect(grantsBeyond({ holder: after, before: none, after })).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+});

@@ -1,0 +1,87 @@
+import type { Policy } from './decide.ts';
+import { parsePattern, WILDCARD } from './pattern.ts';
+
+/** What someone may do: what the policies allow and, where there are scopes, one of them covers too. */
+export interface Rights {
+  readonly policies: readonly Policy[];
+  readonly scopes?: readonly string[] | undefined;
+}
+
+type Role = 'allow' | 'deny' | 'scope';
+interface Rule {
+  readonly owner: Rights;
+  readonly role: Role;
+  readonly segments: readonly string[];
+}
+
+const rulesOf = (owner: Rights): Rule[] => {
+  const rule = (role: Role, pattern: string): Rule[] => {
+    const parsed = parsePattern(pattern);
+    return parsed.ok ? [{ owner, role, segments: parsed.segments }] : [];
+  };
+  return [
+    ...owner.policies.flatMap(({ action, effect }) => rule(effect, action)),
+    ...(owner.scopes ?? []).flatMap((scope) => rule('scope', scope)),
+  ];
+};
+
+const isEverything = ({ segments }: Rule): boolean =>
+  segments.length === 1 && segments[0] === WILDCARD;
+
+/** The rules that cover permissions of this many segments. */
+const ofLength = (rules: readonly Rule[], length: number): Rule[] =>
+  rules.flatMap((rule) => {
+    if (isEverything(rule)) return [{ ...rule, segments: Array(length).fill(WILDCARD) }];
+    return rule.segments.length === length ? [rule] : [];
+  });
+
+/** Given every rule that covers a permission: is it allowed? */
+const allows = (owner: Rights, covering: readonly Rule[]): boolean => {
+  const has = (role: Role): boolean => covering.some((r) => r.owner === owner && r.role === role);
+  return has('allow') && !has('deny') && (owner.scopes === undefined || has('scope'));
+};
+
+/**
+ * What a change gives away: the permissions that `after` allows while neither `before` nor `holder`
+ * does. A removed deny counts. Empty when nobody is raised above what the holder holds.
+ *
+ * Exact for every permission there could ever be, since new ones come with each release: rules can
+ * tell two segments apart only where one of them names it, so one unnamed segment speaks for all.
+ * It is written as `*` in the result, where it reads as "any other".
+ */
+export const grantsBeyond = ({
+  holder,
+  before,
+  after,
+}: {
+  readonly holder: Rights;
+  readonly before: Rights;
+  readonly after: Rights;
+}): string[] => {
+  // Copies, so that the three stay apart even where a caller passes the same object twice.
+  const [given, had, held] = [{ ...after }, { ...before }, { ...holder }];
+  const rules = [given, had, held].flatMap(rulesOf);
+  const found: string[] = [];
+
+  const walk = (path: readonly string[], length: number, fitting: readonly Rule[]): void => {
+    if (!fitting.some(({ owner, role }) => owner === given && role === 'allow')) return;
+    const position = path.length;
+    if (position === length) {
+      const isNew = allows(given, fitting) && !allows(had, fitting) && !allows(held, fitting);
+      if (isNew) found.push(path.join('.'));
+      return;
+    }
+    for (const segment of new Set([...fitting.map((r) => `${r.segments[position]}`), WILDCARD])) {
+      const next = fitting.filter(
+        ({ segments }) => segments[position] === WILDCARD || segments[position] === segment,
+      );
+      walk([...path, segment], length, next);
+    }
+  };
+
+  // One segment more than any rule has: only `*` alone reaches there.
+  const longest = Math.max(0, ...rules.map(({ segments }) => segments.length));
+  for (let length = 1; length <= longest + 1; length += 1)
+    walk([], length, ofLength(rules, length));
+  return found;
+};

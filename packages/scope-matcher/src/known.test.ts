@@ -1,0 +1,61 @@
+import { knownPattern } from './index.ts';
+
+const registry = [
+  'identity.users.list',
+  'identity.users.create',
+  'identity.tenants.versions.update',
+  'tenant.{slug}.crm.tasks.view',
+  'tenant.{slug}.crm.blog.posts.view',
+];
+
+describe('knownPattern', () => {
+  test.each([
+    ['*', 5],
+    ['identity.users.list', 1],
+    ['identity.users.*', 2],
+    ['*.users.*', 2],
+    ['tenant.acme.crm.tasks.view', 1],
+    ['tenant.*.crm.tasks.*', 1],
+    ['tenant.acme.crm.blog.posts.view', 1],
+    ['*.*.*.*.*', 1],
+  ])('%s is known and covers %d', (pattern, covers) => {
+    expect(knownPattern(pattern, registry)).toEqual({ known: true, covers });
+  });
+
+  test.each(['identity', 'identity.*', 'tenant.acme', 'tenant.*.crm.blog.*', '*.tenants.versions'])(
+    '%s begins known permissions and covers none, which it says',
+    (pattern) => {
+      expect(knownPattern(pattern, registry)).toEqual({ known: true, covers: 0 });
+    },
+  );
+
+  test.each([
+    ['identiti.users.list', 'No permission has "identiti" as segment 1.'],
+    ['identity.userz.*', 'No permission has "userz" as segment 2 after "identity".'],
+    [
+      'tenant.acme.crm.tasks.wiew',
+      'No permission has "wiew" as segment 5 after "tenant.acme.crm.tasks".',
+    ],
+    [
+      'identity.users.versions',
+      'No permission has "versions" as segment 3 after "identity.users".',
+    ],
+    [
+      'identity.users.list.own',
+      'No permission has "own" as segment 4 after "identity.users.list".',
+    ],
+    ['identity.users.list.*', 'No permission has "*" as segment 4 after "identity.users.list".'],
+    [
+      'identity.us*',
+      'Segment 2 ("us*") mixes * with other characters: * stands for one whole segment.',
+    ],
+    ['', 'The pattern is empty.'],
+  ])('%j is refused, and the reason names the segment', (pattern, reason) => {
+    expect(knownPattern(pattern, registry)).toEqual({ known: false, reason });
+  });
+
+  test('without any permission only * is known', () => {
+    expect(knownPattern('*', [])).toEqual({ known: true, covers: 0 });
+    expect(knownPattern('a', []).known).toBe(false);
+  });
+});

@@ -1,0 +1,34 @@
+import { parsePattern, WILDCARD } from './pattern.ts';
+
+export type Knowledge =
+  /** `covers` counts the known permissions that it covers; 0 for a mere prefix such as `identity.*`. */
+  | { readonly known: true; readonly covers: number }
+  | { readonly known: false; readonly reason: string };
+
+/** A registry entry may hold placeholders, `tenant.{slug}.crm.tasks.view`: any literal stands there. */
+const isPlaceholder = (segment: string): boolean => segment.startsWith('{');
+
+/**
+ * Whether a pattern can mean something, given the permissions that exist: it is `*`, covers one of
+ * them, or is the beginning of one. Otherwise the reason names the first segment that leads nowhere.
+ */
+export const knownPattern = (pattern: string, registry: readonly string[]): Knowledge => {
+  const parsed = parsePattern(pattern);
+  if (!parsed.ok) return { known: false, reason: parsed.reason };
+  if (pattern === WILDCARD) return { known: true, covers: registry.length };
+  let candidates = registry.map((permission) => permission.split('.'));
+  for (const [index, segment] of parsed.segments.entries()) {
+    candidates = candidates.filter((permission) => {
+      const own = permission[index];
+      return own !== undefined && (segment === WILDCARD || segment === own || isPlaceholder(own));
+    });
+    if (candidates.length === 0) {
+      const before = parsed.segments.slice(0, index).join('.');
+      const where = before && ` after ${JSON.stringify(before)}`;
+      const reason = `No permission has ${JSON.stringify(segment)} as segment ${index + 1}${where}.`;
+      return { known: false, reason };
+    }
+  }
+  const { length } = parsed.segments;
+  return { known: true, covers: candidates.filter((own) => own.length === length).length };
+};
