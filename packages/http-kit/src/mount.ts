@@ -70,7 +70,8 @@ const checkedQuery = (shape: Shape | undefined, req: Request, errors: FieldError
 
 const answer = (route: RouteEntry): RequestHandler =>
   async function answer(req, res) {
-    const errors: FieldErrors = {};
+    // Without a prototype, a parameter called "__proto__" is a name like any other.
+    const errors: FieldErrors = Object.create(null);
     const params = checked(route.params, req.params, 'path', errors);
     // An id that cannot exist names nothing.
     if (Object.keys(errors).length > 0) throw notFound();
