@@ -217,41 +217,23 @@ describe('an app does not start', () => {
 });
 
 test('a route that does not fit together does not compile', () => {
-  const base = { method: 'get', summary: '', responses: { 200: Thing } } as const;
+  const get = { method: 'get', path: '/a', summary: '', responses: { 200: Thing } } as const;
+  const open = { ...get, permission: 'public' } as const;
+  const byId = { ...open, path: '/a/{id}' } as const;
   const thing = { id, name: 'x', done: true };
+  const params = shape({ identifier: uuid() });
   // @ts-expect-error the permission is missing
-  route({ ...base, path: '/a', handler: ({ reply }) => reply(200, thing) });
+  route({ ...get, handler: ({ reply }) => reply(200, thing) });
   // @ts-expect-error there is no such permission
-  route({
-    ...base,
-    path: '/a',
-    permission: 'things.lsit',
-    handler: ({ reply }) => reply(200, thing),
-  });
+  route({ ...get, permission: 'things.lsit', handler: ({ reply }) => reply(200, thing) });
   // @ts-expect-error the path has a parameter without a field
-  route({
-    ...base,
-    path: '/a/{id}',
-    permission: 'public',
-    params: shape({ x: text(9) }),
-    handler: ({ reply }) => reply(200, thing),
-  });
+  route({ ...byId, params, handler: ({ reply }) => reply(200, thing) });
   // @ts-expect-error the answer lacks a field
-  route({
-    ...base,
-    path: '/a',
-    permission: 'public',
-    handler: ({ reply }) => reply(200, { id, name: 'x' }),
-  });
+  route({ ...open, handler: ({ reply }) => reply(200, { id, name: 'x' }) });
   // @ts-expect-error the status is not declared
-  route({ ...base, path: '/a', permission: 'public', handler: ({ reply }) => reply(201, thing) });
+  route({ ...open, handler: ({ reply }) => reply(201, thing) });
   // @ts-expect-error a public route has no caller
-  route({
-    ...base,
-    path: '/a',
-    permission: 'public',
-    handler: ({ caller, reply }) => reply(200, { ...thing, name: caller.name }),
-  });
+  route({ ...open, handler: ({ caller, reply }) => reply(200, { ...thing, name: caller.name }) });
 });
 
 test('the OpenAPI document says what the routes do', () => {

@@ -23,6 +23,7 @@ export {
   type HandlerInput,
   permissionsOf,
   type Reply,
+  type Route,
   type RouteEntry,
   type RouteGroups,
   type RouteTable,

@@ -1,0 +1,75 @@
+import type { ServerResponse } from 'node:http';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
+
+interface ObservedResponse extends ServerResponse {
+  readonly locals: { readonly operation?: string };
+}
+
+export interface AnswerChecker {
+  /** Express middleware for the front of an app: looks at every answer that leaves it. */
+  observe(req: unknown, res: ObservedResponse, next: () => void): void;
+  /** The answers that were not as declared, a sentence each. */
+  readonly findings: readonly string[];
+}
+
+const isJson = (res: ServerResponse): boolean =>
+  String(res.getHeader('content-type') ?? '').startsWith('application/json');
+
+/** Holds every answer of an app against what its OpenAPI document declares for the operation. */
+export const createAnswerChecker = (document: OpenApiDocument): AnswerChecker => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema({ ...document, $id: 'document' });
+  const operations = new Map(operationsOf(document).map((o) => [o.id, o]));
+  const compiled = new Map<string, ValidateFunction>();
+  const findings: string[] = [];
+
+  const misfit = (
+    operation: Operation,
+    res: ServerResponse,
+    payload: string,
+  ): string | undefined => {
+    const declared = operation.responses[res.statusCode];
+    if (!declared) return 'which it does not declare';
+    if (!declared.content) return payload === '' ? undefined : 'with a body that is not declared';
+    if (!declared.content['application/json']) return undefined;
+    if (!isJson(res)) return 'which is not JSON';
+    const pointer = [operation.path, operation.method.toLowerCase(), 'responses', res.statusCode]
+      .map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1'))
+      .map(encodeURIComponent)
+      .join('/');
+    const $ref = `document#/paths/${pointer}/content/application~1json/schema`;
+    const fits = compiled.get($ref) ?? ajv.compile({ $ref });
+    compiled.set($ref, fits);
+    return fits(JSON.parse(payload))
+      ? undefined
+      : `which does not fit (${ajv.errorsText(fits.errors)})`;
+  };
+
+  const check = (id: string, res: ServerResponse, payload: string): void => {
+    const operation = operations.get(id);
+    const problem = operation ? misfit(operation, res, payload) : 'but is not in the document';
+    if (problem)
+      findings.push(`${id} answered ${res.statusCode} ${problem}: ${payload.slice(0, 300)}`);
+  };
+
+  return {
+    findings,
+    observe(_req, res, next) {
+      const end = res.end;
+      res.end = function (this: ObservedResponse, ...args: unknown[]) {
+        const [chunk] = args;
+        const { operation } = res.locals;
+        const whole = typeof chunk === 'string' || Buffer.isBuffer(chunk) ? String(chunk) : '';
+        const isHead = res.req.method === 'HEAD';
+        if (operation !== undefined && !isHead && res.statusCode !== 304) {
+          check(operation, res, whole);
+        }
+        return Reflect.apply(end, this, args);
+      } as typeof res.end;
+      next();
+    },
+  };
+};

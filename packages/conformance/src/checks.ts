@@ -1,0 +1,165 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { bodySchemaOf, type Operation, operationsOf, pathParametersOf } from './document.ts';
+import { spoil } from './spoil.ts';
+import { type Answer, call, materialise, type Subject, validBody } from './subject.ts';
+
+/** What is wrong, a sentence each; none: the operation passes. */
+export type Findings = string[];
+
+const said = (operation: Operation, what: string, answer: Answer): string =>
+  `${operation.id}, ${what}: ${answer.status} ${answer.text.slice(0, 300)}`;
+
+/** Every operation says who may call it. */
+export const unmarked = (operations: readonly Operation[]): Findings =>
+  operations
+    .filter(({ 'x-permissions': marks }) => marks !== 'public' && !Array.isArray(marks))
+    .map(({ id }) => `${id} names neither a permission nor "public".`);
+
+/** Without a token, or with one that is none, a guarded operation is 401. */
+export const withoutToken = async (subject: Subject, operation: Operation): Promise<Findings> => {
+  const attempts = [{}, { authorization: 'Bearer ' }, { authorization: 'Bearer a.b.c' }];
+  const answers = await Promise.all(
+    [...attempts, { authorization: 'Basic YTpi' }].map((headers) =>
+      call(subject, operation, { headers }),
+    ),
+  );
+  return answers
+    .filter(({ status, body }) => status !== 401 || body.error !== 'unauthenticated')
+    .map((answer) => said(operation, 'without a token', answer));
+};
+
+/** With each needed permission removed in turn, it is 403 and names that permission. */
+export const withoutPermission = async (
+  subject: Subject,
+  operation: Operation,
+): Promise<Findings> => {
+  const needed = [operation['x-permissions'] ?? []].flat().filter((p) => p !== 'public');
+  const findings: Findings = [];
+  for (const permission of needed) {
+    const headers = await subject.caller('own', permission);
+    const parameters = { ...(await subject.parameters?.('own')) };
+    const answer = await call(subject, operation, { headers, parameters });
+    const named = String(answer.body.required_permission);
+    const isNamed = named === permission || named.endsWith(`.${permission}`);
+    if (answer.status !== 403 || answer.body.error !== 'permission_denied' || !isNamed) {
+      findings.push(said(operation, `without ${permission}`, answer));
+    }
+  }
+  return findings;
+};
+
+/** What the other tenant sees of the thing that a path names, to tell whether it was changed. */
+const look = async (
+  subject: Subject,
+  operation: Operation,
+  headers: Record<string, string>,
+  parameters: Record<string, string>,
+): Promise<string> => {
+  const last = pathParametersOf(operation.path).at(-1);
+  const thing = operation.path.slice(0, operation.path.indexOf(`{${last}}`) + `{${last}}`.length);
+  const collection = thing.slice(0, thing.lastIndexOf('/'));
+  const views = operationsOf(subject.document).filter(
+    ({ method, path }) => method === 'GET' && (path === thing || path === collection),
+  );
+  const answers = await Promise.all(
+    views.map((view) => call(subject, view, { headers, parameters })),
+  );
+  return answers.map(({ status, text }) => `${status} ${text}`).join('\n');
+};
+
+/** With another tenant's ids, each in turn and all at once: no data, no change. */
+export const foreignIds = async (subject: Subject, operation: Operation): Promise<Findings> => {
+  const names = pathParametersOf(operation.path);
+  const theirs = await materialise(subject, operation.path, 'other');
+  const ours = await materialise(subject, operation.path, 'own');
+  const [headers, theirHeaders] = [await subject.caller('own'), await subject.caller('other')];
+  const before = await look(subject, operation, theirHeaders, theirs);
+  const findings: Findings = [];
+  for (const foreign of [...names.map((name) => [name]), names]) {
+    const parameters = Object.fromEntries(
+      names.map((name) => [name, (foreign.includes(name) ? theirs : ours)[name] as string]),
+    );
+    const body = await validBody(subject, operation, 'own');
+    const answer = await call(subject, operation, { headers, parameters, body });
+    if (![403, 404].includes(answer.status) || answer.body.data !== undefined) {
+      findings.push(said(operation, `with a foreign ${foreign.join(', ')}`, answer));
+    }
+  }
+  const after = await look(subject, operation, theirHeaders, theirs);
+  if (after !== before) findings.push(`${operation.id} changed what the other tenant sees.`);
+  return findings;
+};
+
+const ajv = new Ajv2020({ strict: false });
+formats.default(ajv);
+
+/** Whether the errors name the field, or a part of it, or the whole that it is part of. */
+const names = (answer: Answer, field: string): boolean =>
+  Object.keys((answer.body.errors as object | undefined) ?? {}).some(
+    (key) =>
+      field === 'body' ||
+      key === field ||
+      key.startsWith(`${field}.`) ||
+      field.startsWith(`${key}.`),
+  );
+
+/** Bodies that do not fit are 422 and name the field; whatever is sent, nothing is a 5xx. */
+export const badBodies = async (subject: Subject, operation: Operation): Promise<Findings> => {
+  const schema = bodySchemaOf(operation);
+  if (!schema) return [];
+  const fits = ajv.compile({ ...schema, components: subject.document.components });
+  const valid = await validBody(subject, operation, 'own');
+  const parameters = await materialise(subject, operation.path, 'own');
+  const headers = await subject.caller('own');
+  const findings: Findings = [];
+  for (const { what, field, body, alwaysRefused } of spoil(subject.document, schema, valid)) {
+    const answer = await call(subject, operation, { headers, parameters, body });
+    const refused = alwaysRefused || !fits(body);
+    const right = refused
+      ? answer.status === 422 && (names(answer, field) || names(answer, 'body'))
+      : answer.status < 500;
+    if (!right) findings.push(said(operation, what, answer));
+  }
+  return findings;
+};
+
+/** Query parameters that are unknown, repeated or of a wrong kind are 422 and named. */
+export const badQueries = async (subject: Subject, operation: Operation): Promise<Findings> => {
+  if (operation.method !== 'GET' || operation['x-permissions'] === 'public') return [];
+  const parameters = await materialise(subject, operation.path, 'own');
+  const headers = await subject.caller('own');
+  const inQuery = (operation.parameters ?? []).filter((p) => p.in === 'query');
+  const wrong: [query: string, name: string][] = [['?surprise=1', 'surprise']];
+  for (const { name, schema } of inQuery) {
+    wrong.push([`?${name}=1&${name}=2`, name], [`?${name}=a%00b`, name]);
+    if (schema.type !== 'string' || schema.format || schema.enum) wrong.push([`?${name}=~`, name]);
+    if (schema.maxLength) wrong.push([`?${name}=${'x'.repeat(schema.maxLength + 1)}`, name]);
+  }
+  const findings: Findings = [];
+  for (const [query, name] of wrong) {
+    const answer = await call(subject, operation, { headers, parameters, query });
+    if (answer.status !== 422 || !names(answer, name)) {
+      findings.push(said(operation, query.slice(0, 40), answer));
+    }
+  }
+  return findings;
+};
+
+/** Path parameters that cannot be ids name nothing: 404, never an error of ours. */
+export const badPaths = async (subject: Subject, operation: Operation): Promise<Findings> => {
+  const headers = await subject.caller('own');
+  const known = await subject.parameters?.('own');
+  const findings: Findings = [];
+  for (const name of pathParametersOf(operation.path)) {
+    for (const value of ['nope', '%00', '..%2f', "'%20or%201=1--", 'x'.repeat(2000)]) {
+      const parameters = { ...known, [name]: value };
+      const body = await validBody(subject, operation, 'own');
+      const answer = await call(subject, operation, { headers, parameters, body });
+      if (![400, 403, 404].includes(answer.status)) {
+        findings.push(said(operation, `{${name}} = ${value.slice(0, 20)}`, answer));
+      }
+    }
+  }
+  return findings;
+};

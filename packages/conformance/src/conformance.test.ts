@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import { list, optional, shape, text, uuid } from '@tessera/fields';
+import {
+  createLimits,
+  errorHandler,
+  HttpError,
+  type Listening,
+  listen,
+  mount,
+  notFound,
+  openapi,
+  routesFor,
+  unauthenticated,
+  unknownRoute,
+} from '@tessera/http-kit';
+import express from 'express';
+import { createAnswerChecker } from './answer-checker.ts';
+import {
+  badBodies,
+  badPaths,
+  badQueries,
+  foreignIds,
+  unmarked,
+  withoutPermission,
+  withoutToken,
+} from './checks.ts';
+import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
+import { sample } from './sample.ts';
+import type { Subject } from './subject.ts';
+
+interface Caller {
+  readonly tenant: string;
+  readonly lacking: string | undefined;
+}
+/** What can be wrong with a service, each to be planted and found. */
+type Flaw =
+  | 'open'
+  | 'lenient'
+  | 'leaks'
+  | 'changes'
+  | 'crashes'
+  | 'accepts anything'
+  | 'misdeclared';
+
+const Thing = shape({ id: uuid(), name: text(50) });
+const Id = shape({ id: uuid() });
+
+/** A small service with tenants, right in everything but the planted flaw. */
+const serviceWith = (flaw?: Flaw) => {
+  const store = new Map<string, { tenant: string; id: string; name: string }>();
+  const route = routesFor<Caller, 'things.list' | 'things.create' | 'things.update'>();
+  const find = (tenant: string, id: string) => {
+    const thing = store.get(id);
+    if (!thing || (thing.tenant !== tenant && flaw !== 'leaks')) throw notFound();
+    return thing;
+  };
+  const answerOf = ({ id, name }: { id: string; name: string }) => ({ data: { id, name } });
+  const things = {
+    listThings: route({
+      method: 'get',
+      path: '/things',
+      permission: 'things.list',
+      summary: 'Things',
+      query: shape({ search: optional(text(20)) }),
+      responses: { 200: shape({ data: list(Thing) }) },
+      handler: ({ caller, reply }) => {
+        const mine = [...store.values()].filter(({ tenant }) => tenant === caller.tenant);
+        return reply(200, { data: mine.map((thing) => answerOf(thing).data) });
+      },
+    }),
+    createThing: route({
+      method: 'post',
+      path: '/things',
+      permission: 'things.create',
+      summary: 'Create a thing',
+      body: shape({ name: text(50), note: optional(text(50)) }),
+      responses: { 201: shape({ data: Thing }) },
+      handler: ({ caller, body, reply }) => {
+        if (flaw === 'crashes' && body.name.includes('😀')) throw new Error('emoji');
+        const thing = { tenant: caller.tenant, id: randomUUID(), name: body.name };
+        store.set(thing.id, thing);
+        return reply(201, answerOf(thing));
+      },
+    }),
+    updateThing: route({
+      method: 'put',
+      path: '/things/{id}',
+      permission: 'things.update',
+      summary: 'Change a thing',
+      params: Id,
+      body: shape({ name: text(50) }),
+      responses: { 200: shape({ data: Thing }) },
+      handler: ({ caller, params, body, reply }) => {
+        const thing = flaw === 'changes' ? store.get(params.id) : find(caller.tenant, params.id);
+        if (!thing) throw notFound();
+        thing.name = body.name;
+        find(caller.tenant, params.id);
+        const extra =
+          flaw === 'misdeclared' ? { data: { ...answerOf(thing).data, secret: 1 } } : {};
+        return reply(200, { ...answerOf(thing), ...extra });
+      },
+    }),
+  };
+  const groups = { Things: things };
+  const document = openapi(groups, {
+    title: 'Things',
+    version: '1.0.0',
+    description: '',
+    error: shape({ error: text(50), message: text(500), required_permission: optional(text(50)) }),
+    problems: { 401: '-', 403: '-', 404: '-', 422: '-' },
+  }) as OpenApiDocument;
+  const limits = createLimits<Caller>({
+    classes: { default: { window: 60, address: 0, principal: 0 } },
+    principalKey: ({ tenant }) => tenant,
+  });
+  const gate = {
+    authenticate: async (req: express.Request): Promise<Caller> => {
+      const [, tenant, lacking] =
+        /^Bearer (own|other),(.*)$/.exec(req.get('authorization') ?? '') ?? [];
+      if (tenant) return { tenant, lacking };
+      if (flaw === 'open') return { tenant: 'own', lacking: undefined };
+      throw unauthenticated();
+    },
+    authorize: (caller: Caller, { permission }: { permission: string | readonly string[] }) => {
+      if (flaw === 'lenient' || caller.lacking !== permission) return;
+      const details = { required_permission: String(permission) };
+      throw new HttpError(403, 'permission_denied', 'No.', { details });
+    },
+  };
+  const checker = createAnswerChecker(document);
+  const app = express();
+  app.set('query parser', 'simple');
+  app.use((req, res, next) => checker.observe(req, res, next));
+  if (flaw === 'accepts anything') {
+    app.use((req, res, next) =>
+      req.query.surprise || req.method === 'POST' ? void res.status(200).json({}) : next(),
+    );
+  }
+  app.use(mount(groups, { gate, limits, bodyLimit: 1_000_000 }), unknownRoute);
+  app.use(
+    errorHandler({
+      render: ({ code, message, errors, details }) => ({
+        error: code,
+        message,
+        errors,
+        ...details,
+      }),
+    }),
+  );
+  return { app, document, checker };
+};
+
+let listening: Listening;
+const started = async (flaw?: Flaw) => {
+  const { app, document, checker } = serviceWith(flaw);
+  listening = await listen(app, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  const subject: Subject = {
+    document,
+    url: listening.url,
+    caller: async (tenant, lacking = '') => ({ authorization: `Bearer ${tenant},${lacking}` }),
+  };
+  const operation = (id: string) => operationsOf(document).find((o) => o.id === id) as Operation;
+  return { subject, operation, checker };
+};
+afterEach(() => listening.stop(0));
+
+describe('a service that is right passes', () => {
+  test('every check', async () => {
+    const { subject, operation, checker } = await started();
+    for (const id of ['listThings', 'createThing', 'updateThing']) {
+      for (const check of [withoutToken, withoutPermission, badBodies, badQueries, badPaths]) {
+        expect(await check(subject, operation(id))).toEqual([]);
+      }
+    }
+    expect(await foreignIds(subject, operation('updateThing'))).toEqual([]);
+    expect(checker.findings.filter((f) => !f.includes('does not fit'))).toEqual([]);
+  });
+});
+
+describe('a planted flaw is found', () => {
+  test('an unmarked operation', async () => {
+    const { operation } = await started();
+    const { 'x-permissions': _dropped, ...bare } = operation('listThings');
+    expect(unmarked([bare])).toEqual([expect.stringContaining('listThings')]);
+  });
+
+  test.each([
+    ['open', 'listThings', withoutToken],
+    ['lenient', 'updateThing', withoutPermission],
+    ['leaks', 'updateThing', foreignIds],
+    ['changes', 'updateThing', foreignIds],
+    ['crashes', 'createThing', badBodies],
+    ['accepts anything', 'createThing', badBodies],
+    ['accepts anything', 'listThings', badQueries],
+  ] as const)('%s (%s)', async (flaw, id, check) => {
+    const { subject, operation } = await started(flaw);
+    expect(await check(subject, operation(id))).not.toEqual([]);
+  });
+
+  test('an answer that is not as declared', async () => {
+    const { subject, operation, checker } = await started('misdeclared');
+    await badBodies(subject, operation('createThing'));
+    expect(checker.findings.filter((f) => f.startsWith('updateThing'))).toEqual([]);
+    await foreignIds(subject, operation('updateThing'));
+    const headers = await subject.caller('own');
+    const created = await fetch(`${subject.url}/things`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{"name":"a"}',
+    });
+    const { data } = (await created.json()) as { data: { id: string } };
+    await fetch(`${subject.url}/things/${data.id}`, {
+      method: 'PUT',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{"name":"b"}',
+    });
+    expect(checker.findings).toContainEqual(expect.stringContaining('updateThing answered 200'));
+  });
+});
+
+test('a sample fits its schema, and a pattern without an example is told', async () => {
+  const { subject } = await started();
+  expect(sample(subject.document, { type: 'string', maxLength: 3 })).toHaveLength(3);
+  expect(() => sample(subject.document, { type: 'string', pattern: '^[0-9]{6}$' })).toThrow(
+    'example',
+  );
+});

@@ -1,0 +1,74 @@
+import { type JsonSchema, type OpenApiDocument, resolve } from './document.ts';
+
+/** A body with one thing wrong (or at least odd) in it. */
+export interface Spoiled {
+  readonly what: string;
+  /** Path of the field that was touched: `addresses.0.city`. */
+  readonly field: string;
+  readonly body: unknown;
+  /** Refused whatever the schema says: text that no database can store. */
+  readonly alwaysRefused: boolean;
+}
+
+type Path = readonly (string | number)[];
+
+const replaced = (body: unknown, path: Path, value: unknown): unknown => {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  const copy = (Array.isArray(body) ? [...body] : { ...(body as object) }) as Record<
+    string | number,
+    unknown
+  >;
+  copy[key] = replaced(copy[key], rest, value);
+  return copy;
+};
+
+const without = (body: unknown, path: Path): unknown =>
+  JSON.parse(JSON.stringify(replaced(body, path, undefined)));
+
+const odd: readonly (readonly [what: string, value: unknown])[] = [
+  ['a number', 7],
+  ['a giant number', 1e308],
+  ['a negative number', -1],
+  ['a boolean', true],
+  ['null', null],
+  ['an empty text', ''],
+  ['a blank text', '   '],
+  ['a giant text', 'x'.repeat(20_000)],
+  ['a text with an accent and an emoji', 'Árvíztűrő 😀'],
+  ['a day that does not exist', '2020-02-31T00:00:00.000Z'],
+  ['an empty list', []],
+  ['a giant list', Array.from({ length: 1000 }, () => 'x')],
+  ['an empty object', {}],
+  ['an object where a text belongs', { $gt: '' }],
+];
+
+const unstorable: readonly (readonly [what: string, value: unknown])[] = [
+  ['NUL', 'a\u0000b'],
+  ['a lone surrogate', 'a\ud800b'],
+];
+
+/** Every way in which the tests spoil a valid body: each field of it in turn, nested ones too. */
+export const spoil = (document: OpenApiDocument, given: JsonSchema, valid: unknown): Spoiled[] => {
+  const all: Spoiled[] = [];
+  const walk = (schemaOrRef: JsonSchema, path: Path): void => {
+    const schema = resolve(document, schemaOrRef);
+    const field = path.join('.') || 'body';
+    const add = (what: string, body: unknown, at = field, alwaysRefused = false): void => {
+      all.push({ what: `${at}: ${what}`, field: at, body, alwaysRefused });
+    };
+    for (const [what, value] of odd) add(what, replaced(valid, path, value));
+    if ([schema.type].flat().includes('string')) {
+      for (const [what, value] of unstorable) add(what, replaced(valid, path, value), field, true);
+    }
+    if (path.length > 0 && typeof path.at(-1) === 'string') add('missing', without(valid, path));
+    for (const [key, inner] of Object.entries(schema.properties ?? {})) walk(inner, [...path, key]);
+    if (schema.properties) {
+      const extra = [...path, 'surprise'];
+      add('an extra field', replaced(valid, extra, 1), extra.join('.'));
+    }
+    if (schema.items) walk(schema.items, [...path, 0]);
+  };
+  walk(given, []);
+  return all;
+};

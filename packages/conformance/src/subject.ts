@@ -1,0 +1,110 @@
+import {
+  type OpenApiDocument,
+  type Operation,
+  operationsOf,
+  pathParametersOf,
+} from './document.ts';
+import { sample } from './sample.ts';
+
+export type Tenant = 'own' | 'other';
+
+/** A running service under test, and what the tests need to know of it. */
+export interface Subject {
+  readonly document: OpenApiDocument;
+  readonly url: string;
+  /** Headers of a new caller of the tenant who holds every permission, but for one. */
+  caller(tenant: Tenant, lacking?: string): Promise<Record<string, string>>;
+  /** Path parameters whose things no operation creates: a tenant's own id, its members. */
+  parameters?(tenant: Tenant): Promise<Record<string, string>>;
+  /** Values of body fields that no sampling can know: the name of a role, an id that must exist. */
+  bodies?: Readonly<Record<string, (tenant: Tenant) => Promise<object> | object>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly body: Record<string, unknown>;
+}
+
+const parsed = (text: string): Record<string, unknown> => {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+};
+
+export interface Call {
+  readonly headers?: Record<string, string>;
+  readonly parameters?: Record<string, string>;
+  readonly query?: string;
+  readonly body?: unknown;
+}
+
+/** Sends one request to an operation. Parameters that are not given become ids that nothing has. */
+export const call = async (
+  subject: Subject,
+  operation: Operation,
+  given: Call,
+): Promise<Answer> => {
+  const path = operation.path.replace(
+    /\{(\w+)\}/g,
+    (_all, name: string) => given.parameters?.[name] ?? crypto.randomUUID(),
+  );
+  const response = await fetch(subject.url + path + (given.query ?? ''), {
+    method: operation.method,
+    redirect: 'manual',
+    headers: {
+      ...given.headers,
+      ...(given.body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(given.body !== undefined && { body: JSON.stringify(given.body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, text, body: parsed(text) };
+};
+
+/** A body that the operation accepts, as far as its schema and the subject can tell. */
+export const validBody = async (
+  subject: Subject,
+  operation: Operation,
+  tenant: Tenant,
+): Promise<unknown> => {
+  const schema = operation.requestBody?.content?.['application/json']?.schema;
+  if (!schema) return undefined;
+  const known = await subject.bodies?.[operation.id]?.(tenant);
+  return { ...(sample(subject.document, schema) as object), ...known };
+};
+
+/**
+ * Makes the things that a path names, in a tenant, through the service's own `POST` operations: for
+ * `/channels/{id}/messages/{mid}` a channel, and in it a message. Gives their ids by parameter name.
+ */
+export const materialise = async (
+  subject: Subject,
+  path: string,
+  tenant: Tenant,
+): Promise<Record<string, string>> => {
+  const given = { ...(await subject.parameters?.(tenant)) };
+  const headers = await subject.caller(tenant);
+  for (const name of pathParametersOf(path)) {
+    if (given[name] !== undefined) continue;
+    const collection = path.slice(0, path.indexOf(`/{${name}}`));
+    const create = operationsOf(subject.document).find(
+      (o) => o.method === 'POST' && o.path === collection,
+    );
+    if (!create) {
+      throw new Error(
+        `Nothing makes the {${name}} of ${path}: give it in the subject's parameters.`,
+      );
+    }
+    const body = await validBody(subject, create, tenant);
+    const answer = await call(subject, create, { headers, parameters: given, body });
+    const id = (answer.body.data as { id?: unknown } | undefined)?.id;
+    if (answer.status !== 201 || typeof id !== 'string') {
+      throw new Error(`${create.id} made no {${name}}: ${answer.status} ${answer.text}`);
+    }
+    given[name] = id;
+  }
+  return given;
+};

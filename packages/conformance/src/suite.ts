@@ -1,0 +1,69 @@
+import {
+  badBodies,
+  badPaths,
+  badQueries,
+  type Findings,
+  foreignIds,
+  unmarked,
+  withoutPermission,
+  withoutToken,
+} from './checks.ts';
+import { bodySchemaOf, type OpenApiDocument, operationsOf, pathParametersOf } from './document.ts';
+import type { Subject } from './subject.ts';
+
+/**
+ * Declares the jest tests that every operation of a document gets for nothing. Call it at the top of a
+ * test file; `start` gives the running service (its document may be left out), `stop` ends it.
+ */
+export const conformance = (
+  document: OpenApiDocument,
+  start: () => Promise<Omit<Subject, 'document'>>,
+  stop: () => Promise<void>,
+): void => {
+  const operations = operationsOf(document);
+  const guarded = operations.filter((o) => o['x-permissions'] !== 'public');
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = { ...(await start()), document };
+  });
+  afterAll(stop);
+
+  type Check = (subject: Subject, operation: (typeof operations)[number]) => Promise<Findings>;
+  const each = (name: string, of: typeof operations, check: Check): void => {
+    describe(name, () => {
+      test.each(of.map((o) => [o.id, o] as const))('%s', async (_id, operation) => {
+        expect(await check(subject, operation)).toEqual([]);
+      });
+    });
+  };
+
+  test('no operation is unmarked', () => {
+    expect(unmarked(operations)).toEqual([]);
+  });
+  each('without a token it is 401', guarded, withoutToken);
+  each(
+    'without a needed permission it is 403 and names it',
+    guarded.filter((o) => (o['x-permissions'] ?? []).length > 0),
+    withoutPermission,
+  );
+  each(
+    "another tenant's ids give no data and change nothing",
+    guarded.filter((o) => pathParametersOf(o.path).length > 0),
+    foreignIds,
+  );
+  each(
+    'bodies that do not fit are 422 and name the field',
+    operations.filter((o) => bodySchemaOf(o) !== undefined),
+    badBodies,
+  );
+  each(
+    'queries that do not fit are 422 and name the parameter',
+    guarded.filter((o) => o.method === 'GET'),
+    badQueries,
+  );
+  each(
+    'paths that cannot be are 404',
+    guarded.filter((o) => pathParametersOf(o.path).length > 0),
+    badPaths,
+  );
+};
