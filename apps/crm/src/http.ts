@@ -1,0 +1,77 @@
+import {
+  bool,
+  type Field,
+  int,
+  list,
+  mapOf,
+  named,
+  nullable,
+  type Out,
+  openShape,
+  optional,
+  type Shape,
+  shape,
+  text,
+  verbatim,
+} from '@tessera/fields';
+import { type HttpError, routesFor } from '@tessera/http-kit';
+import type { Caller } from './access/caller.ts';
+import type { CrmPermission } from './access/permission.ts';
+
+export type { Caller, CrmPermission };
+
+/** Declares a route of CRM; permissions are short (`contacts.list`), the gate qualifies them. */
+export const route = routesFor<Caller, CrmPermission>();
+
+/** The answer that holds one record: `{data}`. */
+export const record = <F extends Field>(inner: F): Shape<{ data: F }> => shape({ data: inner });
+
+const Meta = named(
+  'PageMeta',
+  shape({
+    current_page: int(1, Number.MAX_SAFE_INTEGER),
+    last_page: int(1, Number.MAX_SAFE_INTEGER),
+    per_page: int(1, 100),
+    total: int(0, Number.MAX_SAFE_INTEGER),
+    total_is_minimum: optional(bool()),
+  }),
+);
+
+const link = verbatim(16_384);
+const Links = named(
+  'PageLinks',
+  shape({ first: link, last: link, prev: nullable(link), next: nullable(link) }),
+);
+
+export type PageMeta = Out<typeof Meta>;
+export type PageLinks = Out<typeof Links>;
+
+/** The answer that holds one page of a list: `{data, meta, links}`. */
+export const page = <F extends Field>(
+  item: F,
+): Shape<{ data: Field<Out<F>[], false>; meta: typeof Meta; links: typeof Links }> =>
+  shape({ data: list(item), meta: Meta, links: Links });
+
+const id = nullable(verbatim(16_384));
+
+/** The body of every answer that is not a success. */
+export const Problem = named(
+  'Problem',
+  openShape({
+    message: text(1000),
+    error: text(100),
+    errors: optional(mapOf(list(text(1000)), 1000)),
+    required_permission: optional(text(300)),
+    resource_type: optional(nullable(text(100))),
+    resource_id: optional(id),
+    user_id: optional(id),
+  }),
+);
+
+/** Renders an error in CRM's envelope; its details stand beside the message. */
+export const renderError = ({ message, code, errors, details }: HttpError): object => ({
+  message,
+  error: code,
+  ...(errors && { errors }),
+  ...details,
+});
