@@ -1,0 +1,48 @@
+type Verb = 'list' | 'view' | 'create' | 'update' | 'delete';
+
+/** The five permissions that every kind of record has. */
+const record = <const R extends string>(resource: R, one: string, many: string) =>
+  ({
+    [`${resource}.list`]: `List and search ${many}`,
+    [`${resource}.view`]: `See ${one}`,
+    [`${resource}.create`]: `Create ${one}`,
+    [`${resource}.update`]: `Change ${one}`,
+    [`${resource}.delete`]: `Delete and restore ${one}`,
+  }) as Record<`${R}.${Verb}`, string>;
+
+/** Short name -> what it lets one do. In full a name is `tenant.<slug>.crm.<short name>`. */
+export const crmPermissions = {
+  ...record('contacts', 'a contact', 'contacts'),
+  ...record('companies', 'a company', 'companies'),
+  ...record('communication_logs', 'a communication log', 'communication logs'),
+
+  ...record('tasks', 'a task', 'tasks'),
+  ...record('projects', 'a project', 'projects'),
+  ...record('time_entries', 'a time entry', 'time entries'),
+  'time_entries.export': 'See and change the time entries of others, and export them',
+  ...record('leave_requests', 'a leave request', 'leave requests'),
+  'leave_requests.review': 'See the leave requests of others, approve and reject them',
+
+  ...record('documents', 'a document', 'documents'),
+  ...record('document_folders', 'a document folder', 'document folders'),
+
+  'chat.access': 'Use the chat; needed besides every other permission of it',
+  ...record('chat.channels', 'a chat channel', 'chat channels'),
+  ...record('chat.messages', 'a chat message', 'chat messages'),
+  ...record('chat.participants', 'a participant of a channel', 'participants of a channel'),
+  ...record('chat.bots', 'a bot of a channel', 'bots of a channel'),
+
+  ...record('kb_articles', 'a knowledge-base article', 'knowledge-base articles'),
+  'kb_articles.publish': 'Publish and unpublish a knowledge-base article',
+  'kb_articles.comment': 'Comment on a knowledge-base article',
+  ...record('blog.posts', 'a blog post', 'blog posts'),
+  'blog.posts.publish': 'Publish and unpublish a blog post',
+  ...record('pages', 'a page', 'pages'),
+  'pages.publish': 'Publish and unpublish a page',
+} as const;
+
+export type CrmPermission = keyof typeof crmPermissions;
+
+/** The full name of a CRM permission in one tenant, which is what policies and scopes are matched with. */
+export const crmPermission = (slug: string, shortName: CrmPermission): string =>
+  `tenant.${slug}.crm.${shortName}`;

@@ -1,0 +1,148 @@
+import { covers, decide, grantsBeyond, knownPattern, parsePattern } from '@tessera/scope-matcher';
+import {
+  type BuiltInRoleName,
+  builtInRoles,
+  type CrmPermission,
+  crmPermission,
+  crmPermissions,
+  type IdentityPermission,
+  isSystemPermission,
+  permissionNames,
+  permissionRegistry,
+  tenantPermissions,
+} from '../index.ts';
+
+const concrete = permissionNames.map((name) => name.replace('{slug}', 'acme'));
+const ofCrm = Object.keys(crmPermissions) as CrmPermission[];
+
+const heldBy = (role: BuiltInRoleName): string[] =>
+  concrete.filter((permission) => decide(builtInRoles[role].policies, permission).allowed);
+
+describe('the permission registry', () => {
+  test('lists no permission twice, and each with a description', () => {
+    expect(new Set(permissionNames).size).toBe(permissionNames.length);
+    for (const { name, description } of permissionRegistry) {
+      expect([name, description]).toEqual([name, expect.stringMatching(/^[A-Z].{5,70}[^.]$/)]);
+    }
+  });
+
+  test('every name fits the grammar and is covered by itself', () => {
+    for (const permission of concrete) {
+      expect(parsePattern(permission)).toMatchObject({ ok: true });
+      expect(covers(permission, permission)).toBe(true);
+      expect(knownPattern(permission, permissionNames)).toEqual({ known: true, covers: 1 });
+    }
+  });
+
+  test('holds every permission that the specifications name', () => {
+    const named = `
+      contacts.list contacts.create contacts.view contacts.update contacts.delete companies.list
+      companies.create companies.view companies.update companies.delete communication_logs.list
+      communication_logs.create tasks.list tasks.create tasks.update tasks.delete projects.list
+      projects.create projects.update time_entries.list time_entries.create time_entries.update
+      time_entries.delete time_entries.export leave_requests.list leave_requests.create
+      leave_requests.review documents.list documents.create documents.update documents.delete
+      documents.view document_folders.list document_folders.create document_folders.update
+      chat.access chat.messages.create chat.messages.view chat.messages.update kb_articles.list
+      kb_articles.create kb_articles.publish kb_articles.comment blog.posts.list blog.posts.create
+      blog.posts.publish pages.list pages.create pages.publish`;
+    expect(ofCrm).toEqual(expect.arrayContaining(named.trim().split(/\s+/)));
+    expect(permissionNames).toEqual(
+      expect.arrayContaining([
+        'identity.users.list',
+        'identity.users.create',
+        'identity.tenants.versions.update',
+        'identity.service_accounts.delete',
+        'identity.api_keys.list',
+        'identity.api_keys.create',
+        'identity.api_keys.revoke',
+        'tenant.{slug}.crm.tasks.view',
+      ]),
+    );
+  });
+
+  test('a CRM permission is written out for a tenant', () => {
+    expect(crmPermission('acme', 'blog.posts.list')).toBe('tenant.acme.crm.blog.posts.list');
+  });
+
+  test('an unknown name does not compile', () => {
+    // @ts-expect-error a typo
+    crmPermission('acme', 'contacts.lsit');
+    // @ts-expect-error the short names are CRM's
+    const wrong: IdentityPermission = 'contacts.list';
+    expect(isSystemPermission(wrong)).toBe(false);
+  });
+
+  test('system permissions are told from those of a tenant', () => {
+    expect(isSystemPermission('identity.tenants.suspend')).toBe(true);
+    expect(isSystemPermission('identity.users.impersonate')).toBe(true);
+    expect(Object.keys(tenantPermissions).filter(isSystemPermission)).toEqual([]);
+    expect(isSystemPermission('toString')).toBe(false);
+  });
+});
+
+describe('the built-in roles', () => {
+  test.each(Object.values(builtInRoles))('$name names known permissions only', ({ policies }) => {
+    for (const { action } of policies) {
+      const knowledge = knownPattern(action, permissionNames);
+      expect([action, knowledge.known && knowledge.covers > 0]).toEqual([action, true]);
+    }
+  });
+
+  test('none denies', () => {
+    const effects = Object.values(builtInRoles).flatMap(({ policies }) =>
+      policies.map(({ effect }) => effect),
+    );
+    expect(new Set(effects)).toEqual(new Set(['allow']));
+  });
+
+  test('an owner holds everything', () => {
+    expect(heldBy('owner')).toEqual(concrete);
+  });
+
+  test('an admin holds all of CRM and all that belongs to the tenant, and nothing of the system', () => {
+    expect(heldBy('admin')).toEqual(concrete.filter((p) => !isSystemPermission(p)));
+  });
+
+  test('a member holds no administration', () => {
+    const kept = [
+      'tenant.acme.crm.time_entries.export',
+      'tenant.acme.crm.leave_requests.review',
+      'tenant.acme.crm.kb_articles.publish',
+      'tenant.acme.crm.blog.posts.publish',
+      'tenant.acme.crm.pages.publish',
+      'tenant.acme.crm.chat.bots.create',
+      'tenant.acme.crm.chat.bots.update',
+      'tenant.acme.crm.chat.bots.delete',
+    ];
+    const held = heldBy('member');
+    expect(held.filter((p) => p.startsWith('identity.'))).toEqual([
+      'identity.members.list',
+      'identity.members.view',
+    ]);
+    const ofTenant = concrete.filter((p) => p.startsWith('tenant.'));
+    expect(held.filter((p) => p.startsWith('tenant.'))).toEqual(
+      ofTenant.filter((p) => !kept.includes(p)),
+    );
+  });
+
+  test('a viewer holds exactly the reads of CRM, and the door of the chat', () => {
+    const reads = ofCrm.filter((name) => /\.(list|view)$/.test(name) || name === 'chat.access');
+    expect(heldBy('viewer')).toEqual(reads.map((name) => crmPermission('acme', name)));
+  });
+
+  test('each may be given by whoever has the one above, and not the other way round', () => {
+    const order = [
+      builtInRoles.owner,
+      builtInRoles.admin,
+      builtInRoles.member,
+      builtInRoles.viewer,
+    ];
+    const before = { policies: [] };
+    for (const [index, lesser] of order.slice(1).entries()) {
+      const greater = order[index] ?? builtInRoles.owner;
+      expect(grantsBeyond({ holder: greater, before, after: lesser })).toEqual([]);
+      expect(grantsBeyond({ holder: lesser, before, after: greater })).not.toEqual([]);
+    }
+  });
+});
