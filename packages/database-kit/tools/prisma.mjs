@@ -1,82 +1,92 @@
 #!/usr/bin/env node
 // The Prisma CLI for one app, without a network and without a database of your own:
 //
-//   node packages/database-kit/tools/prisma.mjs <identity|crm> generate          the client, from the schema
-//   node packages/database-kit/tools/prisma.mjs <identity|crm> migration <name>  a migration, from what changed in the schema
-//   node packages/database-kit/tools/prisma.mjs <identity|crm> drift             0: migrations make the schema; 2: they do not
-//   node packages/database-kit/tools/prisma.mjs <identity|crm> <any prisma command ...>
+//   node packages/database-kit/tools/prisma.mjs <app> generate          the client, from the schema
+//   node packages/database-kit/tools/prisma.mjs <app> migration <name>  a migration, from what changed in the schema
+//   node packages/database-kit/tools/prisma.mjs <app> drift             0: the migrations make the schema, 2: they do not
+//   node packages/database-kit/tools/prisma.mjs <app> <any other prisma command ...>
 //
-// A path instead of an app's name works too.
+// <app> is identity, crm, or the path of a directory with a prisma.config.ts.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { tsImport } from 'tsx/esm/api';
 
 const fromHere = (relative) => fileURLToPath(new URL(relative, import.meta.url));
-const [app, command, ...rest] = process.argv.slice(2);
-const directory = /[/\\]/.test(app ?? '') ? path.resolve(app) : fromHere(`../../../apps/${app}`);
-const migrations = path.join(directory, 'prisma/migrations');
-const fromMigrationsToSchema = ['--from-migrations', 'prisma/migrations', '--to-schema', 'prisma/schema.prisma'];
+const [app = '', command, ...rest] = process.argv.slice(2);
+const directory = path.resolve(/[/\\]/.test(app) ? app : fromHere(`../../../apps/${app}`));
+const migrations = path.join(directory, 'prisma', 'migrations');
 
-if (!app || !command || !existsSync(path.join(directory, 'prisma.config.ts'))) {
-  console.error('usage: prisma.mjs <identity|crm|path> <generate|migration <name>|drift|prisma command ...>');
-  process.exit(1);
+const environment = {
+  ...process.env,
+  CHECKPOINT_DISABLE: '1',
+  PRISMA_HIDE_UPDATE_MESSAGE: '1',
+};
+// Where it is not set every command, `generate` included, first tries to download an engine. Windows
+// cannot run a script as an executable: there the download stays.
+if (process.platform !== 'win32') {
+  environment.PRISMA_SCHEMA_ENGINE_BINARY ??= fromHere('schema-engine.mjs');
 }
 
-/** Runs the CLI in the app's directory; gives its exit code. */
-function prisma(args, environment = {}) {
+/** Runs the CLI in the app's directory; gives its exit code and, when asked for, what it printed. */
+async function prisma(args, { env = environment, read = false } = {}) {
   const cli = createRequire(import.meta.url).resolve('prisma/build/index.js');
-  const child = spawn(process.execPath, [cli, ...args], {
-    cwd: directory,
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      CHECKPOINT_DISABLE: '1',
-      PRISMA_HIDE_UPDATE_MESSAGE: '1',
-      // Without it every command, `generate` included, first tries to download an engine. A script is
-      // no executable on Windows, where the download stays.
-      ...(process.platform !== 'win32' && { PRISMA_SCHEMA_ENGINE_BINARY: fromHere('schema-engine.mjs') }),
-      ...environment,
-    },
-  });
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('exit', (code) => resolve(code ?? 1));
-  });
+  const stdio = ['inherit', read ? 'pipe' : 'inherit', 'inherit'];
+  const child = spawn(process.execPath, [cli, ...args], { cwd: directory, stdio, env });
+  const [[code], output] = await Promise.all([once(child, 'exit'), read ? text(child.stdout) : '']);
+  return { code: code ?? 1, output };
 }
 
-async function withThrowawayDatabase(work) {
-  const { startPostgres, throwawaySettings } = await tsImport('../../local-stack/src/postgres.ts', import.meta.url);
+/** Compares what the migrations make, on a PostgreSQL started for this, with the schema. */
+async function compare(args, options) {
+  const source = '../../local-stack/src/postgres.ts';
+  const { startPostgres, throwawaySettings } = await tsImport(source, import.meta.url);
   const postgres = await startPostgres({ settings: throwawaySettings });
+  const sides = ['--from-migrations', 'prisma/migrations', '--to-schema', 'prisma/schema.prisma'];
   try {
-    return await work({ DATABASE_URL: postgres.url('postgres') });
+    const env = { ...environment, DATABASE_URL: postgres.url('postgres') };
+    return await prisma(['migrate', 'diff', ...sides, ...args], { ...options, env });
   } finally {
     await postgres.stop();
   }
 }
 
-/** Writes prisma/migrations/<time>_<name>/migration.sql; it may be edited until it is applied somewhere. */
-async function migration(name) {
-  if (!/^[a-z][a-z0-9_]*$/.test(name ?? '')) throw new Error('a migration is named in lower_case_words');
-  const folder = `${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}_${name}`;
-  mkdirSync(migrations, { recursive: true });
-  writeFileSync(path.join(migrations, 'migration_lock.toml'), 'provider = "postgresql"\n');
-  const output = ['--script', '--output', `prisma/migrations/${folder}/migration.sql`];
-  const code = await withThrowawayDatabase((environment) =>
-    prisma(['migrate', 'diff', ...fromMigrationsToSchema, ...output], environment),
-  );
-  if (code === 0) console.log(`prisma/migrations/${folder}/migration.sql`);
-  return code;
-}
+const own = {
+  async drift() {
+    const { code, output } = await compare(['--exit-code'], { read: true });
+    process.stdout.write(output);
+    // The CLI ends with 0 as well when its engine dies: only the words are proof.
+    return code === 0 && !output.includes('No difference detected') ? 1 : code;
+  },
 
-const ours = {
-  migration: () => migration(rest[0]),
-  drift: () =>
-    withThrowawayDatabase((environment) =>
-      prisma(['migrate', 'diff', ...fromMigrationsToSchema, '--exit-code', ...rest], environment),
-    ),
+  async migration() {
+    const [name = ''] = rest;
+    if (!/^[a-z][a-z0-9_]*$/.test(name)) {
+      console.error(`a migration is named in lower_case_words, not "${name}"`);
+      return 1;
+    }
+    mkdirSync(migrations, { recursive: true });
+    writeFileSync(path.join(migrations, 'migration_lock.toml'), 'provider = "postgresql"\n');
+    const { code, output } = await compare(['--script'], { read: true });
+    if (code !== 0 || output.trim() === '') return code || 1;
+    const time = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
+    const folder = path.join(migrations, `${time}_${name}`);
+    mkdirSync(folder);
+    writeFileSync(path.join(folder, 'migration.sql'), `${output.trim()}\n`);
+    console.log(path.relative(process.cwd(), path.join(folder, 'migration.sql')));
+    return 0;
+  },
 };
 
-process.exitCode = await (ours[command]?.() ?? prisma([command, ...rest]));
+if (!command || !existsSync(path.join(directory, 'prisma.config.ts'))) {
+  console.error(
+    'usage: prisma.mjs <identity|crm|path> <generate|migration|drift|prisma command ...>',
+  );
+  process.exitCode = 1;
+} else {
+  process.exitCode = (await own[command]?.()) ?? (await prisma([command, ...rest])).code;
+}

@@ -1,0 +1,195 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, closeSync, existsSync, openSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { freePort } from './free-port.ts';
+import { type KeptProcess, keepProcess } from './kept-process.ts';
+import { type Account, binary, unprivilegedAccount, withAccount } from './postgres-account.ts';
+
+const START_LIMIT_MS = 60_000;
+const PREVIOUS_SERVER_LIMIT_MS = 10_000;
+const HOST = '127.0.0.1';
+
+/** For data that nobody will miss: nothing waits for the disk. */
+export const throwawaySettings: Record<string, string> = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  max_wal_size: '4GB',
+  max_connections: '300',
+};
+
+export interface PostgresOptions {
+  /** Where data, log and password live. Default: a new temporary directory. */
+  directory?: string;
+  /** Loopback port. Default: a free one. */
+  port?: number;
+  /** Whether the directory outlives the server. Default: yes when one is given. */
+  persistent?: boolean;
+  /** Settings of postgresql.conf, for this start. */
+  settings?: Record<string, string>;
+}
+
+export interface Postgres {
+  port: number;
+  directory: string;
+  /** Connection URL of a database, as the superuser. */
+  url(database: string): string;
+  /** Creates the database unless it is there; gives its URL. */
+  createDatabase(name: string): Promise<string>;
+  /** Settles when the server has ended, asked for or not. */
+  exited: Promise<void>;
+  /** Ends the server in order: open transactions are rolled back, all that is committed is kept. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts PostgreSQL 18 on a loopback port and waits until it answers. Data that a crash left behind
+ * are recovered; a previous server that is just ending is waited for (10 s). The server ends with
+ * this process, however that ends. Throws with the server's own words when it does not start.
+ */
+export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
+  const directory = path.resolve(
+    options.directory ?? (await mkdtemp(path.join(tmpdir(), 'tessera-postgres-'))),
+  );
+  const persistent = options.persistent ?? options.directory !== undefined;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const account = unprivilegedAccount(directory);
+  if (account) chownSync(directory, account.uid, account.gid);
+  if (!existsSync(path.join(directory, 'data'))) await initialise(directory, account);
+  await previousServerHasEnded(path.join(directory, 'data'));
+
+  const password = await readFile(path.join(directory, 'password'), 'utf8');
+  const port = options.port ?? (await freePort());
+  const url = (database: string): string =>
+    `postgresql://postgres:${password}@${HOST}:${port}/${encodeURIComponent(database)}`;
+  const settings = { ...options.settings, listen_addresses: HOST, port: `${port}` };
+  const server = launch(directory, account, settings, persistent);
+  try {
+    await answers(server, url('postgres'));
+  } catch (error) {
+    const log = await readFile(path.join(directory, 'postgres.log'), 'utf8').catch(() => '');
+    await server.stop();
+    throw new Error(`PostgreSQL did not start on port ${port}: ${log.trim().slice(-2000)}`, {
+      cause: error,
+    });
+  }
+  return {
+    port,
+    directory,
+    url,
+    createDatabase: (name) => createDatabase(url, name),
+    exited: server.exited.then(() => undefined),
+    stop: server.stop,
+  };
+}
+
+/** Makes the data directory. It gets its name last, so that one cut short is never taken for whole. */
+async function initialise(directory: string, account: Account | undefined): Promise<void> {
+  const unfinished = path.join(directory, 'data.unfinished');
+  await rm(unfinished, { recursive: true, force: true });
+  const password = path.join(directory, 'password');
+  await writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600 });
+  if (account) chownSync(password, account.uid, account.gid);
+  const { command, args, ...as } = withAccount(account, directory, binary('initdb'), [
+    `--pgdata=${unfinished}`,
+    `--pwfile=${password}`,
+    '--username=postgres',
+    '--auth=scram-sha-256',
+    // The password is random: there is nothing to make slow.
+    '--set=scram_iterations=1',
+    '--encoding=UTF8',
+    // The same order and the same lower() on every machine.
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--locale=C',
+    // Trigrams of Greek or Cyrillic need to know what a letter is, and ask the C library.
+    ...(process.platform === 'win32' ? [] : ['--lc-ctype=C.UTF-8']),
+    '--no-sync',
+  ]);
+  await promisify(execFile)(command, args, as);
+  await rename(unfinished, path.join(directory, 'data'));
+}
+
+function launch(
+  directory: string,
+  account: Account | undefined,
+  settings: Record<string, string>,
+  persistent: boolean,
+): KeptProcess {
+  const output = openSync(path.join(directory, 'postgres.log'), 'w', 0o600);
+  const args = Object.entries({ ...settings, unix_socket_directories: '' }).flatMap(
+    ([name, value]) => ['-c', `${name}=${value}`],
+  );
+  try {
+    return keepProcess({
+      ...withAccount(account, directory, binary('postgres'), [
+        '-D',
+        path.join(directory, 'data'),
+        ...args,
+      ]),
+      // PostgreSQL's fast shutdown: it does not wait for clients to leave.
+      signal: 'SIGINT',
+      remove: persistent ? undefined : directory,
+      output,
+    });
+  } finally {
+    closeSync(output);
+  }
+}
+
+async function answers(server: KeptProcess, url: string): Promise<void> {
+  let ended = false;
+  void server.exited.then(() => {
+    ended = true;
+  });
+  for (const deadline = Date.now() + START_LIMIT_MS; ; await delay(10)) {
+    const client = new pg.Client({ connectionString: url });
+    try {
+      await client.connect();
+      return await client.end();
+    } catch (error) {
+      if (ended || Date.now() > deadline) throw error;
+    }
+  }
+}
+
+/**
+ * A server outlives its parent by the moments that its shutdown takes, and PostgreSQL does not start
+ * beside it. Its postmaster.pid may also name a stranger that got the number of a crashed server.
+ */
+async function previousServerHasEnded(data: string): Promise<void> {
+  const lock = path.join(data, 'postmaster.pid');
+  for (const deadline = Date.now() + PREVIOUS_SERVER_LIMIT_MS; ; await delay(20)) {
+    const pid = Number.parseInt(await readFile(lock, 'utf8').catch(() => ''), 10);
+    if (Number.isNaN(pid) || !isAlive(pid)) return;
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
+    if (command !== undefined && !command.includes(data)) return rm(lock);
+    if (Date.now() > deadline) throw new Error(`${data} is in use by process ${pid}`);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function createDatabase(url: Postgres['url'], name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url('postgres') });
+  await client.connect();
+  try {
+    const there = await client.query('SELECT FROM pg_database WHERE datname = $1', [name]);
+    if (!there.rowCount) await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`);
+  } finally {
+    await client.end();
+  }
+  return url(name);
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env node
+// Runs one command for a parent process and never outlives it: when the parent ends, however it ends
+// (SIGKILL too), the pipe on our standard input closes, and the command is ended with `signal`.
+// Anything written to that pipe kills the command at once, as a crash would.
+// Started in a session of its own, it does not see the terminal's Ctrl-C: the parent decides the order.
+//
+// node keep.mjs '{"command", "args", "uid"?, "gid"?, "signal", "remove"?: a directory to remove afterwards}'
+import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+
+const patience = 3000;
+const { command, args, uid, gid, signal, remove } = JSON.parse(process.argv[2]);
+
+const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], uid, gid });
+
+function end() {
+  child.kill(signal);
+  // SIGQUIT: PostgreSQL leaves without a checkpoint, Go programs leave at once.
+  setTimeout(() => child.kill('SIGQUIT'), patience).unref();
+}
+
+function leave(code) {
+  if (remove) rmSync(remove, { recursive: true, force: true, maxRetries: 3 });
+  process.exit(code);
+}
+
+child.on('error', (error) => {
+  console.error(`${command}: ${error.message}`);
+  leave(127);
+});
+child.on('exit', (code) => leave(code ?? 1));
+process.stdin.on('data', () => child.kill('SIGKILL'));
+process.stdin.on('close', end).on('error', end);
+for (const asked of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(asked, end);
