@@ -1,3 +1,4 @@
+import type { CrmPermission } from '@tessera/contracts';
 import {
   bool,
   type Field,
@@ -16,7 +17,6 @@ import {
 } from '@tessera/fields';
 import { type HttpError, routesFor } from '@tessera/http-kit';
 import type { Caller } from './access/caller.ts';
-import type { CrmPermission } from './access/permission.ts';
 
 export type { Caller, CrmPermission };
 

@@ -1,0 +1,112 @@
+import { type Policies, type Principal, parsePolicies, parsePrincipal } from '@tessera/contracts';
+
+/** What came of asking identity. Only what identity itself says of a token is held against the caller. */
+export type Answer<T> =
+  | { readonly outcome: 'answered'; readonly value: T }
+  /** 401: the token is not, or no longer, good. */
+  | { readonly outcome: 'rejected' }
+  /** 403: the caller is known and may not; the code is identity's. */
+  | { readonly outcome: 'forbidden'; readonly code: string; readonly message: string }
+  /** 429: `retryAfter` as identity wrote it, in seconds or as a date. */
+  | { readonly outcome: 'throttled'; readonly retryAfter: string }
+  /** No answer in time, none at all, or none that can be believed. */
+  | { readonly outcome: 'unavailable'; readonly cause: unknown };
+
+export interface IdentityClient {
+  /** `GET /api/user` for the presented token; `tenant` is the slug that the caller named. */
+  principal(token: string, tenant?: string): Promise<Answer<Principal>>;
+  /** `GET /api/policies`: the caller's effective policies in the token's tenant. */
+  policies(token: string): Promise<Answer<Policies>>;
+  /** The keys that identity signs with (RFC 7517). */
+  keys(): Promise<Answer<readonly object[]>>;
+}
+
+export interface IdentityClientOptions {
+  readonly url: string;
+  /** For the whole answer, its body included. */
+  readonly timeoutMs: number;
+}
+
+/** The largest answer that is read: 10,000 policies or tenants fit. */
+const BODY_LIMIT = 4 * 1024 * 1024;
+
+const readJson = async (response: Response): Promise<unknown> => {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > BODY_LIMIT) throw new Error(`The answer is larger than ${BODY_LIMIT} bytes.`);
+    chunks.push(chunk);
+  }
+  return size === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString());
+};
+
+const textOf = (body: unknown, key: string, pattern: RegExp): string | undefined => {
+  const value = (body as Readonly<Record<string, unknown>> | undefined | null)?.[key];
+  return typeof value === 'string' && pattern.test(value) ? value : undefined;
+};
+
+const retryAfter = (response: Response): string => {
+  const value = response.headers.get('retry-after') ?? '';
+  return /^\d{1,6}$/.test(value) || /GMT$/.test(value) ? value : '1';
+};
+
+const answerOf = async <T>(
+  response: Response,
+  parse: (body: unknown) => T | null,
+): Promise<Answer<T>> => {
+  if (response.status === 429) {
+    await response.body?.cancel();
+    return { outcome: 'throttled', retryAfter: retryAfter(response) };
+  }
+  // A refusal is believed only when all of it is there and is JSON: proxies have 401 pages of their own.
+  const body = await readJson(response);
+  if (response.status === 401) return { outcome: 'rejected' };
+  if (response.status === 403) {
+    return {
+      outcome: 'forbidden',
+      code: textOf(body, 'error', /^[a-z_]{1,64}$/) ?? 'permission_denied',
+      message: textOf(body, 'message', /^.{1,300}$/) ?? 'Identity refuses this.',
+    };
+  }
+  const value = response.status === 200 ? parse(body) : null;
+  if (value !== null) return { outcome: 'answered', value };
+  throw new Error(`Identity answered ${response.status} with something else than what was asked.`);
+};
+
+const parseKeys = (body: unknown): readonly object[] | null => {
+  const keys = (body as { keys?: unknown } | null | undefined)?.keys;
+  if (!Array.isArray(keys)) return null;
+  return keys.filter((key) => typeof key === 'object' && key !== null);
+};
+
+/** Asks identity over connections that are kept, follows no redirect, and never throws. */
+export const createIdentityClient = ({ url, timeoutMs }: IdentityClientOptions): IdentityClient => {
+  const base = url.replace(/\/+$/, '');
+  const get = async <T>(
+    path: string,
+    parse: (body: unknown) => T | null,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer<T>> => {
+    try {
+      const response = await fetch(base + path, {
+        headers: { accept: 'application/json', ...headers },
+        redirect: 'manual',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      return await answerOf(response, parse);
+    } catch (cause) {
+      return { outcome: 'unavailable', cause };
+    }
+  };
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  return {
+    principal: (token, tenant) =>
+      get('/api/user', parsePrincipal, {
+        ...bearer(token),
+        ...(tenant !== undefined && { 'x-tenant': tenant }),
+      }),
+    policies: (token) => get('/api/policies', parsePolicies, bearer(token)),
+    keys: () => get('/.well-known/jwks.json', parseKeys),
+  };
+};
