@@ -1,7 +1,40 @@
-export * from './caller/policies.ts';
-export * from './caller/principal.ts';
-export * from './errors.ts';
-export * from './permissions/crm.ts';
-export * from './permissions/identity.ts';
-export * from './permissions/registry.ts';
-export * from './permissions/roles.ts';
+export {
+  type Policies,
+  PoliciesMeta,
+  PolicyPayload,
+  parsePolicies,
+} from './caller/policies.ts';
+export {
+  type Principal,
+  PrincipalPayload,
+  PrincipalTenant,
+  parsePrincipal,
+} from './caller/principal.ts';
+export { type ErrorCode, errorCodes } from './errors.ts';
+export { asyncapiDocument, deadLetterTopic } from './events/asyncapi.ts';
+export {
+  eventKey,
+  type IdentityEvent,
+  identityEvent,
+  type ParsedEvent,
+  parseEvent,
+} from './events/event.ts';
+export {
+  type EventData,
+  type EventType,
+  eventTypes,
+  MAX_NAMED_USERS,
+  type Revoked,
+  revoked,
+} from './events/kinds.ts';
+export { type CrmPermission, crmPermission, crmPermissions } from './permissions/crm.ts';
+export {
+  type IdentityPermission,
+  isSystemPermission,
+  type SystemPermission,
+  systemPermissions,
+  type TenantPermission,
+  tenantPermissions,
+} from './permissions/identity.ts';
+export { type Permission, permissionNames, permissionRegistry } from './permissions/registry.ts';
+export { type BuiltInRole, type BuiltInRoleName, builtInRoles } from './permissions/roles.ts';

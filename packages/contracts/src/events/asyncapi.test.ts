@@ -1,0 +1,44 @@
+import { DiagnosticSeverity, Parser } from '@asyncapi/parser';
+import { asyncapiDocument, eventTypes, parseEvent } from '../index.ts';
+
+interface Document {
+  channels: Record<string, { address: string }>;
+  components: { messages: Record<string, { examples?: { payload: { type: string } }[] }> };
+}
+
+const parser = new Parser();
+const problemsOf = async (document: unknown): Promise<string[]> => {
+  const diagnostics = await parser.validate(JSON.stringify(document));
+  return diagnostics
+    .filter(({ severity }) => severity <= DiagnosticSeverity.Warning)
+    .map(({ message, path }) => `${path.join('.')}: ${message}`);
+};
+
+const document = (): Document => structuredClone(asyncapiDocument()) as Document;
+
+describe('the AsyncAPI document', () => {
+  test('is valid AsyncAPI 3', async () => {
+    expect(await problemsOf(document())).toEqual([]);
+  });
+
+  test('with a mistake in it is found invalid', async () => {
+    const broken = document();
+    Object.assign(broken.channels['identity.user.updated'] ?? {}, { address: 7 });
+    expect(await problemsOf(broken)).not.toEqual([]);
+  });
+
+  test('has a topic for each kind, named as the kind, and one for its dead letters', () => {
+    const addresses = Object.values(document().channels).map(({ address }) => address);
+    expect(addresses.toSorted()).toEqual(
+      eventTypes.flatMap((type) => [type, `${type}.dead-letter`]).toSorted(),
+    );
+  });
+
+  test('shows examples that consumers can read', () => {
+    const { messages } = document().components;
+    for (const type of eventTypes) {
+      const [example] = messages[type]?.examples ?? [];
+      expect(parseEvent(type, JSON.stringify(example?.payload))).toMatchObject({ ok: true });
+    }
+  });
+});

@@ -1,0 +1,91 @@
+import { eventSchema, identityEvent } from './event.ts';
+import { type EventType, eventTypes, kinds } from './kinds.ts';
+
+/** Where records of a topic go that do not parse. */
+export const deadLetterTopic = (topic: string): string => `${topic}.dead-letter`;
+
+const BINDING_VERSION = '0.5.0';
+
+const exampleOf = (type: EventType): object =>
+  identityEvent(type, kinds[type].example as never, {
+    id: '01980a5d-c2d4-7a31-8e5f-0b1c2d3e4f50',
+    time: new Date('2026-01-31T12:00:00.000Z'),
+  });
+
+const message = (type: EventType): object => ({
+  name: type,
+  title: type,
+  summary: kinds[type].summary,
+  contentType: 'application/cloudevents+json',
+  payload: eventSchema(type),
+  bindings: { kafka: { key: kinds[type].keyField.json, bindingVersion: BINDING_VERSION } },
+  examples: [{ name: 'example', payload: exampleOf(type) }],
+});
+
+const deadLetter = {
+  name: 'dead-letter',
+  title: 'Dead letter',
+  summary: 'The value of a record that could not be read, byte for byte.',
+  contentType: 'application/octet-stream',
+  payload: { type: 'string', format: 'binary' },
+  bindings: {
+    kafka: {
+      key: {
+        type: 'string',
+        description:
+          'Topic, partition and offset of the record: every replica writes the same one.',
+      },
+      bindingVersion: BINDING_VERSION,
+    },
+  },
+};
+
+const entries = <T>(of: (type: EventType) => [string, T]): Record<string, T> =>
+  Object.fromEntries(eventTypes.map(of));
+
+/** The AsyncAPI 3 document of identity's events, made from the definitions that check them. */
+export const asyncapiDocument = (): object => ({
+  asyncapi: '3.0.0',
+  info: {
+    title: 'Events of identity',
+    version: '1.0.0',
+    description:
+      'CloudEvents 1.0 in structured JSON, one topic a kind. Records of one key keep their order; ' +
+      'any record may come more than once. Consumers ignore fields that they do not know.',
+    license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+  },
+  defaultContentType: 'application/cloudevents+json',
+  channels: {
+    ...entries((type) => [
+      type,
+      {
+        address: type,
+        summary: kinds[type].summary,
+        messages: { event: { $ref: `#/components/messages/${type}` } },
+      },
+    ]),
+    ...entries((type) => [
+      deadLetterTopic(type),
+      {
+        address: deadLetterTopic(type),
+        summary: `Records of ${type} that a consumer could not read.`,
+        messages: { record: { $ref: '#/components/messages/dead-letter' } },
+      },
+    ]),
+  },
+  operations: entries((type) => [
+    `publish.${type}`,
+    {
+      action: 'send',
+      channel: { $ref: `#/channels/${type}` },
+      messages: [{ $ref: `#/channels/${type}/messages/event` }],
+      summary: `Published through the outbox after: ${kinds[type].summary}`,
+    },
+  ]),
+  components: {
+    messages: {
+      ...entries((type) => [type, message(type)]),
+      'dead-letter': deadLetter,
+    },
+  },
+});
