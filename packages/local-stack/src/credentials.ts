@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { v7 as uuidv7 } from 'uuid';
+
+interface SignIn {
+  readonly email: string;
+  readonly password: string;
+}
+
+interface Member extends SignIn {
+  readonly user_id: string;
+  readonly tenant_id: string;
+  readonly tenant_slug: string;
+}
+
+interface Client {
+  readonly client_id: string;
+  /** Null for a public client. */
+  readonly client_secret: string | null;
+  readonly redirect_uris: readonly string[];
+}
+
+/** What `.data/local.json` holds: everything that a script needs to use the local system. */
+export interface LocalSystem {
+  readonly identity_url: string;
+  readonly crm_url: string;
+  readonly administrator: SignIn & { readonly user_id: string };
+  readonly owner: Member;
+  readonly viewer: Member;
+  readonly person: Member;
+  readonly other_owner: Member;
+  readonly system_application: {
+    readonly client_id: string;
+    readonly client_secret: string;
+    readonly scope: string;
+  };
+  readonly clients: {
+    readonly admin_panel: Client;
+    readonly mobile_app: Client;
+    readonly tenant: Client;
+  };
+}
+
+const secret = (): string => randomBytes(32).toString('base64url');
+/** Random, with every kind of character that the password rules ask for. */
+const password = (): string => `${randomBytes(12).toString('base64url')}-aA1`;
+
+const newSystem = (urls: Pick<LocalSystem, 'identity_url' | 'crm_url'>): LocalSystem => {
+  const acme = { tenant_id: uuidv7(), tenant_slug: 'acme' };
+  const globex = { tenant_id: uuidv7(), tenant_slug: 'globex' };
+  const member = (name: string, tenant: typeof acme): Member => ({
+    email: `${name}@${tenant.tenant_slug}.test`,
+    password: password(),
+    user_id: uuidv7(),
+    ...tenant,
+  });
+  return {
+    ...urls,
+    administrator: {
+      email: 'administrator@tessera.test',
+      password: password(),
+      user_id: uuidv7(),
+    },
+    owner: member('owner', acme),
+    viewer: member('viewer', acme),
+    person: member('person', acme),
+    other_owner: member('owner', globex),
+    system_application: {
+      client_id: 'pipeline',
+      client_secret: secret(),
+      scope: 'identity.tenants.list identity.tenants.view tenant.*.crm.contacts.*',
+    },
+    clients: {
+      admin_panel: {
+        client_id: 'admin-panel',
+        client_secret: secret(),
+        redirect_uris: ['http://127.0.0.1:3000/callback'],
+      },
+      mobile_app: {
+        client_id: 'mobile-app',
+        client_secret: null,
+        redirect_uris: ['test.tessera.mobile:/callback'],
+      },
+      tenant: {
+        client_id: 'tenant-acme',
+        client_secret: secret(),
+        redirect_uris: ['http://127.0.0.1:3001/callback'],
+      },
+    },
+  };
+};
+
+const member = ({ user_id, email, password, tenant_slug }: Member, name: string, role: string) => ({
+  id: user_id,
+  email,
+  password,
+  first_name: name,
+  last_name: tenant_slug === 'acme' ? 'Acme' : 'Globex',
+  is_system_admin: false,
+  memberships: [{ tenant_slug, role }],
+});
+
+/** The document that `identity-admin seed` takes. */
+export const seedOf = (system: LocalSystem): object => {
+  const { administrator, owner, viewer, person, other_owner, system_application, clients } = system;
+  const client = (of: Client, name: string, tenant_slug?: string) => ({
+    ...of,
+    name,
+    is_trusted: true,
+    ...(tenant_slug && { tenant_slug }),
+  });
+  return {
+    tenants: [
+      { id: owner.tenant_id, slug: owner.tenant_slug, name: 'Acme', plan: 'business' },
+      { id: other_owner.tenant_id, slug: other_owner.tenant_slug, name: 'Globex', plan: 'starter' },
+    ],
+    users: [
+      {
+        id: administrator.user_id,
+        email: administrator.email,
+        password: administrator.password,
+        first_name: 'Ada',
+        last_name: 'Administrator',
+        is_system_admin: true,
+        memberships: [],
+      },
+      member(owner, 'Olivia', 'owner'),
+      member(viewer, 'Victor', 'viewer'),
+      member(person, 'Petra', 'member'),
+      member(other_owner, 'Otto', 'owner'),
+    ],
+    system_applications: [
+      {
+        client_id: system_application.client_id,
+        client_secret: system_application.client_secret,
+        name: 'CI pipeline',
+        scopes: system_application.scope.split(' '),
+      },
+    ],
+    clients: [
+      client(clients.admin_panel, 'Admin panel'),
+      client(clients.mobile_app, 'Mobile app'),
+      client(clients.tenant, 'Acme', owner.tenant_slug),
+    ],
+  };
+};
+
+const writePrivately = async (file: string, content: object): Promise<void> => {
+  await writeFile(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+};
+
+const readIfThere = async <T>(file: string): Promise<T | undefined> => {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as T;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+/**
+ * Gives the local system's accounts, made at the first start. `seed` gets them before they are in
+ * `local.json`: the file never names an account that does not exist, and a start that was cut short
+ * is taken up where it was.
+ */
+export const localSystem = async (
+  directory: string,
+  urls: Pick<LocalSystem, 'identity_url' | 'crm_url'>,
+  seed: (document: object) => Promise<void>,
+): Promise<LocalSystem> => {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const file = path.join(directory, 'local.json');
+  const known = await readIfThere<LocalSystem>(file);
+  if (known) {
+    const system = { ...known, ...urls };
+    await writePrivately(file, system);
+    return system;
+  }
+  const draft = path.join(directory, 'local.draft.json');
+  const system = { ...((await readIfThere<LocalSystem>(draft)) ?? newSystem(urls)), ...urls };
+  await writePrivately(draft, system);
+  await seed(seedOf(system));
+  await rename(draft, file);
+  return system;
+};
+
+/** The keys that seal what identity stores, made at the first start. */
+export const keyEncryptionKeys = async (directory: string): Promise<string> => {
+  const file = path.join(directory, 'keys.json');
+  const known = await readIfThere<{ key_encryption_keys: string }>(file);
+  if (known) return known.key_encryption_keys;
+  const key_encryption_keys = `local:${randomBytes(32).toString('base64')}`;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await writePrivately(file, { key_encryption_keys });
+  return key_encryption_keys;
+};

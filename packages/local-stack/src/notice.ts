@@ -1,0 +1,27 @@
+import path from 'node:path';
+import type { LocalSystem } from './credentials.ts';
+
+/** What a person needs to know after the start, in a screenful. */
+export const startNotice = (system: LocalSystem, directory: string): string => {
+  const { administrator, owner, viewer, system_application } = system;
+  const signIn = (who: string, of: { email: string; password: string }): string =>
+    `  ${who.padEnd(22)}${of.email.padEnd(30)}${of.password}`;
+  return `
+Tessera runs.
+
+  identity              ${system.identity_url}   reference: ${system.identity_url}/docs
+  CRM                   ${system.crm_url}   reference: ${system.crm_url}/docs
+
+Sign in with
+${signIn('system administrator', administrator)}
+${signIn('tenant owner', owner)}
+${signIn('viewer', viewer)}
+
+System application      ${system_application.client_id}   ${system_application.client_secret}
+
+  for scripts           ${path.join(directory, 'local.json')}
+  logs                  ${path.join(directory, 'logs')}
+
+Ctrl-C stops everything; the data stay in ${directory}.
+`;
+};

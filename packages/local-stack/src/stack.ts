@@ -1,0 +1,125 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { asyncapiDocument } from '@tessera/contracts';
+import { type Application, application, type RunFrom, root } from './application.ts';
+import { type Broker, startBroker } from './broker.ts';
+import { keyEncryptionKeys, type LocalSystem, localSystem } from './credentials.ts';
+import { freePort } from './free-port.ts';
+import { type Postgres, startPostgres } from './postgres.ts';
+import { seedIdentity } from './seed.ts';
+
+export interface StackOptions {
+  /** Where data, logs and credentials live; they outlast the stack. */
+  readonly directory: string;
+  readonly from: RunFrom;
+  /** Free ones unless given. */
+  readonly identityPort?: number;
+  readonly crmPort?: number;
+  /** Settings of PostgreSQL: throwaway ones for tests. */
+  readonly postgresSettings?: Record<string, string>;
+  /** Variables of the apps beside those that the stack sets. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** The whole system, running. */
+export interface Stack {
+  readonly system: LocalSystem;
+  readonly identity: Application;
+  readonly crm: Application;
+  readonly postgres: Postgres;
+  /** The embedded broker, which tests kill and bring back on the same port. */
+  readonly broker: {
+    stop(): Promise<void>;
+    kill(): Promise<void>;
+    start(): Promise<void>;
+    readonly port: number;
+  };
+  stop(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+
+const restartable = (directory: string, first: Broker): Stack['broker'] => {
+  let broker = first;
+  return {
+    port: first.port,
+    stop: () => broker.stop(),
+    kill: () => broker.kill(),
+    async start() {
+      broker = await startBroker({ asyncapi: asyncapiDocument(), directory, port: first.port });
+    },
+  };
+};
+
+const inOrder = async (steps: readonly (() => Promise<void>)[]): Promise<void> => {
+  for (const step of steps) await step();
+};
+
+/**
+ * Starts PostgreSQL, a broker, identity and CRM on loopback, each as a process of its own, and seeds
+ * them at the first start. Nothing is left running when a part does not start, or when this process ends.
+ */
+export const startStack = async (options: StackOptions): Promise<Stack> => {
+  const { directory, from } = options;
+  const logs = path.join(directory, 'logs');
+  await mkdir(logs, { recursive: true, mode: 0o700 });
+  const identityPort = options.identityPort ?? (await freePort());
+  const crmPort = options.crmPort ?? (await freePort());
+  const urls = {
+    identity_url: `http://${HOST}:${identityPort}`,
+    crm_url: `http://${HOST}:${crmPort}`,
+  };
+  const brokerDirectory = path.join(directory, 'broker');
+  const stops: (() => Promise<void>)[] = [];
+  const stop = (): Promise<void> => inOrder(stops.splice(0).reverse());
+  try {
+    const [postgres, firstBroker] = await Promise.all([
+      startPostgres({
+        directory: path.join(directory, 'postgres'),
+        ...(options.postgresSettings && { settings: options.postgresSettings }),
+      }),
+      startBroker({ asyncapi: asyncapiDocument(), directory: brokerDirectory }),
+    ]);
+    const broker = restartable(brokerDirectory, firstBroker);
+    stops.push(
+      () => postgres.stop(),
+      () => broker.stop(),
+    );
+
+    const common = {
+      APP_ENV: 'local',
+      HOST,
+      KAFKA_BROKERS: firstBroker.brokers.join(','),
+      ...options.environment,
+    };
+    const identityEnvironment = {
+      ...common,
+      PORT: `${identityPort}`,
+      DATABASE_URL: await postgres.createDatabase('identity'),
+      ISSUER: urls.identity_url,
+      KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory),
+    };
+    const crmEnvironment = {
+      ...common,
+      PORT: `${crmPort}`,
+      DATABASE_URL: await postgres.createDatabase('crm'),
+      IDENTITY_URL: urls.identity_url,
+    };
+    const system = await localSystem(directory, urls, (document) =>
+      seedIdentity(from, identityEnvironment, document),
+    );
+    const app = (name: 'identity' | 'crm', environment: Record<string, string>, url: string) =>
+      application({ name, from, environment, url, log: path.join(logs, `${name}.log`) });
+    const identity = app('identity', identityEnvironment, urls.identity_url);
+    const crm = app('crm', crmEnvironment, urls.crm_url);
+    stops.push(() => Promise.all([identity.stop(), crm.stop()]).then(() => undefined));
+    await Promise.all([identity.start(), crm.start()]);
+    return { system, identity, crm, postgres, broker, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+/** Where `npm start` keeps its data. */
+export const dataDirectory = path.join(root, '.data');

@@ -1,0 +1,95 @@
+// Brings a checkout to where its commands work: installs what the lockfile names, generates the
+// database clients and, where asked, builds. Each step is skipped when nothing it depends on changed.
+// Needs Node alone, since it runs before anything is installed.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+const stamps = join(root, 'node_modules', '.tessera');
+
+const requireNode = () => {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  console.error(`Tessera needs Node 20.19 or newer; this is ${process.version}.`);
+  process.exit(1);
+};
+
+/** Runs a command with our standard output; a failure ends this process with its exit code. */
+export const run = (command, args, environment = {}) => {
+  const result = spawnSync(command, args, {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...environment },
+    shell: process.platform === 'win32',
+  });
+  if (result.status !== 0) process.exit(result.status ?? 1);
+};
+
+const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/** Runs the pinned pnpm, whatever is installed on the machine. */
+export const pnpm = (...args) => run('npx', ['--yes', packageManager, ...args]);
+
+const filesBelow = (directory, matches) =>
+  readdirSync(join(root, directory), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    if (['node_modules', 'dist', 'generated'].includes(entry.name)) return [];
+    if (entry.isDirectory()) return filesBelow(path, matches);
+    return matches(entry.name) ? [path] : [];
+  });
+
+const contentsOf = (paths) => {
+  const hash = createHash('sha256').update(process.version);
+  for (const path of paths.sort()) hash.update(path).update(readFileSync(join(root, path)));
+  return hash.digest('hex');
+};
+
+const datesOf = (paths) => {
+  const hash = createHash('sha256');
+  for (const path of paths.sort()) hash.update(`${path} ${statSync(join(root, path)).mtimeMs}`);
+  return hash.digest('hex');
+};
+
+/** Does the work unless its fingerprint is the one it left behind the last time. */
+const unlessDone = (name, fingerprint, work) => {
+  const stamp = join(stamps, name);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint) return;
+  work();
+  mkdirSync(stamps, { recursive: true });
+  writeFileSync(stamp, fingerprint);
+};
+
+const workspace = ['apps', 'packages'];
+const isManifest = (name) => name === 'package.json';
+
+export const bootstrap = ({ build = false } = {}) => {
+  requireNode();
+  const manifests = [
+    ...['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'],
+    ...workspace.flatMap((directory) => filesBelow(directory, isManifest)),
+    ...filesBelow('patches', () => true),
+  ];
+  unlessDone('installed', contentsOf(manifests), () => {
+    pnpm('install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only');
+  });
+  for (const app of ['identity', 'crm']) {
+    const schemas = filesBelow(`apps/${app}`, (name) =>
+      /^(schema\.prisma|prisma\.config\.ts)$/.test(name),
+    );
+    const generated = existsSync(join(root, 'apps', app, 'src', 'generated'));
+    const fingerprint = generated ? contentsOf(['pnpm-lock.yaml', ...schemas]) : 'nothing yet';
+    unlessDone(`generated-${app}`, fingerprint, () => {
+      run(process.execPath, ['packages/database-kit/tools/prisma.mjs', app, 'generate']);
+    });
+  }
+  if (!build) return;
+  const sources = workspace.flatMap((directory) =>
+    filesBelow(directory, (name) => /\.(ts|json)$/.test(name)),
+  );
+  unlessDone('built', datesOf(['tsconfig.base.json', ...sources]), () => {
+    run(process.execPath, ['node_modules/typescript/bin/tsc', '-b']);
+  });
+};

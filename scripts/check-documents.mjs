@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './bootstrap.mjs';
+
+const read = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'));
+
+const openApiProblems = async (document) => {
+  const { Validator } = await import('@seriousme/openapi-schema-validator');
+  const { valid, errors } = await new Validator().validate(structuredClone(document));
+  return valid ? [] : [JSON.stringify(errors, null, 2)];
+};
+
+const asyncApiProblems = async (document) => {
+  const { Parser } = await import('@asyncapi/parser');
+  const diagnostics = await new Parser().validate(JSON.stringify(document));
+  // 0 is an error and 1 a warning; advice on style comes below.
+  return diagnostics
+    .filter(({ severity }) => severity === 0)
+    .map(({ message, path }) => `${path.join('.')}: ${message}`);
+};
+
+/** Both OpenAPI documents and the AsyncAPI document are valid, and a planted fault in each is found. */
+export const documents = async () => {
+  for (const path of ['apps/identity/openapi.json', 'apps/crm/openapi.json']) {
+    const document = read(path);
+    const problems = await openApiProblems(document);
+    if (problems.length > 0) throw new Error(`${path}: ${problems.join('\n')}`);
+    const faulty = { ...document, paths: { '/x': { get: { responses: { 200: {} } } } } };
+    if ((await openApiProblems(faulty)).length === 0)
+      throw new Error(`${path}: a planted fault is not found.`);
+  }
+  const path = 'packages/contracts/asyncapi.json';
+  const document = read(path);
+  const problems = await asyncApiProblems(document);
+  if (problems.length > 0) throw new Error(`${path}: ${problems.join('\n')}`);
+  const faulty = { ...document, operations: { x: { action: 'shout', channel: {} } } };
+  if ((await asyncApiProblems(faulty)).length === 0)
+    throw new Error(`${path}: a planted fault is not found.`);
+};

@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './bootstrap.mjs';
+
+const generated = [
+  'apps/crm/openapi.json',
+  'apps/identity/openapi.json',
+  'packages/contracts/asyncapi.json',
+  'packages/crm-client/src',
+  'packages/identity-client/src',
+];
+
+const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+
+/** What differs from the commit, files that git does not know yet included. */
+const difference = () => {
+  git('add', '--intent-to-add', '--', ...generated);
+  const { status, stdout } = git('diff', '--exit-code', 'HEAD', '--', ...generated);
+  return status === 0 ? '' : stdout;
+};
+
+/** Generates everything again; any difference is a failure. */
+export const fresh = () => {
+  const run = spawnSync(process.execPath, ['scripts/generate.mjs'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  if (run.status !== 0) throw new Error('The generation failed.');
+  const stale = difference();
+  if (stale) throw new Error(`Stale; run "pnpm generate" and commit.\n${stale.slice(0, 4000)}`);
+
+  const planted = join(root, 'packages/crm-client/src/planted.ts');
+  writeFileSync(planted, 'export {};\n');
+  const noticed = difference();
+  git('reset', '--quiet', '--', planted);
+  rmSync(planted);
+  if (!noticed) throw new Error('A new file among the generated ones is not noticed.');
+};

@@ -1,0 +1,69 @@
+// `pnpm check`: everything that CI does. Each check counts as one, each test as one; the last line is
+// the sum. A check that cannot fail proves nothing, so each of ours meets a planted fault (its canary).
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bootstrap, root } from './bootstrap.mjs';
+import { documents } from './check-documents.mjs';
+import { fresh } from './check-generated.mjs';
+import { imports } from './check-imports.mjs';
+import { noProcessLeft } from './check-processes.mjs';
+import { tour } from './check-tour.mjs';
+
+let passed = 0;
+let failed = 0;
+
+const shell = (command, args) =>
+  spawnSync(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' })
+    .status === 0;
+const node = (...args) => shell(process.execPath, args);
+
+const check = async (name, run) => {
+  console.log(`\n--- ${name}`);
+  const started = Date.now();
+  let isRight = false;
+  try {
+    isRight = (await run()) !== false;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+  }
+  if (isRight) passed += 1;
+  else failed += 1;
+  console.log(
+    `${isRight ? 'passed' : 'FAILED'}: ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`,
+  );
+};
+
+const tests = () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tessera-check-'));
+  const report = join(directory, 'jest.json');
+  shell('npm', ['test', '--', '--json', `--outputFile=${report}`]);
+  const result = JSON.parse(readFileSync(report, 'utf8'));
+  rmSync(directory, { recursive: true });
+  passed += result.numPassedTests;
+  failed += result.numFailedTests + result.numRuntimeErrorTestSuites;
+  if (result.numTotalTests === 0) throw new Error('No test ran.');
+  const left = result.numPendingTests + result.numTodoTests;
+  if (left > 0) throw new Error(`${left} tests were skipped.`);
+  return result.success;
+};
+
+bootstrap();
+const before = noProcessLeft.running();
+await check('tests', tests);
+await check('format and lint', () => node('node_modules/@biomejs/biome/bin/biome', 'ci', '.'));
+await check('types', () => node('node_modules/typescript/bin/tsc', '-b'));
+await check('import directions, by planted violations', imports);
+await check('everything generated is fresh', fresh);
+for (const app of ['identity', 'crm']) {
+  await check(`the migrations of ${app} make its schema`, () =>
+    node('packages/database-kit/tools/prisma.mjs', app, 'drift'),
+  );
+}
+await check('the documents are valid OpenAPI and AsyncAPI', documents);
+await check('the README can be followed', tour);
+await check('no process is left behind', () => noProcessLeft.since(before));
+
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,16 @@
+// `pnpm generate`: writes everything that is generated and committed: the OpenAPI documents from the
+// route tables, the AsyncAPI document from the contracts, the clients from the OpenAPI documents.
+import { bootstrap, run } from './bootstrap.mjs';
+
+bootstrap();
+run(process.execPath, ['--conditions=source', '--import', 'tsx', 'scripts/write-documents.ts']);
+for (const app of ['identity', 'crm']) {
+  run(process.execPath, [
+    'node_modules/openapi-typescript/bin/cli.js',
+    `apps/${app}/openapi.json`,
+    '--output',
+    `packages/${app}-client/src/schema.ts`,
+    // A field with a default may be left out of what is sent.
+    '--default-non-nullable=false',
+  ]);
+}
