@@ -1,0 +1,9 @@
+export { isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
+export {
+  type Migrated,
+  type MigrationDirectory,
+  MigrationError,
+  migrate,
+  migrationsApplied,
+} from './migrations.ts';
+export { createAdapter, createPool, type PoolOptions } from './pool.ts';

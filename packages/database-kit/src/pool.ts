@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+
+export interface PoolOptions {
+  /** What `pg_stat_activity` shows. */
+  applicationName: string;
+  /** Most connections at once. Default 10. */
+  size?: number;
+  /** How long a query waits for a connection, in milliseconds. Default 5,000. */
+  connectionTimeout?: number;
+  /** How long the server lets a statement run, in milliseconds. Default 30,000. */
+  statementTimeout?: number;
+  /** The schema whose tables raw SQL may name without it; `public` follows. */
+  schema?: string;
+  /** `force_custom_plan` where a plan that suits every value would be a bad one, as in searches. */
+  planCacheMode?: 'auto' | 'force_custom_plan' | 'force_generic_plan';
+  /** Hears of idle connections that broke. The pool replaces them by itself. */
+  onConnectionLost?: (error: Error) => void;
+}
+
+const CONNECTION_LIFETIME_SECONDS = 3600;
+const IDLE_IN_TRANSACTION_MS = 60_000;
+const NAMED_STATEMENTS = 500;
+
+/** A pool that connects with the first query. Its owner ends it, after `$disconnect()`. */
+export function createPool(url: string, options: PoolOptions): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: options.applicationName,
+    max: options.size ?? 10,
+    connectionTimeoutMillis: options.connectionTimeout ?? 5000,
+    statement_timeout: options.statementTimeout ?? 30_000,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
+    keepAlive: true,
+    options: [
+      ...(options.schema ? [`-c search_path=${options.schema},public`] : []),
+      ...(options.planCacheMode ? [`-c plan_cache_mode=${options.planCacheMode}`] : []),
+    ].join(' '),
+  });
+  // Without a listener the end of an idle connection would end the process.
+  pool.on('error', (error) => options.onConnectionLost?.(error));
+  return pool;
+}
+
+/** What `new PrismaClient({ adapter })` takes. Queries are prepared once for each connection. */
+export function createAdapter(pool: pg.Pool): PrismaPg {
+  const names = new Map<string, string>();
+  return new PrismaPg(pool, {
+    statementNameGenerator({ sql }) {
+      const known = names.get(sql);
+      if (known !== undefined) return known;
+      // Every named statement stays in the memory of every connection: queries of ever new shapes
+      // (lists of ids of any length) must not fill it. An empty name prepares for one use.
+      if (names.size === NAMED_STATEMENTS) return '';
+      const name = createHash('sha1').update(sql).digest('hex');
+      names.set(sql, name);
+      return name;
+    },
+  });
+}

@@ -1,0 +1,7 @@
+export {
+  type Postgres,
+  type PostgresOptions,
+  startPostgres,
+  throwawaySettings,
+} from './postgres.ts';
+export { freshDatabase, type TestDatabase } from './test-database.ts';
