@@ -1,0 +1,117 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from '@tessera/http-kit';
+import pg from 'pg';
+import { createBell } from './bell.ts';
+
+/** What the relay hands on: one Kafka record. */
+export interface OutboxRecord {
+  readonly topic: string;
+  readonly key: string;
+  /** A CloudEvent as JSON. */
+  readonly value: string;
+}
+
+export interface RelayOptions {
+  readonly connectionString: string;
+  /** Resolves when the broker has taken all of them, in this order per key; rejects otherwise. */
+  publish(records: readonly OutboxRecord[]): Promise<void>;
+  readonly logger: Logger;
+  /** How often to look without being woken, and how often a standby tries to take over. */
+  readonly pollMs?: number;
+  /** Most rows in one hand-over. */
+  readonly batch?: number;
+}
+
+export interface Relay {
+  /** Ends after the hand-over that is under way and lets a standby take over. */
+  stop(): Promise<void>;
+}
+
+/** Any number that no other advisory lock of this database uses. */
+const LOCK = 0x0e7e55e4;
+
+const pending = `SELECT id, topic, key, payload::text AS value FROM identity.outbox
+  WHERE published_at IS NULL ORDER BY id LIMIT $1`;
+const mark = 'UPDATE identity.outbox SET published_at = now() WHERE id = ANY($1::bigint[])';
+
+/** The server notices within half a minute that the machine of the holder is gone. */
+const connectionOptions =
+  '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3';
+
+/**
+ * Hands the events of the outbox to the broker, in the order of their ids. Of all relays on a database
+ * one works, the one that holds the advisory lock; the others stand by. A row is marked after the
+ * broker has taken it: whatever is killed, an event is published once or more, never not at all.
+ */
+export const startRelay = (options: RelayOptions): Relay => {
+  const { connectionString, publish, logger, pollMs = 1000, batch = 500 } = options;
+  const bell = createBell();
+  const stopping = new AbortController();
+
+  /** Publishes and marks up to one batch; says whether more may be waiting. */
+  const handOver = async (client: pg.Client): Promise<boolean> => {
+    // Never "id > the last one": a smaller id may commit later.
+    const { rows } = await client.query<OutboxRecord & { id: string }>(pending, [batch]);
+    if (rows.length === 0) return false;
+    await publish(rows.map(({ topic, key, value }) => ({ topic, key, value })));
+    await client.query(mark, [rows.map(({ id }) => id)]);
+    return rows.length === batch;
+  };
+
+  const takesLock = async (client: pg.Client): Promise<boolean> => {
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS taken', [LOCK]);
+    return rows[0].taken;
+  };
+
+  /** Works on one connection, which holds lock and LISTEN, until it breaks or the relay stops. */
+  const work = async (client: pg.Client, onProgress: () => void): Promise<void> => {
+    // A connection that breaks between two queries says so here; the next query then rejects.
+    client.on('error', bell.ring);
+    client.on('notification', bell.ring);
+    await client.connect();
+    await client.query('LISTEN outbox');
+    let holds = false;
+    while (!stopping.signal.aborted) {
+      holds ||= await takesLock(client);
+      const more = holds && (await handOver(client));
+      onProgress();
+      if (!more) await bell.wait(pollMs);
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    let failures = 0;
+    while (!stopping.signal.aborted) {
+      const client = new pg.Client({
+        connectionString,
+        application_name: 'identity outbox relay',
+        options: connectionOptions,
+        connectionTimeoutMillis: 5000,
+        keepAlive: true,
+      });
+      try {
+        await work(client, () => {
+          failures = 0;
+        });
+      } catch (error) {
+        failures += 1;
+        logger.warn({ err: error, failures }, 'the outbox waits: no database or no broker');
+      } finally {
+        // The lock goes with the connection.
+        await client.end().catch(() => undefined);
+      }
+      if (failures === 0) continue;
+      const backoff = Math.min(100 * 2 ** failures, 5000) * (0.5 + Math.random() / 2);
+      await pause(backoff, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+
+  const ended = run();
+  return {
+    stop: () => {
+      stopping.abort();
+      bell.ring();
+      return ended;
+    },
+  };
+};
