@@ -1,4 +1,6 @@
-import type { CrmPermission, Principal } from '@tessera/contracts';
+import { type CrmPermission, crmPermission, type Principal } from '@tessera/contracts';
+import type { Identified } from './principals.ts';
+import { everything, nothing, type Rights } from './rights.ts';
 
 /** Who is calling, in which tenant, with which rights. */
 export interface Caller {
@@ -12,4 +14,41 @@ export interface Caller {
   readonly principal: Principal;
   /** Whether scopes and policies allow a permission; for rules finer than the route's own. */
   can(permission: CrmPermission): boolean;
+}
+
+/** A caller on the way through the gate, which tells it what its policies allow. */
+export class GatedCaller implements Caller {
+  readonly userId: string;
+  readonly tenantId: string;
+  readonly tenantSlug: string;
+  readonly isSystemAdmin: boolean;
+  readonly impersonatorId?: string;
+  readonly principal: Principal;
+  readonly #scopes: Rights;
+  #policies: Rights = nothing;
+
+  constructor(
+    { principal, scopes = everything }: Identified,
+    tenant: { id: string; slug: string },
+  ) {
+    this.userId = principal.id;
+    this.tenantId = tenant.id;
+    this.tenantSlug = tenant.slug;
+    this.isSystemAdmin = principal.is_system_admin;
+    if (principal.impersonator_id !== null) this.impersonatorId = principal.impersonator_id;
+    this.principal = principal;
+    this.#scopes = scopes;
+  }
+
+  isInScope(permission: CrmPermission): boolean {
+    return this.#scopes(crmPermission(this.tenantSlug, permission));
+  }
+
+  can(permission: CrmPermission): boolean {
+    return this.isInScope(permission) && this.#policies(crmPermission(this.tenantSlug, permission));
+  }
+
+  hold(policies: Rights): void {
+    this.#policies = policies;
+  }
 }

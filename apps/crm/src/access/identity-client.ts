@@ -1,3 +1,4 @@
+import type { JsonWebKey } from 'node:crypto';
 import { type Policies, type Principal, parsePolicies, parsePrincipal } from '@tessera/contracts';
 
 /** What came of asking identity. Only what identity itself says of a token is held against the caller. */
@@ -18,7 +19,7 @@ export interface IdentityClient {
   /** `GET /api/policies`: the caller's effective policies in the token's tenant. */
   policies(token: string): Promise<Answer<Policies>>;
   /** The keys that identity signs with (RFC 7517). */
-  keys(): Promise<Answer<readonly object[]>>;
+  keys(): Promise<Answer<readonly JsonWebKey[]>>;
 }
 
 export interface IdentityClientOptions {
@@ -74,7 +75,7 @@ const answerOf = async <T>(
   throw new Error(`Identity answered ${response.status} with something else than what was asked.`);
 };
 
-const parseKeys = (body: unknown): readonly object[] | null => {
+const parseKeys = (body: unknown): readonly JsonWebKey[] | null => {
   const keys = (body as { keys?: unknown } | null | undefined)?.keys;
   if (!Array.isArray(keys)) return null;
   return keys.filter((key) => typeof key === 'object' && key !== null);

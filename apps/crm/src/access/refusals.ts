@@ -1,0 +1,72 @@
+import { type CrmPermission, crmPermission } from '@tessera/contracts';
+import { HttpError, type RouteEntry } from '@tessera/http-kit';
+import type { Request } from 'express';
+import type { Caller } from './caller.ts';
+import type { Answer } from './identity-client.ts';
+
+/** 401 for a token that was presented and is not good (RFC 6750 section 3.1). */
+export const invalidToken = (): HttpError =>
+  new HttpError(401, 'unauthenticated', 'The token is not, or no longer, valid.', {
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  });
+
+const unavailable = (retryAfter: string, cause?: unknown): HttpError =>
+  new HttpError(503, 'identity_unavailable', 'The caller cannot be checked now. Try again later.', {
+    headers: { 'Retry-After': retryAfter },
+    cause,
+  });
+
+/** What a caller is told where identity gave no answer; 401 only where identity itself says so. */
+export const refusalOf = (answer: Exclude<Answer<unknown>, { outcome: 'answered' }>): HttpError => {
+  switch (answer.outcome) {
+    case 'rejected':
+      return invalidToken();
+    case 'forbidden':
+      return new HttpError(403, answer.code, answer.message);
+    case 'throttled':
+      return unavailable(answer.retryAfter);
+    case 'unavailable':
+      return unavailable('1', answer.cause);
+  }
+};
+
+export const tenantForbidden = (): HttpError =>
+  new HttpError(403, 'tenant_forbidden', 'The token is not for this tenant.');
+
+export const tenantSuspended = (): HttpError =>
+  new HttpError(403, 'tenant_suspended', 'The tenant is suspended.');
+
+/** The scopes of the token do not cover a permission. */
+export const scopeDenied = (caller: Caller, permission: CrmPermission): HttpError => {
+  const required = crmPermission(caller.tenantSlug, permission);
+  const message = `The scopes of the token do not cover "${required}".`;
+  return new HttpError(403, 'service_account_scope_denied', message, {
+    details: { required_permission: required },
+  });
+};
+
+/** The id that a path names: its last parameter. */
+const resourceId = (route: RouteEntry, req: Request): string | null => {
+  const name = /.*\{(\w+)\}/.exec(route.path)?.[1];
+  const value = name && req.params[name];
+  return typeof value === 'string' ? value : null;
+};
+
+/** No policy of the caller allows a permission, or one denies it. */
+export const permissionDenied = (
+  caller: Caller,
+  permission: CrmPermission,
+  route: RouteEntry,
+  req: Request,
+): HttpError => {
+  const required = crmPermission(caller.tenantSlug, permission);
+  const { resource = null } = route;
+  return new HttpError(403, 'permission_denied', `The permission "${required}" is needed.`, {
+    details: {
+      required_permission: required,
+      resource_type: resource,
+      resource_id: resource && resourceId(route, req),
+      user_id: caller.userId,
+    },
+  });
+};
