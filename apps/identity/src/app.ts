@@ -1,0 +1,111 @@
+import { asyncapiDocument } from '@tessera/contracts';
+import { isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit';
+import {
+  createLimits,
+  crossOrigin,
+  errorHandler,
+  HttpError,
+  healthRoutes,
+  mount,
+  openapi,
+  type RouteGroups,
+  reference,
+  requestLog,
+  securityHeaders,
+  unauthenticated,
+  unknownRoute,
+} from '@tessera/http-kit';
+import express, { type Express } from 'express';
+import { authorize } from './access.ts';
+import type { Config } from './config.ts';
+import type { Context } from './context.ts';
+import { migrations } from './database.ts';
+import { type Caller, Failure, renderError } from './http.ts';
+
+const VERSION = '0.1.0';
+const BODY_LIMIT = 100 * 1024;
+
+const problems = {
+  400: 'The body is not well-formed',
+  401: 'There is no token, or it is expired, revoked or not genuine',
+  403: 'The caller lacks a permission, which is named, or the tenant is suspended',
+  404: 'There is no such thing, or the caller may not know of it',
+  413: 'The body is too large',
+  415: 'The body is not JSON',
+  422: 'Some of what was sent does not fit; `errors` names each field',
+  429: 'Too many requests; `Retry-After` says when to come back',
+  500: 'Something went wrong on the side of the service',
+  503: 'The service cannot answer now; `Retry-After` says when to come back',
+};
+
+const MINUTE = 60;
+
+const limitsOf = ({ limits }: Config) =>
+  createLimits<Caller>({
+    classes: {
+      default: { window: MINUTE, address: limits.address, principal: limits.principal },
+      public: { window: MINUTE, address: limits.public, principal: 0 },
+      login: { window: MINUTE, address: limits.login, principal: 0 },
+      service: { window: MINUTE, address: limits.service, principal: limits.servicePrincipal },
+    },
+    // Each API key counts by itself; the tokens of a person count together.
+    principalKey: (caller) =>
+      caller.type === 'service_account' ? caller.tokenId : `${caller.type}:${caller.id}`,
+  });
+
+const translate = (error: unknown): HttpError | undefined =>
+  isDatabaseUnavailable(error)
+    ? new HttpError(503, 'database_unavailable', 'The database does not answer. Try again.', {
+        headers: { 'Retry-After': '1' },
+        cause: error,
+      })
+    : undefined;
+
+/** The routes by tag, in the order of the document. */
+const routesOf = (context: Context): RouteGroups => ({
+  Health: healthRoutes({
+    path: '/api/health',
+    service: 'identity',
+    version: VERSION,
+    ready: () => migrationsApplied(context.pool, migrations).catch(() => false),
+  }),
+});
+
+/** The application and its OpenAPI document. */
+export const createApp = (context: Context): { app: Express; document: object } => {
+  const { config, logger, metrics } = context;
+  const groups = routesOf(context);
+  const limits = limitsOf(config);
+  const document = openapi(groups, {
+    title: 'Tessera identity',
+    version: VERSION,
+    description: 'Who is calling, for which tenant, with which rights.',
+    error: Failure,
+    problems,
+  });
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+  app.set('query parser', 'simple');
+  app.set('trust proxy', config.trustedProxies);
+
+  app.use(requestLog(logger));
+  app.use(metrics.observe);
+  app.use(securityHeaders());
+  app.use(crossOrigin(config.corsOrigins, true));
+  for (const observer of context.observers) app.use(observer);
+  const documents = { '/docs/api.json': document, '/docs/events.json': asyncapiDocument() };
+  app.use(reference('Tessera identity', documents, limits.address('public')));
+  const gate = {
+    authenticate: async () => {
+      throw unauthenticated();
+    },
+    authorize,
+  };
+  app.use(mount(groups, { gate, limits, bodyLimit: BODY_LIMIT }));
+  app.use(unknownRoute);
+  app.use(errorHandler({ render: renderError, translate }));
+  return { app, document };
+};

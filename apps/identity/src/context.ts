@@ -1,0 +1,52 @@
+import { migrate } from '@tessera/database-kit';
+import { createLogger, createMetrics, type Logger, type Metrics } from '@tessera/http-kit';
+import type { RequestHandler } from 'express';
+import type { Pool } from 'pg';
+import type { Config } from './config.ts';
+import { createDatabase, type Database, migrations } from './database.ts';
+
+/** Every long-lived dependency. */
+export interface Context {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly pool: Pool;
+  readonly database: Database;
+  readonly observers: readonly RequestHandler[];
+  /** Brings the database up to date, then starts what runs in the background. */
+  start(): Promise<void>;
+  /** Ends in the opposite order. */
+  stop(): Promise<void>;
+}
+
+/** What tests put in the place of the real thing. */
+export interface Overrides {
+  readonly logger?: Logger;
+  /** See every request before it is routed. */
+  readonly observers?: readonly RequestHandler[];
+}
+
+/** Makes every long-lived dependency once. Nothing connects before `start`. */
+export const createContext = (config: Config, overrides: Overrides = {}): Context => {
+  const logger = overrides.logger ?? createLogger('identity', config.logLevel);
+  const { pool, database } = createDatabase(config.database, logger);
+  return {
+    config,
+    logger,
+    metrics: createMetrics(),
+    pool,
+    database,
+    observers: overrides.observers ?? [],
+
+    async start() {
+      const { applied, unknown } = await migrate(config.database.url, migrations);
+      if (applied.length > 0) logger.info({ applied }, 'migrations applied');
+      if (unknown.length > 0) logger.warn({ unknown }, 'the database is ahead of this release');
+    },
+
+    async stop() {
+      await database.$disconnect();
+      await pool.end();
+    },
+  };
+};

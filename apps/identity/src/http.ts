@@ -1,0 +1,85 @@
+import type { IdentityPermission } from '@tessera/contracts';
+import {
+  type Field,
+  int,
+  list,
+  mapOf,
+  named,
+  nullable,
+  type Out,
+  oneOf,
+  openShape,
+  optional,
+  type Shape,
+  shape,
+  text,
+} from '@tessera/fields';
+import { type HttpError, routesFor } from '@tessera/http-kit';
+import type { Caller } from './tokens/caller.ts';
+
+export type { Caller };
+
+/** Declares a route of identity. */
+export const route = routesFor<Caller, IdentityPermission>();
+
+const isSuccess = oneOf(true);
+const message = optional(text(1000));
+
+/** The answer that holds what was asked for: `{success, data, message?}`. */
+export const success = <F extends Field>(
+  data: F,
+): Shape<{ success: typeof isSuccess; data: F; message: typeof message }> =>
+  shape({ success: isSuccess, data, message });
+
+/** The answer that only says that it is done: `{success, message}`. */
+export const done = named('Done', shape({ success: isSuccess, message: text(1000) }));
+
+const Meta = named(
+  'PageMeta',
+  shape({
+    current_page: int(1, Number.MAX_SAFE_INTEGER),
+    last_page: int(1, Number.MAX_SAFE_INTEGER),
+    per_page: int(1, 100),
+    total: int(0, Number.MAX_SAFE_INTEGER),
+  }),
+);
+
+export type PageMeta = Out<typeof Meta>;
+
+/** The answer that holds one page of a list: `{success, data, meta}`. */
+export const page = <F extends Field>(
+  item: F,
+): Shape<{ success: typeof isSuccess; data: Field<Out<F>[], false>; meta: typeof Meta }> =>
+  shape({ success: isSuccess, data: list(item), meta: Meta });
+
+/** The `meta` of one page; the last page of nothing is the first. */
+export const pageMeta = (page: number, perPage: number, total: number): PageMeta => ({
+  current_page: page,
+  last_page: Math.max(1, Math.ceil(total / perPage)),
+  per_page: perPage,
+  total,
+});
+
+/** The body of every answer that is not a success. */
+export const Failure = named(
+  'Failure',
+  openShape({
+    success: oneOf(false),
+    message: text(1000),
+    error: text(100),
+    errors: optional(mapOf(list(text(1000)), 1000)),
+    required_permission: optional(nullable(text(300))),
+    resource_type: optional(nullable(text(100))),
+    resource_id: optional(nullable(text(16_384))),
+    user_id: optional(nullable(text(200))),
+  }),
+);
+
+/** Renders an error in identity's envelope; its details stand beside the message. */
+export const renderError = ({ message, code, errors, details }: HttpError): object => ({
+  success: false,
+  message,
+  error: code,
+  ...(errors && { errors }),
+  ...details,
+});

@@ -1,0 +1,51 @@
+import type { Policy } from '@tessera/scope-matcher';
+
+export interface CallerTenant {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly plan: string;
+  readonly isActive: boolean;
+}
+
+interface Credential {
+  /** The `jti` of a signed token, or the SHA-256 of an opaque one in hexadecimal. */
+  readonly tokenId: string;
+  readonly clientId: string;
+  /** Patterns that limit the token, whoever holds it. Absent: no limit. */
+  readonly scopes?: readonly string[];
+  readonly expiresAt: Date;
+}
+
+/** A person or a service account: whoever stands in the table of users. */
+export interface UserCaller extends Credential {
+  readonly type: 'user' | 'service_account';
+  readonly id: string;
+  readonly email: string | null;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly isSystemAdmin: boolean;
+  /** The session that the token hangs on; service accounts have none. */
+  readonly sessionId: string | null;
+  /** The administrator who acts as this user. */
+  readonly impersonatorId: string | null;
+  /** The token's tenant, which decides everywhere. */
+  readonly tenant: CallerTenant | null;
+  /** Every tenant that they are a member of, by slug. */
+  readonly tenants: readonly CallerTenant[];
+  /** What role and membership give in the token's tenant. */
+  readonly policies: readonly Policy[];
+  /** Of the token's tenant; null where there is none. */
+  readonly policiesVersion: number | null;
+}
+
+/** A system application with a token of the client-credentials grant; its scopes are its rights. */
+export interface ClientCaller extends Credential {
+  readonly type: 'client';
+  /** The client id. */
+  readonly id: string;
+  readonly scopes: readonly string[];
+}
+
+/** Who is calling, as the token and its record tell: complete, from one read. */
+export type Caller = UserCaller | ClientCaller;
