@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { freshDatabase } from '@tessera/local-stack';
+import type pg from 'pg';
+import { isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
+import { migrate } from './migrations.ts';
+import { createAdapter, createPool } from './pool.ts';
+
+/** The part of the generated client that is used here: its code is only there once it is generated. */
+interface Client {
+  author: {
+    create(query: { data: { id: string; name: string; email: string } }): Promise<unknown>;
+  };
+  $queryRaw(sql: TemplateStringsArray, ...values: unknown[]): Promise<unknown>;
+  $transaction<T>(work: (client: Client) => Promise<T>): Promise<T>;
+  $disconnect(): Promise<void>;
+}
+
+const author = {
+  id: '019aa0f5-0000-7000-8000-000000000001',
+  name: 'Ada',
+  email: 'ada@example.com',
+};
+const fixture = fileURLToPath(new URL('../fixture', import.meta.url));
+const pools: pg.Pool[] = [];
+let PrismaClient: new (options: { adapter: ReturnType<typeof createAdapter> }) => Client;
+let url: string;
+let pool: pg.Pool;
+let prisma: Client;
+
+beforeAll(async () => {
+  const tool = fileURLToPath(new URL('../tools/prisma.mjs', import.meta.url));
+  await promisify(execFile)(process.execPath, [tool, fixture, 'generate']);
+  ({ PrismaClient } = await import(`${fixture}/generated/prisma/client.ts`));
+  ({ url } = await freshDatabase('library', (url) => migrate(url, `${fixture}/prisma/migrations`)));
+  pool = createPool(url, { applicationName: 'errors-test' });
+  prisma = new PrismaClient({ adapter: createAdapter(pool) });
+  await prisma.author.create({ data: author });
+}, 30_000);
+
+afterAll(async () => {
+  await prisma?.$disconnect();
+  await Promise.all([pool?.end(), ...pools.map((other) => other.end())]);
+});
+
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('A broken unique index is known by its name', () => {
+  const other = '019aa0f5-0000-7000-8000-000000000002';
+  const attempts: [string, () => Promise<unknown>, string][] = [
+    [
+      'a model',
+      () => prisma.author.create({ data: { ...author, id: other } }),
+      'authors_email_key',
+    ],
+    [
+      'a primary key',
+      () => prisma.author.create({ data: { ...author, email: 'a@b' } }),
+      'authors_pkey',
+    ],
+    [
+      'a transaction',
+      () =>
+        prisma.$transaction((inside) => inside.author.create({ data: { ...author, id: other } })),
+      'authors_email_key',
+    ],
+    [
+      'raw SQL',
+      () =>
+        prisma.$queryRaw`INSERT INTO library.authors VALUES (${other}::uuid, 'B', ${author.email})`,
+      'authors_email_key',
+    ],
+    [
+      'pg itself',
+      () =>
+        pool.query('INSERT INTO library.authors VALUES ($1, $2, $3)', [other, 'B', author.email]),
+      'authors_email_key',
+    ],
+  ];
+  test.each(attempts)('through %s', async (_, attempt, index) => {
+    const error = await failureOf(attempt());
+    expect(isUniqueViolation(error)).toBe(true);
+    expect(isUniqueViolation(error, index)).toBe(true);
+    expect(isUniqueViolation(error, 'another_key')).toBe(false);
+    expect(isDatabaseUnavailable(error)).toBe(false);
+  });
+});
+
+test('What is neither is neither', async () => {
+  const syntax = await failureOf(prisma.$queryRaw`SELEC 1`);
+  for (const error of [syntax, new Error('no'), undefined, null, 'text', { cause: { cause: 1 } }]) {
+    expect(isUniqueViolation(error)).toBe(false);
+    expect(isDatabaseUnavailable(error)).toBe(false);
+  }
+});
+
+describe('A database that cannot answer is known', () => {
+  function client(
+    address: string,
+    options: { size?: number; connectionTimeout?: number; statementTimeout?: number },
+  ) {
+    const own = createPool(address, { applicationName: 'errors-test', ...options });
+    pools.push(own);
+    return { own, prisma: new PrismaClient({ adapter: createAdapter(own) }) };
+  }
+
+  test('when nothing listens', async () => {
+    const gone = client('postgresql://postgres:x@127.0.0.1:1/x', {});
+    expect(
+      isDatabaseUnavailable(await failureOf(gone.prisma.author.create({ data: author }))),
+    ).toBe(true);
+    expect(isDatabaseUnavailable(await failureOf(gone.prisma.$transaction(async () => 1)))).toBe(
+      true,
+    );
+    expect(isDatabaseUnavailable(await failureOf(gone.own.query('SELECT 1')))).toBe(true);
+  });
+
+  test('when no connection becomes free in time', async () => {
+    const busy = client(url, { size: 1, connectionTimeout: 50 });
+    const holder = await busy.own.connect();
+    const error = await failureOf(busy.prisma.author.create({ data: author }));
+    const begin = await failureOf(busy.prisma.$transaction(async () => 1));
+    holder.release();
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    expect(isDatabaseUnavailable(begin)).toBe(true);
+  });
+
+  test('when the server ends the connection under a query', async () => {
+    const error = await failureOf(
+      prisma.$queryRaw`SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(10)`,
+    );
+    expect(isDatabaseUnavailable(error)).toBe(true);
+  });
+
+  test('when the statement takes longer than it may', async () => {
+    const slow = client(url, { statementTimeout: 50 });
+    const error = await failureOf(slow.prisma.$queryRaw`SELECT pg_sleep(10)`);
+    expect(isDatabaseUnavailable(error)).toBe(true);
+  });
+});

@@ -1,0 +1,133 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freshDatabase } from '@tessera/local-stack';
+import pg from 'pg';
+import { MigrationError, migrate, migrationsApplied } from './migrations.ts';
+
+const fixture = new URL('../fixture/prisma/migrations', import.meta.url);
+const all = ['20260101000000_library', '20260102000000_rules'];
+
+let url: string;
+let pool: pg.Pool;
+let directory: string;
+
+beforeEach(async () => {
+  ({ url } = await freshDatabase('empty', async () => {}));
+  pool = new pg.Pool({ connectionString: url });
+  directory = await mkdtemp(path.join(tmpdir(), 'tessera-migrations-'));
+  await cp(fileURLToPath(fixture), directory, { recursive: true });
+});
+
+afterEach(async () => {
+  await pool.end();
+  await rm(directory, { recursive: true });
+});
+
+async function add(name: string, sql: string): Promise<void> {
+  await cp(path.join(directory, all[0] ?? ''), path.join(directory, name), { recursive: true });
+  await writeFile(path.join(directory, name, 'migration.sql'), sql);
+}
+
+const count = async (table: string): Promise<number> =>
+  (await pool.query(`SELECT count(*)::int AS n FROM ${table}`)).rows[0].n;
+
+test('Migrations are applied in order, once', async () => {
+  expect(await migrationsApplied(pool, directory)).toBe(false);
+  expect(await migrate(url, fixture)).toEqual({ applied: all, unknown: [] });
+  expect(await migrate(url, directory)).toEqual({ applied: [], unknown: [] });
+  expect(await migrationsApplied(pool, fixture)).toBe(true);
+});
+
+test('Five replicas that start together apply every migration once', async () => {
+  await add('20260103000000_slow', 'SELECT pg_sleep(0.2); CREATE TABLE slow ()');
+  const results = await Promise.all(Array.from({ length: 5 }, () => migrate(url, directory)));
+  const applied = results.flatMap((result) => result.applied);
+  expect(applied).toEqual([...all, '20260103000000_slow']);
+  expect(await count('_prisma_migrations')).toBe(3);
+});
+
+test('A database is not ready while a migration of this release is missing', async () => {
+  await migrate(url, directory);
+  await add('20260103000000_more', 'CREATE TABLE more ()');
+  expect(await migrationsApplied(pool, directory)).toBe(false);
+});
+
+test('An older release starts on a newer database, and is told what it does not know', async () => {
+  await add('20260103000000_newer', 'CREATE TABLE newer ()');
+  await migrate(url, directory);
+  expect(await migrate(url, fixture)).toEqual({ applied: [], unknown: ['20260103000000_newer'] });
+  expect(await migrationsApplied(pool, fixture)).toBe(true);
+});
+
+test('A migration that was edited after it was applied is refused by name', async () => {
+  await migrate(url, directory);
+  const file = path.join(directory, all[0] ?? '', 'migration.sql');
+  await writeFile(file, `${await readFile(file, 'utf8')}\n-- edited`);
+  const refusal = migrate(url, directory);
+  await expect(refusal).rejects.toThrow(MigrationError);
+  await expect(refusal).rejects.toThrow(/20260101000000_library was edited after it was applied/);
+});
+
+describe('A migration that fails', () => {
+  const name = '20260103000000_broken';
+
+  test('changes nothing, is recorded with its reason, and stops this and later starts', async () => {
+    await add(name, 'CREATE TABLE half (); SELECT no_such_function()');
+    await add('20260104000000_after', 'CREATE TABLE after ()');
+    const failure = await migrate(url, directory).catch((error) => error);
+    expect(failure).toBeInstanceOf(MigrationError);
+    expect(failure.message).toMatch(
+      /20260103000000_broken failed: .*no_such_function.*--rolled-back/,
+    );
+
+    const later = migrate(url, directory);
+    await expect(later).rejects.toThrow(MigrationError);
+    await expect(later).rejects.toThrow(/broken failed on 20.*no_such_function.*--rolled-back/);
+    const tables = await pool.query(
+      "SELECT to_regclass('half') AS half, to_regclass('after') AS after",
+    );
+    expect(tables.rows).toEqual([{ half: null, after: null }]);
+    expect(await migrationsApplied(pool, directory)).toBe(false);
+  });
+
+  test('is applied by the next start once it is repaired and resolved', async () => {
+    await add(name, 'SELECT no_such_function()');
+    await expect(migrate(url, directory)).rejects.toThrow(MigrationError);
+    await add(name, 'CREATE TABLE repaired ()');
+    await pool.query(
+      'UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL',
+    );
+    expect(await migrate(url, directory)).toEqual({ applied: [name], unknown: [] });
+  });
+
+  test('is told from one whose process was killed: that one simply runs again', async () => {
+    await add(name, 'SELECT pg_sleep(60); CREATE TABLE late ()');
+    const killed = migrate(url, directory).catch((error) => error);
+    await untilRunning('pg_sleep');
+    await pool.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'migrate'",
+    );
+    expect(await killed).toBeInstanceOf(Error);
+    await add(name, 'CREATE TABLE late ()');
+    expect((await migrate(url, directory)).applied).toEqual([name]);
+  });
+});
+
+test('An index can be built concurrently', async () => {
+  await add('20260103000000_index', 'CREATE INDEX CONCURRENTLY ON library.books (pages)');
+  await migrate(url, directory);
+  expect(await migrationsApplied(pool, directory)).toBe(true);
+  expect(await count('_prisma_migrations')).toBe(3);
+});
+
+async function untilRunning(statement: string): Promise<void> {
+  for (;;) {
+    const { rowCount } = await pool.query(
+      "SELECT FROM pg_stat_activity WHERE application_name = 'migrate' AND query LIKE $1",
+      [`%${statement}%`],
+    );
+    if (rowCount) return;
+  }
+}

@@ -1,0 +1,58 @@
+import { freshDatabase } from '@tessera/local-stack';
+import type pg from 'pg';
+import { createAdapter, createPool, type PoolOptions } from './pool.ts';
+
+let url: string;
+const pools: pg.Pool[] = [];
+
+beforeAll(async () => {
+  ({ url } = await freshDatabase('empty', async () => {}));
+});
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.end()));
+});
+
+function open(options: Partial<PoolOptions> = {}): pg.Pool {
+  const pool = createPool(url, { applicationName: 'pool-test', ...options });
+  pools.push(pool);
+  return pool;
+}
+
+test('A connection carries the settings of its pool', async () => {
+  const pool = open({
+    schema: 'library',
+    planCacheMode: 'force_custom_plan',
+    statementTimeout: 1234,
+  });
+  const { rows } = await pool.query(
+    `SELECT current_setting('application_name') AS name, current_setting('search_path') AS path,
+      current_setting('plan_cache_mode') AS plan, current_setting('statement_timeout') AS timeout`,
+  );
+  expect(rows).toEqual([
+    { name: 'pool-test', path: 'library,public', plan: 'force_custom_plan', timeout: '1234ms' },
+  ]);
+});
+
+test('The end of an idle connection is told, and the next query gets another', async () => {
+  const lost = new Promise<Error>((resolve) => {
+    const pool = open({ size: 1, onConnectionLost: resolve });
+    void pool.query('SELECT pg_backend_pid() AS pid').then(async ({ rows }) => {
+      await open().query('SELECT pg_terminate_backend($1)', [rows[0].pid]);
+    });
+  });
+  expect((await lost).message).toMatch(/terminat/);
+  const [pool] = pools;
+  expect((await pool?.query('SELECT 1 AS one'))?.rows).toEqual([{ one: 1 }]);
+});
+
+test('Statements are prepared by name, and only so many of them', async () => {
+  const pool = open({ size: 1 });
+  const adapter = await createAdapter(pool).connect();
+  const ask = (sql: string) => adapter.queryRaw({ sql, args: [], argTypes: [] });
+  for (let n = 0; n < 510; n += 1) await ask(`SELECT ${n} AS n`);
+  await ask('SELECT 1 AS n');
+  const { rows } = await pool.query(
+    "SELECT count(*)::int AS n, max(length(name)) AS length FROM pg_prepared_statements WHERE name <> ''",
+  );
+  expect(rows).toEqual([{ n: 500, length: 40 }]);
+});
