@@ -1,0 +1,61 @@
+import { migrate } from '@tessera/database-kit';
+import { createLogger, createMetrics, type Logger, type Metrics } from '@tessera/http-kit';
+import type { RequestHandler } from 'express';
+import type { Pool } from 'pg';
+import { type Access, createAccess } from './access/access.ts';
+import type { Config } from './config.ts';
+import { createDatabase, type Database, migrations } from './database.ts';
+
+/** Every long-lived dependency. */
+export interface Context {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly pool: Pool;
+  readonly database: Database;
+  readonly access: Access;
+  readonly observers: readonly RequestHandler[];
+  /** Brings the database up to date, then starts what runs in the background. */
+  start(): Promise<void>;
+  /** Ends in the opposite order. */
+  stop(): Promise<void>;
+}
+
+/** What tests put in the place of the real thing. */
+export interface Overrides {
+  readonly logger?: Logger;
+  /** What lifetimes are measured with, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+  /** See every request before it is routed. */
+  readonly observers?: readonly RequestHandler[];
+}
+
+/** Makes every long-lived dependency once. Nothing connects before `start`. */
+export const createContext = (config: Config, overrides: Overrides = {}): Context => {
+  const logger = overrides.logger ?? createLogger('crm', config.logLevel);
+  const { clock, observers = [] } = overrides;
+  const { pool, database } = createDatabase(config.database, logger);
+  const access = createAccess({ ...config, logger, ...(clock && { clock }) });
+  return {
+    config,
+    logger,
+    metrics: createMetrics(),
+    pool,
+    database,
+    access,
+    observers,
+
+    async start() {
+      const { applied, unknown } = await migrate(config.database.url, migrations);
+      if (applied.length > 0) logger.info({ applied }, 'migrations applied');
+      if (unknown.length > 0) logger.warn({ unknown }, 'the database is ahead of this release');
+      await access.start();
+    },
+
+    async stop() {
+      await access.stop();
+      await database.$disconnect();
+      await pool.end();
+    },
+  };
+};
