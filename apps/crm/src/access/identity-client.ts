@@ -66,7 +66,7 @@ const answerOf = async <T>(
   if (response.status === 403) {
     return {
       outcome: 'forbidden',
-      code: textOf(body, 'error', /^[a-z_]{1,64}$/) ?? 'permission_denied',
+      code: textOf(body, 'error', /^[a-z_]{1,64}$/) ?? 'forbidden',
       message: textOf(body, 'message', /^.{1,300}$/) ?? 'Identity refuses this.',
     };
   }

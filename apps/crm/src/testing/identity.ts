@@ -9,8 +9,8 @@ export interface Reply {
   readonly status: number;
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Announces the whole body, sends half of it and cuts the connection. */
-  readonly cut?: boolean;
+  /** Announces the whole body, sends half of it, and then cuts the connection or sends no more. */
+  readonly half?: 'cut' | 'stalled';
 }
 
 /** Sees the usual answer, made when the request came, and says what is sent instead, and when. */
@@ -45,10 +45,10 @@ export const newTenant = (slug: string): Principal['tenants'][number] => ({
   is_active: true,
 });
 
-const send = (res: ServerResponse, { status, body, headers = {}, cut }: Reply): void => {
+const send = (res: ServerResponse, { status, body, headers = {}, half }: Reply): void => {
   res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
-  if (!cut) return void res.end(body);
-  res.write(body.slice(0, body.length / 2), () => res.destroy());
+  if (!half) return void res.end(body);
+  res.write(body.slice(0, body.length / 2), () => half === 'cut' && res.destroy());
 };
 
 const keyOf = (tenantId: string | null, userId: string): string => `${tenantId} ${userId}`;
@@ -64,11 +64,16 @@ export class IdentityStandIn {
   readonly #versions = new Map<string | null, number>();
   readonly #interceptors = new Map<string, Interceptor>();
   readonly #requests: IncomingMessage[] = [];
+  /** How many connections were opened. */
+  connections = 0;
   #port = 0;
 
   /** Starts, or starts again on the same port. */
   async start(): Promise<this> {
     const server = createServer((req, res) => void this.#answer(req, res));
+    server.on('connection', () => {
+      this.connections += 1;
+    });
     this.#server = await listen(server, { host: '127.0.0.1', port: this.#port, variable: 'PORT' });
     this.#port = this.#server.port;
     return this;

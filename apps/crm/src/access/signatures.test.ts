@@ -1,0 +1,111 @@
+import type { JsonWebKey } from 'node:crypto';
+import jwt from 'jsonwebtoken';
+import { createSigner, tampered, unsigned } from '../testing/signing.ts';
+import type { Answer } from './identity-client.ts';
+import { Signatures } from './signatures.ts';
+
+const signer = createSigner();
+
+const setUp = async (
+  keys: Answer<readonly JsonWebKey[]> = { outcome: 'answered', value: [signer.jwk] },
+) => {
+  const world = { now: Date.now(), keys, asked: 0 };
+  const signatures = new Signatures({
+    async ask() {
+      world.asked += 1;
+      return world.keys;
+    },
+    clock: () => world.now,
+  });
+  await signatures.load();
+  return { signatures, world };
+};
+
+const nextTick = () => new Promise(setImmediate);
+
+describe('a signed token is refused when it', () => {
+  test.each<[string, string]>([
+    ['is not signed', unsigned({ sub: 'ada', exp: 4_000_000_000 })],
+    ['was tampered with', tampered(signer.sign({ sub: 'ada' }), { sub: 'eve' })],
+    ['has expired', signer.sign({ sub: 'ada' }, { expiresIn: -60 })],
+    ['has expired, whoever signed it', createSigner().sign({}, { expiresIn: -60 })],
+    ['is signed by another key under the same name', createSigner(signer.jwk.kid).sign({})],
+    ['is signed by a secret', jwt.sign({}, 'secret', { keyid: signer.jwk.kid, expiresIn: 60 })],
+    ['has an end that is no time', tampered(createSigner().sign({}), { exp: 'never' })],
+    ['is three words', 'one.two.three'],
+    ['lost its end', signer.sign({ sub: 'ada' }).split('.').slice(0, 2).join('.')],
+    ['has a body that is no object', `${signer.sign({}).split('.')[0]}.${btoa('"x"')}.x`],
+    ['has a header that is no JSON', `e.${signer.sign({}).split('.').slice(1).join('.')}`],
+  ])('%s', async (_what, token) => {
+    const { signatures } = await setUp();
+    expect(signatures.refuses(token)).toBe(true);
+  });
+});
+
+describe('identity is asked about', () => {
+  test.each<[string, string]>([
+    ['a token that is well signed', signer.sign({ sub: 'ada' })],
+    ['a token for another audience', signer.sign({}, { audience: 'https://other.test' })],
+    ['a token of another kind', signer.sign({}, { typ: 'pending+jwt' })],
+    ['a token whose clock is a little ahead', signer.sign({}, { expiresIn: -5 })],
+    ['a token of a key that is unknown', createSigner().sign({})],
+    ['an opaque token', 'Zm9vYmFy-_Zm9vYmFy'],
+    ['an opaque token of another issuer', '12|laravel'],
+  ])('%s', async (_what, token) => {
+    const { signatures } = await setUp();
+    expect(signatures.refuses(token)).toBe(false);
+  });
+
+  test.each<[string, Answer<readonly JsonWebKey[]>]>([
+    ['no keys are to be had', { outcome: 'unavailable', cause: null }],
+    ['there are none', { outcome: 'answered', value: [] }],
+    ['they are of no use', { outcome: 'answered', value: [{}, { ...signer.jwk, crv: 'P-1' }] }],
+    ['they are broken', { outcome: 'answered', value: [{ ...signer.jwk, x: '' }] }],
+    ['they are for encryption', { outcome: 'answered', value: [{ ...signer.jwk, use: 'enc' }] }],
+  ])('every signed token where %s', async (_why, keys) => {
+    const { signatures } = await setUp(keys);
+    expect(signatures.refuses(tampered(signer.sign({}), { sub: 'eve' }))).toBe(false);
+  });
+});
+
+describe('keys', () => {
+  test('that are unknown are fetched for the next token, once in 5 s', async () => {
+    const { signatures, world } = await setUp();
+    const next = createSigner();
+    world.keys = { outcome: 'answered', value: [signer.jwk, next.jwk] };
+    const forged = tampered(next.sign({}), { sub: 'eve' });
+    signatures.refuses(forged);
+    expect(world.asked).toBe(1);
+    world.now += 5000;
+    expect(signatures.refuses(forged)).toBe(false);
+    signatures.refuses(forged);
+    expect(world.asked).toBe(2);
+    await nextTick();
+    expect(signatures.refuses(forged)).toBe(true);
+    expect(signatures.refuses(next.sign({}))).toBe(false);
+  });
+
+  test('stay when identity is away', async () => {
+    const { signatures, world } = await setUp();
+    world.keys = { outcome: 'unavailable', cause: null };
+    world.now += 300_000;
+    const forged = tampered(signer.sign({}, { expiresIn: 3600 }), { sub: 'eve' });
+    expect(signatures.refuses(forged)).toBe(true);
+    await nextTick();
+    expect(world.asked).toBe(2);
+    expect(signatures.refuses(forged)).toBe(true);
+  });
+
+  test('are fetched anew after 5 minutes, so that a retired one goes', async () => {
+    const { signatures, world } = await setUp();
+    world.keys = { outcome: 'answered', value: [] };
+    const forged = tampered(signer.sign({}), { sub: 'eve' });
+    world.now += 299_999;
+    signatures.refuses(forged);
+    expect(world.asked).toBe(1);
+    world.now += 1;
+    signatures.refuses(forged);
+    await nextTick();
+    expect(signatures.refuses(forged)).toBe(false);
+  });
+});
