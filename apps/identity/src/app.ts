@@ -12,14 +12,16 @@ import {
   reference,
   requestLog,
   securityHeaders,
-  unauthenticated,
   unknownRoute,
 } from '@tessera/http-kit';
-import express, { type Express } from 'express';
+import express, { type Express, type Request } from 'express';
 import { authorize } from './access.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
+import { keyRoutes } from './features/keys/keys.routes.ts';
+import { meRoutes } from './features/me/me.routes.ts';
+import { signInRoutes } from './features/sign-in/sign-in.routes.ts';
 import { type Caller, Failure, renderError } from './http.ts';
 
 const VERSION = '0.1.0';
@@ -69,6 +71,9 @@ const routesOf = (context: Context): RouteGroups => ({
     version: VERSION,
     ready: () => migrationsApplied(context.pool, migrations).catch(() => false),
   }),
+  Keys: keyRoutes(context.keys),
+  'Sign-in': signInRoutes(context.signIn, context.config),
+  Me: meRoutes(context.me),
 });
 
 /** The application and its OpenAPI document. */
@@ -98,13 +103,8 @@ export const createApp = (context: Context): { app: Express; document: object } 
   for (const observer of context.observers) app.use(observer);
   const documents = { '/docs/api.json': document, '/docs/events.json': asyncapiDocument() };
   app.use(reference('Tessera identity', documents, limits.address('public')));
-  const gate = {
-    authenticate: async () => {
-      throw unauthenticated();
-    },
-    authorize,
-  };
-  app.use(mount(groups, { gate, limits, bodyLimit: BODY_LIMIT }));
+  const authenticate = (req: Request) => context.authentication.caller(req);
+  app.use(mount(groups, { gate: { authenticate, authorize }, limits, bodyLimit: BODY_LIMIT }));
   app.use(unknownRoute);
   app.use(errorHandler({ render: renderError, translate }));
   return { app, document };

@@ -4,6 +4,16 @@ import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
+import { createVault } from './encryption.ts';
+import { MeRepository } from './features/me/me.repository.ts';
+import { MeService } from './features/me/me.service.ts';
+import { failedAttempts } from './features/sign-in/failed-attempts.ts';
+import { SignInRepository } from './features/sign-in/sign-in.repository.ts';
+import { SignInService } from './features/sign-in/sign-in.service.ts';
+import { Passwords } from './passwords.ts';
+import { Authentication } from './tokens/authenticate.ts';
+import { issueTokens } from './tokens/issue.ts';
+import { SigningKeys } from './tokens/signing-keys.ts';
 
 /** Every long-lived dependency. */
 export interface Context {
@@ -12,6 +22,10 @@ export interface Context {
   readonly metrics: Metrics;
   readonly pool: Pool;
   readonly database: Database;
+  readonly keys: SigningKeys;
+  readonly authentication: Authentication;
+  readonly signIn: SignInService;
+  readonly me: MeService;
   readonly observers: readonly RequestHandler[];
   /** Brings the database up to date, then starts what runs in the background. */
   start(): Promise<void>;
@@ -30,18 +44,31 @@ export interface Overrides {
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('identity', config.logLevel);
   const { pool, database } = createDatabase(config.database, logger);
+  const keys = new SigningKeys(database, createVault(config.keyEncryptionKeys));
+  const issueToken = issueTokens(keys, config.issuer);
   return {
     config,
     logger,
     metrics: createMetrics(),
     pool,
     database,
+    keys,
+    authentication: new Authentication(database, keys, config.issuer),
+    signIn: new SignInService({
+      repository: new SignInRepository(database, issueToken),
+      passwords: new Passwords(config.passwords),
+      failedAttempts: failedAttempts(config.limits.loginFailures),
+      lifetimes: config.lifetimes,
+      logger,
+    }),
+    me: new MeService(new MeRepository(database)),
     observers: overrides.observers ?? [],
 
     async start() {
       const { applied, unknown } = await migrate(config.database.url, migrations);
       if (applied.length > 0) logger.info({ applied }, 'migrations applied');
       if (unknown.length > 0) logger.warn({ unknown }, 'the database is ahead of this release');
+      await keys.start();
     },
 
     async stop() {

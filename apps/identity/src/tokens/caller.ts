@@ -44,6 +44,7 @@ export interface ClientCaller extends Credential {
   readonly type: 'client';
   /** The client id. */
   readonly id: string;
+  readonly name: string;
   readonly scopes: readonly string[];
 }
 

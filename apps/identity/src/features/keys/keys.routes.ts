@@ -1,0 +1,39 @@
+import { list, named, oneOf, shape, text } from '@tessera/fields';
+import type { RouteTable } from '@tessera/http-kit';
+import { route } from '../../http.ts';
+import type { SigningKeys } from '../../tokens/signing-keys.ts';
+
+const parameter = text(100);
+const JsonWebKeySet = named(
+  'JsonWebKeySet',
+  shape({
+    keys: list(
+      named(
+        'JsonWebKey',
+        shape({
+          kty: parameter,
+          crv: parameter,
+          x: parameter,
+          y: parameter,
+          kid: parameter,
+          alg: oneOf('ES256'),
+          use: oneOf('sig'),
+        }),
+      ),
+    ),
+  }),
+);
+
+export const keyRoutes = (keys: SigningKeys): RouteTable => ({
+  showKeys: route({
+    method: 'get',
+    path: '/.well-known/jwks.json',
+    permission: 'public',
+    limit: 'service',
+    summary: 'The public keys that tokens are signed with (RFC 7517)',
+    responses: { 200: JsonWebKeySet },
+    handler: async ({ reply }) =>
+      // A new key is published ten minutes before it signs: a copy of five minutes is never too old.
+      reply(200, { keys: await keys.published() }, { 'Cache-Control': 'public, max-age=300' }),
+  }),
+});

@@ -1,0 +1,65 @@
+import { PrincipalPayload } from '@tessera/contracts';
+import { bool, named, nullable, shape, text, time, uuid } from '@tessera/fields';
+import type { RouteTable } from '@tessera/http-kit';
+import { userOf } from '../../access.ts';
+import { route, success } from '../../http.ts';
+import type { UserCaller } from '../../tokens/caller.ts';
+import type { Profile } from './me.repository.ts';
+import type { MeService } from './me.service.ts';
+
+const Me = named(
+  'Me',
+  shape({
+    id: uuid(),
+    tenant_id: nullable(uuid()),
+    email: nullable(text(254)),
+    name: text(401),
+    first_name: text(200),
+    last_name: text(200),
+    is_active: bool(),
+    email_verified_at: nullable(time()),
+    last_login_at: nullable(time()),
+    created_at: time(),
+  }),
+);
+
+const present = (profile: Profile, { tenant }: UserCaller) => ({
+  id: profile.id,
+  tenant_id: tenant?.id ?? null,
+  email: profile.email,
+  name: `${profile.firstName} ${profile.lastName}`.trim(),
+  first_name: profile.firstName,
+  last_name: profile.lastName,
+  is_active: profile.isActive,
+  email_verified_at: profile.emailVerifiedAt,
+  last_login_at: profile.lastLoginAt,
+  created_at: profile.createdAt,
+});
+
+export const meRoutes = (me: MeService): RouteTable => ({
+  showMe: route({
+    method: 'get',
+    path: '/api/me',
+    permission: 'authenticated',
+    summary: 'One’s own account',
+    responses: { 200: success(Me) },
+    async handler({ caller, reply }) {
+      const user = userOf(caller);
+      return reply(200, { success: true, data: present(await me.profile(user), user) });
+    },
+  }),
+  showUser: route({
+    method: 'get',
+    path: '/api/user',
+    permission: 'authenticated',
+    limit: 'service',
+    summary: 'The caller behind a token, for services',
+    description:
+      'Answers for every kind of token. Clients and system administrators name the tenant to act in by the header `X-Tenant: <slug>`.',
+    responses: { 200: success(PrincipalPayload) },
+    async handler({ caller, req, reply }) {
+      const data = await me.principal(caller, req.get('x-tenant'));
+      return reply(200, { success: true, data });
+    },
+  }),
+});

@@ -1,0 +1,60 @@
+import type { PrincipalPayload } from '@tessera/contracts';
+import type { Caller, CallerTenant, ClientCaller, UserCaller } from '../../tokens/caller.ts';
+
+const presentTenant = ({ id, slug, name, plan, isActive }: CallerTenant) => ({
+  id,
+  slug,
+  name,
+  plan,
+  is_active: isActive,
+});
+
+const presentUser = (caller: UserCaller): PrincipalPayload => ({
+  id: caller.id,
+  type: caller.type,
+  email: caller.email,
+  name: `${caller.firstName} ${caller.lastName}`.trim(),
+  tenant_id: caller.tenant?.id ?? null,
+  is_system_admin: caller.isSystemAdmin,
+  is_service_account: caller.type === 'service_account',
+  tenants: caller.tenants.map(presentTenant),
+  ...(caller.scopes && { scopes: [...caller.scopes] }),
+  client_id: caller.clientId,
+  ...(caller.impersonatorId && { impersonator_id: caller.impersonatorId }),
+  token_id: caller.tokenId,
+  ...(caller.sessionId && { session_id: caller.sessionId }),
+  policies_version: caller.policiesVersion,
+  expires_at: caller.expiresAt,
+});
+
+const presentClient = (caller: ClientCaller): PrincipalPayload => ({
+  id: caller.id,
+  type: caller.type,
+  email: null,
+  name: caller.name,
+  tenant_id: null,
+  is_system_admin: false,
+  is_service_account: false,
+  tenants: [],
+  scopes: [...caller.scopes],
+  client_id: caller.clientId,
+  token_id: caller.tokenId,
+  policies_version: null,
+  expires_at: caller.expiresAt,
+});
+
+/** A caller as services see them (decision I9). */
+export const presentPrincipal = (caller: Caller): PrincipalPayload =>
+  caller.type === 'client' ? presentClient(caller) : presentUser(caller);
+
+/** The same caller, acting in a tenant that is not the token's own. */
+export const inTenant = (
+  principal: PrincipalPayload,
+  tenant: CallerTenant,
+  policiesVersion: number,
+): PrincipalPayload => ({
+  ...principal,
+  tenant_id: tenant.id,
+  tenants: [presentTenant(tenant), ...principal.tenants.filter(({ id }) => id !== tenant.id)],
+  policies_version: policiesVersion,
+});

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type AnswerChecker,
+  createAnswerChecker,
+  type OpenApiDocument,
+} from '@tessera/conformance';
+import { migrate } from '@tessera/database-kit';
+import { listen } from '@tessera/http-kit';
+import { freshDatabase } from '@tessera/local-stack';
+import type { Response } from 'express';
+import request, { type Agent } from 'supertest';
+import { createApp } from '../app.ts';
+import { readConfig } from '../config.ts';
+import { type Context, createContext, type Overrides } from '../context.ts';
+import { migrations } from '../database.ts';
+import { Population } from './population.ts';
+
+/** Identity as it runs, on a database of its own. */
+export interface TestIdentity {
+  readonly context: Context;
+  readonly document: OpenApiDocument;
+  readonly url: string;
+  /** Sends requests: `http.get('/api/me').set(bearer)`. */
+  readonly http: Agent;
+  /** Makes tenants, roles and users, and signs them in. */
+  readonly people: Population;
+  /** Stops it, and throws where an answer was not as its operation declares. */
+  stop(): Promise<void>;
+}
+
+/** A short way of hashing and no limits: what a test is not about must not be in its way. */
+export const testEnvironment = (databaseUrl: string): Record<string, string> => ({
+  APP_ENV: 'test',
+  HOST: '127.0.0.1',
+  PORT: '0',
+  DATABASE_URL: databaseUrl,
+  DATABASE_POOL_SIZE: '5',
+  ISSUER: 'https://identity.test',
+  KEY_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
+  BCRYPT_COST: '4',
+  LOG_LEVEL: 'silent',
+  RATE_LIMIT_LOGIN: '0',
+  RATE_LIMIT_LOGIN_FAILURES: '1000000',
+  RATE_LIMIT_DEFAULT: '0',
+  RATE_LIMIT_ADDRESS: '0',
+  RATE_LIMIT_PUBLIC: '0',
+  RATE_LIMIT_SERVICE: '0',
+  RATE_LIMIT_SERVICE_PRINCIPAL: '0',
+});
+
+/** A migrated database that nobody else uses. */
+export const identityDatabase = async (): Promise<string> => {
+  const { url } = await freshDatabase('identity', (template) => migrate(template, migrations));
+  return url;
+};
+
+/** Starts identity on a fresh database, or on the one in `environment`; variables and parts may be replaced. */
+export const startIdentity = async (
+  environment: Readonly<Record<string, string>> = {},
+  overrides: Overrides = {},
+): Promise<TestIdentity> => {
+  const databaseUrl = environment.DATABASE_URL ?? (await identityDatabase());
+  const config = readConfig({ ...testEnvironment(databaseUrl), ...environment });
+  let checker: AnswerChecker | undefined;
+  const context = createContext(config, {
+    ...overrides,
+    observers: [
+      (req, res, next) =>
+        checker
+          ? checker.observe(req, res as Response<unknown, { operation?: string }>, next)
+          : next(),
+      ...(overrides.observers ?? []),
+    ],
+  });
+  const made = createApp(context);
+  const document = made.document as OpenApiDocument;
+  checker = createAnswerChecker(document);
+  const { findings } = checker;
+  await context.start();
+  const server = await listen(made.app, { ...config, variable: 'PORT' });
+  const http = request(server.url) as unknown as Agent;
+  return {
+    context,
+    document,
+    url: server.url,
+    http,
+    people: new Population(context.database, http, config.passwords.cost),
+    async stop() {
+      await server.stop();
+      await context.stop();
+      if (findings.length > 0) throw new Error(`Answers not as declared:\n${findings.join('\n')}`);
+    },
+  };
+};

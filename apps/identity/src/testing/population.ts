@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import type { Policy } from '@tessera/scope-matcher';
+import bcrypt from 'bcrypt';
+import type { Agent } from 'supertest';
+import type { Database } from '../database.ts';
+import type { Tenant, User } from '../generated/prisma/client.ts';
+
+export const PASSWORD = 'Correct-horse-7-battery';
+
+/** Headers of a signed-in caller. */
+export interface Bearer {
+  readonly authorization: string;
+}
+
+interface UserOptions {
+  /** Given: they are a member of it, with these rights. */
+  readonly tenant?: Tenant;
+  /** Actions that their role allows; with a leading `!` it denies. */
+  readonly actions?: readonly string[];
+  /** A role that exists, in place of one made from `actions`. */
+  readonly roleId?: string;
+  readonly password?: string;
+  readonly data?: Partial<
+    Pick<
+      User,
+      'email' | 'firstName' | 'lastName' | 'isActive' | 'isSystemAdmin' | 'isServiceAccount'
+    >
+  >;
+}
+
+const policy = (action: string): Policy =>
+  action.startsWith('!')
+    ? { action: action.slice(1), effect: 'deny' }
+    : { action, effect: 'allow' };
+
+/** Makes what tests need in the database; names are unique unless given. */
+export class Population {
+  readonly #database: Database;
+  readonly #http: Agent;
+  readonly #cost: number;
+  readonly #passwords = new Map<string, string>();
+
+  constructor(database: Database, http: Agent, cost: number) {
+    this.#database = database;
+    this.#http = http;
+    this.#cost = cost;
+  }
+
+  tenant(data: Partial<Pick<Tenant, 'slug' | 'name' | 'plan' | 'status'>> = {}): Promise<Tenant> {
+    const slug = `tenant-${randomUUID().slice(0, 8)}`;
+    return this.#database.tenant.create({ data: { slug, name: slug, ...data } });
+  }
+
+  /** A role of the tenant; gives its id. */
+  async role(tenant: Tenant, ...actions: readonly string[]): Promise<string> {
+    const { id } = await this.#database.role.create({
+      data: {
+        tenantId: tenant.id,
+        name: `role-${randomUUID()}`,
+        policies: { create: actions.map(policy) },
+      },
+    });
+    return id;
+  }
+
+  async join(user: User, tenant: Tenant, roleId: string): Promise<void> {
+    await this.#database.membership.create({
+      data: { tenantId: tenant.id, userId: user.id, roleId },
+    });
+  }
+
+  async user(options: UserOptions = {}): Promise<User> {
+    const { tenant, actions = [], roleId, password = PASSWORD, data } = options;
+    const user = await this.#database.user.create({
+      data: {
+        email: `${randomUUID()}@example.test`,
+        firstName: 'Ada',
+        lastName: 'Tester',
+        tenantId: tenant?.id ?? null,
+        passwordHash: data?.isServiceAccount ? null : await bcrypt.hash(password, this.#cost),
+        ...data,
+      },
+    });
+    this.#passwords.set(user.id, password);
+    if (tenant) await this.join(user, tenant, roleId ?? (await this.role(tenant, ...actions)));
+    return user;
+  }
+
+  /** Signs a user in as a person would. */
+  async signIn(user: User): Promise<Bearer> {
+    const password = this.#passwords.get(user.id);
+    const { status, body } = await this.#http
+      .post('/api/auth/login')
+      .send({ email: user.email, password });
+    if (status !== 200) throw new Error(`${user.email} was not let in: ${JSON.stringify(body)}`);
+    return { authorization: `Bearer ${body.data.token}` };
+  }
+
+  /** Headers of a new, signed-in member of the tenant who holds these actions. */
+  async caller(tenant: Tenant, ...actions: readonly string[]): Promise<Bearer> {
+    return this.signIn(await this.user({ tenant, actions }));
+  }
+}

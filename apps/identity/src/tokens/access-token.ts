@@ -1,0 +1,62 @@
+import type { KeyObject } from 'node:crypto';
+import jwt from 'jsonwebtoken';
+import type { SigningKey } from './signing-keys.ts';
+
+/** What an access token is issued for. */
+export type TokenUse = 'login' | 'switch' | 'api_key' | 'code' | 'impersonation';
+
+/** What identity puts into an access token (RFC 9068 section 2.2, and ours). Times in seconds since 1970. */
+export interface AccessTokenClaims {
+  readonly jti: string;
+  readonly sub: string;
+  readonly client_id: string;
+  readonly iat: number;
+  readonly exp: number;
+  readonly tenant_id?: string;
+  /** The session. */
+  readonly sid?: string;
+  readonly token_use: TokenUse;
+}
+
+const ALGORITHM = 'ES256';
+/** RFC 9068 section 2.1: no other kind of JWT, an ID token for example, passes for an access token. */
+const TYPE = 'at+jwt';
+
+export const signAccessToken = (
+  claims: AccessTokenClaims,
+  { kid, privateKey }: SigningKey,
+  issuer: string,
+): string =>
+  jwt.sign({ iss: issuer, aud: issuer, ...claims }, privateKey, {
+    algorithm: ALGORITHM,
+    header: { alg: ALGORITHM, typ: TYPE, kid },
+  });
+
+/** The `kid` of a JWT that may be an access token of ours; undefined when its header says it is none. */
+export const keyIdOf = (token: string): string | undefined => {
+  const header = jwt.decode(token, { complete: true })?.header;
+  return header?.typ === TYPE && header.alg === ALGORITHM ? header.kid : undefined;
+};
+
+/** The claims of a genuine, unexpired access token (RFC 9068 section 4); undefined for any other. */
+export const verifyAccessToken = (
+  token: string,
+  key: KeyObject,
+  issuer: string,
+): AccessTokenClaims | undefined => {
+  try {
+    const claims = jwt.verify(token, key, {
+      algorithms: [ALGORITHM],
+      issuer,
+      audience: issuer,
+    });
+    const { jti, exp } = claims as Partial<AccessTokenClaims>;
+    const isWhole = typeof jti === 'string' && UUID.test(jti) && typeof exp === 'number';
+    return isWhole ? (claims as unknown as AccessTokenClaims) : undefined;
+  } catch (error) {
+    if (error instanceof jwt.JsonWebTokenError) return undefined;
+    throw error;
+  }
+};
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,0 +1,68 @@
+import { hash } from 'node:crypto';
+import { HttpError, unauthenticated } from '@tessera/http-kit';
+import type { Request } from 'express';
+import { LRUCache } from 'lru-cache';
+import type { Database } from '../database.ts';
+import { type AccessTokenClaims, keyIdOf, verifyAccessToken } from './access-token.ts';
+import type { Caller } from './caller.ts';
+import { clientOfToken, userOfToken } from './records.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+const SCHEME = /^bearer +([\w.~+/-]+=*)$/i;
+const VERIFIED_TOKENS = 20_000;
+
+/** 401 for a token that is none, or no longer (RFC 6750 section 3.1). */
+const invalidToken = (): HttpError =>
+  new HttpError(401, 'unauthenticated', 'The token is expired, revoked or not genuine.', {
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  });
+
+interface Verified extends AccessTokenClaims {
+  readonly kid: string;
+}
+
+/** Finds out who sends a request. A signature alone admits nobody: the record is read every time. */
+export class Authentication {
+  readonly #database: Database;
+  readonly #keys: SigningKeys;
+  readonly #issuer: string;
+  /** By SHA-256 of the token: what its signature said is true for as long as its key is. */
+  readonly #verified = new LRUCache<string, Verified>({ max: VERIFIED_TOKENS });
+
+  constructor(database: Database, keys: SigningKeys, issuer: string) {
+    this.#database = database;
+    this.#keys = keys;
+    this.#issuer = issuer;
+  }
+
+  /** The caller behind the request's bearer token; 401 when there is none that counts. */
+  async caller({ headers: { authorization } }: Request): Promise<Caller> {
+    const token = authorization === undefined ? undefined : SCHEME.exec(authorization)?.[1];
+    if (token === undefined) throw unauthenticated();
+    const isSigned = token.split('.').length === 3;
+    const caller = isSigned ? await this.#user(token) : await this.#client(token);
+    if (!caller) throw invalidToken();
+    return caller;
+  }
+
+  async #user(token: string): Promise<Caller | undefined> {
+    const claims = await this.#verify(token);
+    return claims && userOfToken(this.#database, claims.jti);
+  }
+
+  #client(token: string): Promise<Caller | undefined> {
+    return clientOfToken(this.#database, hash('sha256', token, 'buffer'));
+  }
+
+  async #verify(token: string): Promise<AccessTokenClaims | undefined> {
+    const digest = hash('sha256', token, 'base64');
+    const known = this.#verified.get(digest);
+    const kid = known?.kid ?? keyIdOf(token);
+    const key = kid && (await this.#keys.find(kid));
+    if (!key) return undefined;
+    if (known) return known.exp > Date.now() / 1000 ? known : undefined;
+    const claims = verifyAccessToken(token, key, this.#issuer);
+    if (claims) this.#verified.set(digest, { ...claims, kid });
+    return claims;
+  }
+}

@@ -1,0 +1,175 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from 'node:crypto';
+import type { Database, Transaction } from '../database.ts';
+import type { Vault } from '../encryption.ts';
+
+/** Any number that no other advisory lock of this database uses. */
+const LOCK = 0x0e7e55e5;
+const DAY = 86_400_000;
+
+/** How often a replica looks for keys that another one made. */
+const REFRESH_MS = 60_000;
+/** A stranger's `kid` costs one look a second, not one a request. */
+const UNKNOWN_KEY_MS = 1000;
+/** Caches of the JWKS (five minutes) and all replicas know a new key before it signs. */
+const LEAD_MS = 10 * 60_000;
+/** API keys live longest: a key that signs no more is published for them. */
+const LONGEST_TOKEN_MS = 366 * DAY;
+
+/** The members that RFC 7518 section 6.2.1 names for an elliptic curve. */
+type PublicJwk = {
+  readonly kty: string;
+  readonly crv: string;
+  readonly x: string;
+  readonly y: string;
+};
+
+/** A key of the JWKS (RFC 7517). */
+export type PublishedKey = PublicJwk & {
+  readonly kid: string;
+  readonly alg: 'ES256';
+  readonly use: 'sig';
+};
+
+/** RFC 7638: members in this order, without white space. */
+const thumbprint = ({ crv, kty, x, y }: PublicJwk): string =>
+  createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
+
+export interface SigningKey {
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+}
+
+interface Known {
+  readonly kid: string;
+  readonly publicJwk: PublicJwk;
+  readonly publicKey: KeyObject;
+  readonly sealedPrivate: Uint8Array;
+  readonly signsFrom: Date;
+}
+
+/** The ES256 keys of the issuer: kept in the database, shared by all replicas (decision I17). */
+export class SigningKeys {
+  readonly #database: Database;
+  readonly #vault: Vault;
+  readonly #opened = new Map<string, SigningKey>();
+  #known = new Map<string, Known>();
+  #readAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor(database: Database, vault: Vault) {
+    this.#database = database;
+    this.#vault = vault;
+  }
+
+  /** Makes the first key where there is none. Replicas that start together agree on one. */
+  async start(): Promise<void> {
+    await this.#locked(async (tx) => {
+      const usable = await tx.signingKey.count({ where: { removedAt: null } });
+      // Nobody can hold a set of keys without it: there was none.
+      if (usable === 0) await this.#insert(tx, new Date());
+    });
+    await this.#read();
+    await this.signing();
+  }
+
+  /** The key to sign with. */
+  async signing(): Promise<SigningKey> {
+    await this.#refresh(REFRESH_MS);
+    const now = Date.now();
+    const [newest] = [...this.#known.values()]
+      .filter(({ signsFrom }) => +signsFrom <= now)
+      .sort((a, b) => +b.signsFrom - +a.signsFrom);
+    if (!newest) throw new Error('There is no key to sign with.');
+    return this.#open(newest);
+  }
+
+  /** The public key of that id; undefined where there is none, also in the database. */
+  async find(kid: string): Promise<KeyObject | undefined> {
+    await this.#refresh(this.#known.has(kid) ? REFRESH_MS : UNKNOWN_KEY_MS);
+    return this.#known.get(kid)?.publicKey;
+  }
+
+  /** What the JWKS publishes (RFC 7517): also the key that will sign soon, and those of living tokens. */
+  async published(): Promise<PublishedKey[]> {
+    await this.#refresh(REFRESH_MS);
+    return [...this.#known.values()].map(({ kid, publicJwk }) => {
+      const { kty, crv, x, y } = publicJwk;
+      return { kty, crv, x, y, kid, alg: 'ES256', use: 'sig' };
+    });
+  }
+
+  /** Makes the next key, published now and signing ten minutes from now. Gives its id. */
+  async rotate(): Promise<string> {
+    const signsFrom = new Date(Date.now() + LEAD_MS);
+    const kid = await this.#locked(async (tx) => {
+      await tx.signingKey.updateMany({
+        where: { removedAt: null },
+        data: { removedAt: new Date(+signsFrom + LONGEST_TOKEN_MS) },
+      });
+      return this.#insert(tx, signsFrom);
+    });
+    await this.#read();
+    return kid;
+  }
+
+  #locked<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#database.$transaction(async (tx) => {
+      await tx.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK})`;
+      return work(tx);
+    });
+  }
+
+  async #insert(tx: Transaction, signsFrom: Date): Promise<string> {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const publicJwk = publicKey.export({ format: 'jwk' }) as PublicJwk;
+    const kid = thumbprint(publicJwk);
+    const plain = privateKey.export({ format: 'der', type: 'pkcs8' });
+    const sealedPrivate = new Uint8Array(this.#vault.seal(plain, purposeOf(kid)));
+    await tx.signingKey.create({
+      data: { kid, publicJwk, sealedPrivate, signsFrom },
+    });
+    return kid;
+  }
+
+  #open({ kid, sealedPrivate }: Known): SigningKey {
+    const opened = this.#opened.get(kid);
+    if (opened) return opened;
+    const der = this.#vault.open(sealedPrivate, purposeOf(kid));
+    const key = { kid, privateKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) };
+    this.#opened.set(kid, key);
+    return key;
+  }
+
+  /** Reads the keys unless they were read within so many milliseconds; never twice at once. */
+  async #refresh(maxAge: number): Promise<void> {
+    if (performance.now() - this.#readAt < maxAge) return;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    const readAt = performance.now();
+    const rows = await this.#database.signingKey.findMany({
+      where: { OR: [{ removedAt: null }, { removedAt: { gt: new Date() } }] },
+      orderBy: { signsFrom: 'desc' },
+    });
+    this.#known = new Map(
+      rows.map(({ kid, publicJwk, sealedPrivate, signsFrom }) => {
+        const jwk = publicJwk as PublicJwk;
+        const publicKey = createPublicKey({ key: jwk, format: 'jwk' });
+        return [kid, { kid, publicJwk: jwk, publicKey, sealedPrivate, signsFrom }];
+      }),
+    );
+    this.#readAt = readAt;
+  }
+}
+
+const purposeOf = (kid: string): string => `signing key ${kid}`;
