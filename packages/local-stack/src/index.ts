@@ -1,3 +1,4 @@
+export { type Broker, type BrokerOptions, startBroker } from './broker.ts';
 export {
   type Postgres,
   type PostgresOptions,

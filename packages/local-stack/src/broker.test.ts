@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Broker, type BrokerOptions, startBroker } from './broker.ts';
+
+const asyncapi = {
+  asyncapi: '3.0.0',
+  info: { title: 'test', version: '1' },
+  channels: { moved: { address: 'ship.moved', messages: { moved: {} } } },
+};
+const brokers: Broker[] = [];
+const parents: ChildProcess[] = [];
+
+afterEach(async () => {
+  for (const parent of parents.splice(0)) parent.kill('SIGKILL');
+  await Promise.all(brokers.splice(0).map((broker) => broker.stop()));
+});
+
+async function start(options: Partial<BrokerOptions> = {}): Promise<Broker> {
+  const broker = await startBroker({ asyncapi, ...options });
+  brokers.push(broker);
+  return broker;
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+test('A broker has a port of its own, and frees it when it is stopped', async () => {
+  const [one, other] = await Promise.all([start(), start()]);
+  expect(one.brokers).toEqual([`127.0.0.1:${one.port}`]);
+  expect(other.port).not.toBe(one.port);
+  expect(await listens(one.port)).toBe(true);
+  await one.stop();
+  await one.stop();
+  expect(await listens(one.port)).toBe(false);
+  expect(await listens(other.port)).toBe(true);
+});
+
+test('A killed broker comes back on its port', async () => {
+  const broker = await start();
+  await broker.kill();
+  expect(await listens(broker.port)).toBe(false);
+  expect((await start({ port: broker.port })).brokers).toEqual(broker.brokers);
+});
+
+test('A port that is taken is told, whoever has it', async () => {
+  const { port } = await start();
+  await expect(start({ port })).rejects.toThrow(`Port ${port} is taken by another broker`);
+
+  const server = createServer((socket) => socket.on('data', () => socket.end('not Kafka at all')));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const taken = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  await expect(start({ port: taken })).rejects.toThrow(`port ${taken}: `);
+  server.close();
+});
+
+test('A broker survives the Ctrl-C of its parent, and ends when that is killed', async () => {
+  const source = fileURLToPath(new URL('./broker.ts', import.meta.url));
+  const script = `
+    process.on('SIGINT', () => console.log('interrupted'));
+    setInterval(() => {}, 1000);
+    const { startBroker } = await import(${JSON.stringify(source)});
+    console.log((await startBroker({ asyncapi: ${JSON.stringify(asyncapi)} })).port);`;
+  const parent = spawn(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '--eval', script],
+    { detached: true, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  parents.push(parent);
+  const lines = createInterface(parent.stdout);
+  const port = Number(await once(lines, 'line'));
+
+  // What a terminal does: the signal goes to the whole process group.
+  process.kill(-Number(parent.pid), 'SIGINT');
+  expect(await once(lines, 'line')).toEqual(['interrupted']);
+  expect(await listens(port)).toBe(true);
+
+  parent.kill('SIGKILL');
+  while (await listens(port)) await delay(5);
+}, 30_000);

@@ -1,0 +1,144 @@
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
+import { type KeptProcess, keepProcess } from './kept-process.ts';
+
+const START_LIMIT_MS = 15_000;
+const HOST = '127.0.0.1';
+
+export interface BrokerOptions {
+  /**
+   * An AsyncAPI 3 document: its channels are the topics, records that break their schema are refused.
+   * Its servers are replaced by this one. A topic that a client creates cannot be consumed here.
+   */
+  asyncapi: object;
+  /** Where its configuration and log live. Default: a temporary directory. */
+  directory?: string;
+  /** Default: a free one. */
+  port?: number;
+}
+
+export interface Broker {
+  /** What a Kafka client is given to find it. */
+  brokers: string[];
+  port: number;
+  /** Ends the broker in order. Its records, kept in memory, are gone then. */
+  stop(): Promise<void>;
+  /** Ends it as a crash would. Starting one on the same port brings it back, empty. */
+  kill(): Promise<void>;
+}
+
+/**
+ * Starts a broker that speaks Kafka's protocol and waits until it answers. It ends with this process,
+ * however that ends. Throws, with what the broker had to say, when the port is taken or nothing
+ * answers within 15 s.
+ */
+export async function startBroker(options: BrokerOptions): Promise<Broker> {
+  const port = options.port ?? (await freePort());
+  if (await speaksKafka(port)) throw new Error(`Port ${port} is taken by another broker`);
+  const directory = path.resolve(
+    options.directory ?? (await mkdtemp(path.join(tmpdir(), 'tessera-broker-'))),
+  );
+  // The broker reads everything in the folder that it is given, so the log lies outside.
+  const configuration = path.join(directory, 'configuration');
+  await mkdir(configuration, { recursive: true, mode: 0o700 });
+  await writeFile(
+    path.join(configuration, 'asyncapi.json'),
+    JSON.stringify({ ...options.asyncapi, servers: { local: localServer(port) } }),
+  );
+  const log = path.join(directory, 'broker.log');
+  const broker = launch(
+    configuration,
+    log,
+    options.directory === undefined ? directory : undefined,
+  );
+  try {
+    await answers(broker, port, log);
+  } catch (error) {
+    await broker.stop();
+    throw error;
+  }
+  return { brokers: [`${HOST}:${port}`], port, stop: broker.stop, kill: broker.kill };
+}
+
+const localServer = (port: number): object => ({
+  host: `${HOST}:${port}`,
+  protocol: 'kafka',
+  // Zero would stand for the default: three seconds in which every new consumer waits.
+  bindings: { kafka: { 'group.initial.rebalance.delay.ms': 1 } },
+});
+
+function launch(configuration: string, log: string, remove: string | undefined): KeptProcess {
+  const output = openSync(log, 'w', 0o600);
+  try {
+    return keepProcess({
+      command: executable(),
+      args: [
+        `--providers-file-directory=${configuration}`,
+        '--mcp-server-enabled=false',
+        '--health-enabled=false',
+        '--api-search-enabled=false',
+        // Its web interface has no switch and would listen on every address (as the broker itself
+        // does, which has no setting for that either): a port that does not exist keeps it shut.
+        '--api-port=65536',
+      ],
+      signal: 'SIGTERM',
+      remove,
+      output,
+    });
+  } finally {
+    closeSync(output);
+  }
+}
+
+/** Found the way that the package's own launcher finds it. */
+function executable(): string {
+  const launcher = createRequire(import.meta.url).resolve('go-mokapi/package.json');
+  const found: unknown = createRequire(launcher)(`@go-mokapi/${process.platform}-${process.arch}`);
+  return String(found);
+}
+
+async function answers(broker: KeptProcess, port: number, log: string): Promise<void> {
+  let ended = false;
+  void broker.exited.then(() => {
+    ended = true;
+  });
+  const deadline = Date.now() + START_LIMIT_MS;
+  while (!(await speaksKafka(port))) {
+    const said = await readFile(log, 'utf8');
+    // It stays, useless, when it cannot have the port.
+    if (ended || said.includes(`listen tcp :${port}:`) || Date.now() > deadline) {
+      const errors = said.match(/(?<=level=error ).*/g) ?? [said.slice(-2000)];
+      throw new Error(`The broker did not start on port ${port}: ${errors.join('; ')}`);
+    }
+    await delay(10);
+  }
+}
+
+/** Sends the first request of every Kafka client (ApiVersions 0) and waits for an answer to it. */
+function speaksKafka(port: number): Promise<boolean> {
+  const correlationId = 20_07_1969;
+  const request = Buffer.alloc(14);
+  request.writeInt32BE(request.length - 4, 0);
+  request.writeInt16BE(18, 4);
+  request.writeInt32BE(correlationId, 8);
+  request.writeInt16BE(-1, 12);
+  return new Promise((resolve) => {
+    const socket = connect(port, HOST, () => socket.write(request));
+    const answer = (speaks: boolean): void => {
+      socket.destroy();
+      resolve(speaks);
+    };
+    socket.setTimeout(1000, () => answer(false));
+    socket.once('data', (data) =>
+      answer(data.length >= 8 && data.readInt32BE(4) === correlationId),
+    );
+    socket.once('error', () => answer(false));
+    socket.once('close', () => answer(false));
+  });
+}
