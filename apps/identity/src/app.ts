@@ -23,6 +23,8 @@ import { keyRoutes } from './features/keys/keys.routes.ts';
 import { meRoutes } from './features/me/me.routes.ts';
 import { signInRoutes } from './features/sign-in/sign-in.routes.ts';
 import { type Caller, Failure, renderError } from './http.ts';
+import { discoveryRoutes } from './oauth/discovery.routes.ts';
+import { oauthRoutes } from './oauth/oauth.routes.ts';
 
 const VERSION = '0.1.0';
 const BODY_LIMIT = 100 * 1024;
@@ -73,6 +75,10 @@ const routesOf = (context: Context): RouteGroups => ({
   }),
   Keys: keyRoutes(context.keys),
   'Sign-in': signInRoutes(context.signIn, context.config),
+  OAuth: {
+    ...oauthRoutes({ ...context, issuer: context.config.issuer }),
+    ...discoveryRoutes(context.config.issuer),
+  },
   Me: meRoutes(context.me),
 });
 

@@ -1,0 +1,120 @@
+import {
+  bool,
+  described,
+  type Field,
+  int,
+  named,
+  oneOf,
+  openShape,
+  optional,
+  shape,
+  text,
+  verbatim,
+} from '@tessera/fields';
+import { forwarded, type RouteEntry, type RouteTable } from '@tessera/http-kit';
+import type { RequestHandler } from 'express';
+import { forwardTo } from './forward.ts';
+import {
+  createSystemProvider,
+  type SystemProviderOptions,
+  systemPaths,
+} from './system/provider.ts';
+
+const scope = described(verbatim(16_384), 'Permissions or patterns, separated by spaces.');
+const credentials = {
+  client_id: optional(described(verbatim(200), 'Here, or in HTTP Basic.')),
+  client_secret: optional(described(verbatim(1000), 'Here, or in HTTP Basic.')),
+};
+const token = described(verbatim(16_384), 'The token that it is about.');
+const seconds = int(0, Number.MAX_SAFE_INTEGER);
+
+const TokenRequest = named(
+  'TokenRequest',
+  openShape({ grant_type: oneOf('client_credentials'), ...credentials, scope: optional(scope) }),
+);
+const SystemTokenAnswer = named(
+  'SystemToken',
+  shape({
+    access_token: verbatim(200),
+    token_type: oneOf('Bearer'),
+    expires_in: described(seconds, 'Seconds.'),
+    scope,
+  }),
+);
+const TokenReference = named('TokenReference', openShape({ token, ...credentials }));
+const Introspection = named(
+  'Introspection',
+  shape({
+    active: described(bool(), 'False for tokens of others, too.'),
+    client_id: optional(verbatim(200)),
+    exp: optional(described(seconds, 'Unix time in seconds.')),
+    scope: optional(scope),
+  }),
+);
+const Revoked = named('Revoked', shape({ success: oneOf(true) }));
+
+const OAuthFailure = named(
+  'OAuthFailure',
+  shape({
+    error: described(text(100), 'A code of RFC 6749 section 5.2.'),
+    error_description: text(20_000),
+    success: oneOf(false),
+    message: text(20_000),
+  }),
+);
+
+interface Endpoint {
+  readonly path: string;
+  readonly summary: string;
+  readonly body: Field;
+  readonly answer: Field;
+  readonly forward: RequestHandler;
+}
+
+const endpoint = ({ path, summary, body, answer, forward }: Endpoint): RouteEntry =>
+  forwarded({
+    method: 'post',
+    path,
+    summary,
+    body,
+    bodyTypes: ['application/x-www-form-urlencoded', 'application/json'],
+    responses: {
+      200: answer,
+      400: OAuthFailure,
+      401: OAuthFailure,
+      413: OAuthFailure,
+      415: OAuthFailure,
+    },
+    problems: { 401: 'The client is unknown or did not authenticate' },
+    limit: 'service',
+    forward,
+  });
+
+/** The endpoints of OAuth (RFC 6749, 7662, 7009), for system applications. */
+export const oauthRoutes = (options: SystemProviderOptions): RouteTable => {
+  const forward = forwardTo(createSystemProvider(options));
+  const client = ['client_id', 'client_secret'];
+  return {
+    issueSystemToken: endpoint({
+      path: systemPaths.token,
+      summary: 'Issue a token to a system application',
+      body: TokenRequest,
+      answer: SystemTokenAnswer,
+      forward: forward([...client, 'grant_type', 'scope']),
+    }),
+    introspectSystemToken: endpoint({
+      path: systemPaths.introspection,
+      summary: 'Tell whether a token of the application is active',
+      body: TokenReference,
+      answer: Introspection,
+      forward: forward([...client, 'token']),
+    }),
+    revokeSystemToken: endpoint({
+      path: systemPaths.revocation,
+      summary: 'Revoke a token of the application',
+      body: TokenReference,
+      answer: Revoked,
+      forward: forward([...client, 'token']),
+    }),
+  };
+};

@@ -1,0 +1,121 @@
+import { isUtf8 } from 'node:buffer';
+import { parse, stringify } from 'node:querystring';
+import { Readable } from 'node:stream';
+import { HttpError } from '@tessera/http-kit';
+import express, { type Request, type Response } from 'express';
+
+const FORM = 'application/x-www-form-urlencoded';
+const TYPES = [FORM, 'application/json'];
+
+/** Largest body; a token, its client and some scopes take a fraction of it. */
+const BODY_LIMIT = 16 * 1024;
+
+/** An error in both shapes: that of RFC 6749 section 5.2 and identity's envelope. */
+const oauthError = (
+  status: number,
+  code: string,
+  description: string,
+  options: ConstructorParameters<typeof HttpError>[3] = {},
+): HttpError =>
+  new HttpError(status, code, description, {
+    ...options,
+    details: { error_description: description },
+  });
+
+const invalidRequest = (description: string, status = 400): HttpError =>
+  oauthError(status, 'invalid_request', description);
+
+const refusals: Readonly<Record<number, string>> = {
+  413: 'The body is too large.',
+  415: 'The content encoding is not supported.',
+};
+
+const readRaw = express.raw({ limit: BODY_LIMIT, type: TYPES });
+
+const bytesOf = async (req: Request, res: Response): Promise<Buffer> => {
+  await new Promise<void>((resolve, reject) => {
+    readRaw(req, res, (error?: { status?: number }) => {
+      if (!error) return resolve();
+      const { status = 400 } = error;
+      reject(invalidRequest(refusals[status] ?? 'The body could not be read.', status));
+    });
+  });
+  return req.body instanceof Buffer ? req.body : Buffer.alloc(0);
+};
+
+const fromJson = (text: string): object => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalidRequest('The body is not well-formed JSON.');
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw invalidRequest('The body must be a JSON object.');
+};
+
+/** The parameters that an endpoint knows; every other one is ignored (RFC 6749 section 3.2). */
+export type Parameters = Readonly<Record<string, string>>;
+
+/** Reads the known parameters from a form or from JSON; one without a value counts as absent. */
+const readParameters = async (
+  req: Request,
+  res: Response,
+  known: readonly string[],
+): Promise<Parameters> => {
+  // False: another type. Null: no body.
+  const type = req.is(TYPES);
+  if (type === false) {
+    throw invalidRequest(`The body must be sent as ${TYPES.join(' or as ')}.`, 415);
+  }
+  const bytes = await bytesOf(req, res);
+  if (!isUtf8(bytes)) throw invalidRequest('The body is not well-formed UTF-8.');
+  const text = bytes.toString();
+  const given = new Map<string, unknown>(
+    Object.entries(type === FORM || text === '' ? parse(text) : fromJson(text)),
+  );
+  const parameters: Record<string, string> = {};
+  for (const name of known) {
+    const value = given.get(name) ?? '';
+    if (Array.isArray(value)) throw invalidRequest(`${name} must be given once.`);
+    if (typeof value !== 'string') throw invalidRequest(`${name} must be a string.`);
+    if (value) parameters[name] = value;
+  }
+  return parameters;
+};
+
+/** Without a client, or with another scheme than Basic, nobody has authenticated (RFC 6749 section 5.2). */
+const demandClient = (req: Request, parameters: Parameters, challenge: string): void => {
+  const { authorization } = req.headers;
+  const isBasic = authorization !== undefined && /^basic /i.test(authorization);
+  if (isBasic || (authorization === undefined && parameters.client_id)) return;
+  const description = 'The client must authenticate, by HTTP Basic or in the body.';
+  throw oauthError(401, 'invalid_client', description, {
+    headers: { 'WWW-Authenticate': challenge },
+  });
+};
+
+/**
+ * The request as the provider takes it: a form with the parameters that the endpoint knows, and no header
+ * but these. Whether browsers of other origins may read the answer is for the app to say.
+ */
+const asForm = (req: Request, parameters: Parameters): Request => {
+  const body = Buffer.from(stringify(parameters));
+  const { method, url, originalUrl, socket, httpVersion } = req;
+  const { host, authorization } = req.headers;
+  return Object.assign(Readable.from([body], { objectMode: false }), {
+    ...{ method, url, originalUrl, socket, httpVersion },
+    headers: { host, authorization, 'content-type': FORM, 'content-length': `${body.length}` },
+  }) as unknown as Request;
+};
+
+/** Checks a request to an OAuth endpoint and gives it as the provider takes it; throws in both shapes. */
+export const providerRequest = async (
+  req: Request,
+  res: Response,
+  { known, challenge }: { readonly known: readonly string[]; readonly challenge: string },
+): Promise<Request> => {
+  const parameters = await readParameters(req, res, known);
+  demandClient(req, parameters, challenge);
+  return asForm(req, parameters);
+};

@@ -1,0 +1,14 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/**
+ * SHA-256, for what is random: nothing can be guessed, so nothing is won by a slow hash, and a slow one
+ * on every request of a machine would be an outage waiting to happen.
+ */
+export const digest = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+
+/** A client secret: 256 random bits in characters that need no escaping in HTTP Basic. */
+export const newSecret = (): string => randomBytes(32).toString('base64url');
+
+/** Whether a secret has this digest, in a time that tells nothing. */
+export const hasDigest = (secret: string, expected: Uint8Array): boolean =>
+  timingSafeEqual(digest(secret), expected);

@@ -1,0 +1,110 @@
+import { generateKeyPairSync, type JsonWebKey } from 'node:crypto';
+import { type Adapter, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { Pool } from 'pg';
+import type { Database } from '../../database.ts';
+import { hasDigest } from '../secrets.ts';
+import { systemApplications } from './applications.ts';
+import { grantScopes } from './scopes.ts';
+import { systemTokens } from './tokens.ts';
+
+export const systemPaths = {
+  token: '/api/oauth/token',
+  introspection: '/api/oauth/introspect',
+  revocation: '/api/oauth/revoke',
+} as const;
+
+export interface SystemProviderOptions {
+  /** The public base URL. */
+  readonly issuer: string;
+  readonly pool: Pool;
+  readonly database: Database;
+}
+
+/** Seconds. */
+const TOKEN_TTL = 3600;
+/** 48 bytes: 64 characters of base64url. */
+const TOKEN_BITS = 384;
+/** What every token is for: without a resource server the provider drops scopes that it was not told of. */
+const RESOURCE = 'urn:tessera:services';
+
+/** This provider signs nothing, and accepts no client's metadata where it could not sign. */
+const unusedKey = (): JsonWebKey =>
+  generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
+
+/** Whatever else the provider asks for at an introspection does not exist. */
+const nothing: Adapter = {
+  upsert: async () => undefined,
+  find: async () => undefined,
+  findByUid: async () => undefined,
+  findByUserCode: async () => undefined,
+  consume: async () => undefined,
+  destroy: async () => undefined,
+  revokeByGrantId: async () => undefined,
+};
+
+const adapterOf = ({ pool, database }: SystemProviderOptions): ((model: string) => Adapter) => {
+  const adapters: Readonly<Record<string, Adapter>> = {
+    Client: { ...nothing, find: systemApplications(pool) },
+    ClientCredentials: { ...nothing, ...systemTokens(pool, database) },
+  };
+  return (model) => adapters[model] ?? nothing;
+};
+
+const ownTokensOnly = (
+  _ctx: KoaContextWithOIDC,
+  client: { readonly clientId: string },
+  token: { readonly clientId?: string | undefined },
+): boolean => token.clientId === client.clientId;
+
+/** Settles which scopes a token gets; what is beyond the application's is refused by name. */
+const settleScope = (ctx: KoaContextWithOIDC, allowed: readonly string[]): string => {
+  const granted = grantScopes(allowed, [...ctx.oidc.requestParamScopes]);
+  if (!granted.ok) {
+    throw new errors.InvalidScope(
+      `The application may not ask for ${granted.refused.join(' ')}.`,
+      '',
+    );
+  }
+  const scope = granted.scopes.join(' ');
+  if (ctx.oidc.params) ctx.oidc.params.scope = scope;
+  return scope;
+};
+
+/** The provider for services: client credentials, introspection and revocation (RFC 6749, 7662, 7009). */
+export const createSystemProvider = (options: SystemProviderOptions): Provider => {
+  const provider = new Provider(options.issuer, {
+    adapter: adapterOf(options),
+    jwks: { keys: [unusedKey()] },
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    routes: systemPaths,
+    responseTypes: [],
+    scopes: [],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
+    extraClientMetadata: { properties: ['allowed_scopes'] },
+    formats: { bitsOfOpaqueRandomness: TOKEN_BITS },
+    ttl: { ClientCredentials: TOKEN_TTL },
+    features: {
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      userinfo: { enabled: false },
+      clientCredentials: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: ownTokensOnly },
+      revocation: { enabled: true, allowedPolicy: ownTokensOnly },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => RESOURCE,
+        getResourceServerInfo: (ctx, _resource, client) => ({
+          scope: settleScope(ctx, client.allowed_scopes as string[]),
+          accessTokenFormat: 'opaque',
+        }),
+      },
+    },
+  });
+  // Supported: https://github.com/panva/node-oidc-provider, "hashed client secrets".
+  provider.Client.prototype.compareClientSecret = function compareClientSecret(secret) {
+    return hasDigest(secret, Buffer.from(this.clientSecret ?? '', 'hex'));
+  };
+  return provider;
+};
