@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, closeSync, existsSync, openSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chownSync, existsSync } from 'node:fs';
+import { mkdir, mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -69,15 +69,19 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const url = (database: string): string =>
     `postgresql://postgres:${password}@${HOST}:${port}/${encodeURIComponent(database)}`;
   const settings = { ...options.settings, listen_addresses: HOST, port: `${port}` };
-  const server = launch(directory, account, settings, persistent);
+  const log = await open(path.join(directory, 'postgres.log'), 'w+', 0o600);
+  const server = launch(directory, account, settings, persistent, log.fd);
   try {
-    await answers(server, url('postgres'));
-  } catch (error) {
-    const log = await readFile(path.join(directory, 'postgres.log'), 'utf8').catch(() => '');
-    await server.stop();
-    throw new Error(`PostgreSQL did not start on port ${port}: ${log.trim().slice(-2000)}`, {
-      cause: error,
-    });
+    if (!(await answers(server, url('postgres')))) {
+      await server.stop();
+      const { buffer, bytesRead } = await log.read({ position: 0 });
+      const said = buffer.toString('utf8', 0, bytesRead).trim();
+      // Between our look and its start somebody else may have taken the free port.
+      if (!options.port && said.includes('Address already in use')) return startPostgres(options);
+      throw new Error(`PostgreSQL did not start on port ${port}: ${said}`);
+    }
+  } finally {
+    await log.close();
   }
   return {
     port,
@@ -121,42 +125,41 @@ function launch(
   account: Account | undefined,
   settings: Record<string, string>,
   persistent: boolean,
+  output: number,
 ): KeptProcess {
-  const output = openSync(path.join(directory, 'postgres.log'), 'w', 0o600);
-  const args = Object.entries({ ...settings, unix_socket_directories: '' }).flatMap(
-    ([name, value]) => ['-c', `${name}=${value}`],
-  );
-  try {
-    return keepProcess({
-      ...withAccount(account, directory, binary('postgres'), [
-        '-D',
-        path.join(directory, 'data'),
-        ...args,
-      ]),
-      // PostgreSQL's fast shutdown: it does not wait for clients to leave.
-      signal: 'SIGINT',
-      remove: persistent ? undefined : directory,
-      output,
-    });
-  } finally {
-    closeSync(output);
-  }
+  const all = Object.entries({ ...settings, unix_socket_directories: '' });
+  return keepProcess({
+    ...withAccount(account, directory, binary('postgres'), [
+      `-D${path.join(directory, 'data')}`,
+      ...all.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ]),
+    // PostgreSQL's fast shutdown: it does not wait for clients to leave.
+    signal: 'SIGINT',
+    remove: persistent ? undefined : directory,
+    output,
+  });
 }
 
-async function answers(server: KeptProcess, url: string): Promise<void> {
+/** Asks until there is an answer; false when the server has ended, or after a minute. */
+async function answers(server: KeptProcess, url: string): Promise<boolean> {
   let ended = false;
-  void server.exited.then(() => {
+  const end = server.exited.then(() => {
     ended = true;
+    return false;
   });
-  for (const deadline = Date.now() + START_LIMIT_MS; ; await delay(10)) {
-    const client = new pg.Client({ connectionString: url });
-    try {
-      await client.connect();
-      return await client.end();
-    } catch (error) {
-      if (ended || Date.now() > deadline) throw error;
-    }
+  for (const deadline = Date.now() + START_LIMIT_MS; Date.now() < deadline; await delay(10)) {
+    // On a taken port it is a stranger who is asked, and may never answer.
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
+    client.on('error', () => {});
+    const connected = client.connect().then(
+      () => true,
+      () => false,
+    );
+    const connects = await Promise.race([connected, end]);
+    void client.end().catch(() => {});
+    if (connects || ended) return connects;
   }
+  return false;
 }
 
 /**

@@ -1,0 +1,50 @@
+import pg from 'pg';
+import { freshDatabase } from './test-database.ts';
+
+const template = `test_${process.pid}`;
+let preparations = 0;
+
+async function run(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function prepare(url: string): Promise<void> {
+  preparations += 1;
+  await run(url, 'CREATE TABLE notes (text text)');
+}
+
+test('Databases are copies of one that was prepared once, and do not see each other', async () => {
+  const databases = await Promise.all([1, 2, 3].map(() => freshDatabase(template, prepare)));
+  for (const { url } of databases) {
+    expect(await run(url, 'SELECT * FROM notes')).toEqual([]);
+    await run(url, "INSERT INTO notes VALUES ('mine')");
+  }
+  expect(preparations).toBe(1);
+});
+
+test('A preparation that failed is tried again by the next', async () => {
+  const name = `${template}_retried`;
+  const failing = freshDatabase(name, async (url) => {
+    await prepare(url);
+    throw new Error('half way');
+  });
+  await expect(failing).rejects.toThrow('half way');
+  const { url } = await freshDatabase(name, prepare);
+  expect(await run(url, 'SELECT * FROM notes')).toEqual([]);
+});
+
+test('A dropped database is gone, whoever is connected to it', async () => {
+  const { url, drop } = await freshDatabase(template, prepare);
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  await drop();
+  await expect(run(url, 'SELECT 1')).rejects.toThrow(/does not exist/);
+  await client.end();
+});
