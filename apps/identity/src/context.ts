@@ -53,7 +53,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     pool,
     database,
     keys,
-    authentication: new Authentication(database, keys, config.issuer),
+    authentication: new Authentication(pool, keys, config.issuer),
     signIn: new SignInService({
       repository: new SignInRepository(database, issueToken),
       passwords: new Passwords(config.passwords),

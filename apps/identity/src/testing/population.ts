@@ -4,13 +4,14 @@ import bcrypt from 'bcrypt';
 import type { Agent } from 'supertest';
 import type { Database } from '../database.ts';
 import type { Tenant, User } from '../generated/prisma/client.ts';
+import { digest, newSecret } from '../oauth/secrets.ts';
 
 export const PASSWORD = 'Correct-horse-7-battery';
 
 /** Headers of a signed-in caller. */
-export interface Bearer {
+export type Bearer = {
   readonly authorization: string;
-}
+};
 
 interface UserOptions {
   /** Given: they are a member of it, with these rights. */
@@ -99,5 +100,19 @@ export class Population {
   /** Headers of a new, signed-in member of the tenant who holds these actions. */
   async caller(tenant: Tenant, ...actions: readonly string[]): Promise<Bearer> {
     return this.signIn(await this.user({ tenant, actions }));
+  }
+
+  /** A system application, and a token of it. */
+  async application(scope: string): Promise<{ clientId: string; token: string; bearer: Bearer }> {
+    const [clientId, secret] = [`app-${randomUUID()}`, newSecret()];
+    const secretHash = new Uint8Array(digest(secret));
+    await this.#database.systemApplication.create({
+      data: { clientId, name: 'Pipeline', secretHash, scopes: scope.split(' ') },
+    });
+    const { body } = await this.#http
+      .post('/api/oauth/token')
+      .send({ grant_type: 'client_credentials', client_id: clientId, client_secret: secret });
+    const token: string = body.access_token;
+    return { clientId, token, bearer: { authorization: `Bearer ${token}` } };
   }
 }

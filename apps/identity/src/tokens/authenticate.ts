@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { HttpError, unauthenticated } from '@tessera/http-kit';
 import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
-import type { Database } from '../database.ts';
+import type { Pool } from 'pg';
 import { type AccessTokenClaims, keyIdOf, verifyAccessToken } from './access-token.ts';
 import type { Caller } from './caller.ts';
 import { clientOfToken, userOfToken } from './records.ts';
@@ -23,14 +23,14 @@ interface Verified extends AccessTokenClaims {
 
 /** Finds out who sends a request. A signature alone admits nobody: the record is read every time. */
 export class Authentication {
-  readonly #database: Database;
+  readonly #pool: Pool;
   readonly #keys: SigningKeys;
   readonly #issuer: string;
   /** By SHA-256 of the token: what its signature said is true for as long as its key is. */
   readonly #verified = new LRUCache<string, Verified>({ max: VERIFIED_TOKENS });
 
-  constructor(database: Database, keys: SigningKeys, issuer: string) {
-    this.#database = database;
+  constructor(pool: Pool, keys: SigningKeys, issuer: string) {
+    this.#pool = pool;
     this.#keys = keys;
     this.#issuer = issuer;
   }
@@ -47,11 +47,11 @@ export class Authentication {
 
   async #user(token: string): Promise<Caller | undefined> {
     const claims = await this.#verify(token);
-    return claims && userOfToken(this.#database, claims.jti);
+    return claims && userOfToken(this.#pool, claims.jti);
   }
 
   #client(token: string): Promise<Caller | undefined> {
-    return clientOfToken(this.#database, hash('sha256', token, 'buffer'));
+    return clientOfToken(this.#pool, hash('sha256', token, 'buffer'));
   }
 
   async #verify(token: string): Promise<AccessTokenClaims | undefined> {

@@ -1,5 +1,5 @@
 import type { Policy } from '@tessera/scope-matcher';
-import type { Database } from '../database.ts';
+import type { Pool } from 'pg';
 import type { CallerTenant, ClientCaller, UserCaller } from './caller.ts';
 
 interface Row {
@@ -16,44 +16,42 @@ interface Row {
   readonly last_name: string;
   readonly is_system_admin: boolean;
   readonly is_service_account: boolean;
-  readonly version: bigint | null;
+  /** A bigint, as text. */
+  readonly version: string | null;
   readonly tenants: CallerTenant[] | null;
   readonly policies: Policy[] | null;
 }
 
 /**
- * Everything about the caller behind a signed token, in one statement, because it runs on every request.
- * Nothing for a token that is unknown or revoked, whose user is inactive, or whose tenant they have left.
+ * Everything about the caller behind a signed token, in one statement on the pool itself, because it
+ * runs on every request. Nothing for a token that is unknown or revoked, whose user is inactive, or
+ * whose tenant they have left.
  */
-const readRow = async (database: Database, tokenId: string): Promise<Row | undefined> => {
-  const [row] = await database.$queryRaw<Row[]>`
-    SELECT t.id AS token_id, t.client_id, t.scopes, t.session_id, t.impersonator_id, t.expires_at,
-      t.tenant_id, u.id AS user_id, u.email, u.first_name, u.last_name, u.is_system_admin,
-      u.is_service_account, v.version,
-      (SELECT json_agg(json_build_object('id', n.id, 'slug', n.slug, 'name', n.name, 'plan', n.plan,
-          'isActive', n.status = 'active') ORDER BY n.slug)
-        FROM identity.memberships own JOIN identity.tenants n ON n.id = own.tenant_id
-        WHERE own.user_id = u.id) AS tenants,
-      (SELECT json_agg(json_build_object('action', p.action, 'effect', p.effect)) FROM (
-          SELECT action, effect FROM identity.role_policies WHERE role_id = m.role_id
-          UNION ALL
-          SELECT action, effect FROM identity.membership_policies
-          WHERE tenant_id = m.tenant_id AND user_id = m.user_id) AS p) AS policies
-    FROM identity.tokens t
-    JOIN identity.users u ON u.id = t.user_id AND u.is_active
-    LEFT JOIN identity.memberships m ON m.tenant_id = t.tenant_id AND m.user_id = t.user_id
-    LEFT JOIN identity.policy_versions v ON v.tenant_id = t.tenant_id
-    WHERE t.id = ${tokenId}::uuid AND t.revoked_at IS NULL
-      AND (t.tenant_id IS NULL OR m.user_id IS NOT NULL)`;
-  return row;
-};
+const CALLER = `
+  SELECT t.id AS token_id, t.client_id, t.scopes, t.session_id, t.impersonator_id, t.expires_at,
+    t.tenant_id, u.id AS user_id, u.email, u.first_name, u.last_name, u.is_system_admin,
+    u.is_service_account, v.version,
+    (SELECT json_agg(json_build_object('id', n.id, 'slug', n.slug, 'name', n.name, 'plan', n.plan,
+        'isActive', n.status = 'active') ORDER BY n.slug)
+      FROM identity.memberships own JOIN identity.tenants n ON n.id = own.tenant_id
+      WHERE own.user_id = u.id) AS tenants,
+    (SELECT json_agg(json_build_object('action', p.action, 'effect', p.effect)) FROM (
+        SELECT action, effect FROM identity.role_policies WHERE role_id = m.role_id
+        UNION ALL
+        SELECT action, effect FROM identity.membership_policies
+        WHERE tenant_id = m.tenant_id AND user_id = m.user_id) AS p) AS policies
+  FROM identity.tokens t
+  JOIN identity.users u ON u.id = t.user_id AND u.is_active
+  LEFT JOIN identity.memberships m ON m.tenant_id = t.tenant_id AND m.user_id = t.user_id
+  LEFT JOIN identity.policy_versions v ON v.tenant_id = t.tenant_id
+  WHERE t.id = $1 AND t.revoked_at IS NULL
+    AND (t.tenant_id IS NULL OR m.user_id IS NOT NULL)`;
 
 /** The user behind a recorded token; undefined when it admits nobody, or no longer. */
-export const userOfToken = async (
-  database: Database,
-  tokenId: string,
-): Promise<UserCaller | undefined> => {
-  const row = await readRow(database, tokenId);
+export const userOfToken = async (pool: Pool, tokenId: string): Promise<UserCaller | undefined> => {
+  const {
+    rows: [row],
+  } = await pool.query<Row>({ name: 'caller', text: CALLER, values: [tokenId] });
   if (!row || +row.expires_at <= Date.now()) return undefined;
   const tenants = row.tenants ?? [];
   return {
@@ -83,16 +81,20 @@ interface ClientRow {
   readonly expires_at: Date;
 }
 
+const CLIENT = `
+  SELECT a.client_id, s.name, coalesce(a.payload->>'scope', '') AS scope, a.expires_at
+  FROM identity.oauth_artifacts a
+  JOIN identity.system_applications s ON s.client_id = a.client_id
+  WHERE a.model = 'ClientCredentials' AND a.id_hash = $1`;
+
 /** The client behind an opaque token, given the token's SHA-256; undefined when it admits nobody. */
 export const clientOfToken = async (
-  database: Database,
+  pool: Pool,
   hash: Buffer,
 ): Promise<ClientCaller | undefined> => {
-  const [row] = await database.$queryRaw<ClientRow[]>`
-    SELECT a.client_id, s.name, coalesce(a.payload->>'scope', '') AS scope, a.expires_at
-    FROM identity.oauth_artifacts a
-    JOIN identity.system_applications s ON s.client_id = a.client_id
-    WHERE a.model = 'ClientCredentials' AND a.id_hash = ${new Uint8Array(hash)}`;
+  const {
+    rows: [row],
+  } = await pool.query<ClientRow>({ name: 'client', text: CLIENT, values: [hash] });
   if (!row || +row.expires_at <= Date.now()) return undefined;
   return {
     type: 'client',
