@@ -13,7 +13,10 @@ interface Client {
     create(query: { data: { id: string; name: string; email: string } }): Promise<unknown>;
   };
   $queryRaw(sql: TemplateStringsArray, ...values: unknown[]): Promise<unknown>;
-  $transaction<T>(work: (client: Client) => Promise<T>): Promise<T>;
+  $transaction<T>(
+    work: (client: Client) => Promise<T>,
+    limits?: { maxWait?: number; timeout?: number },
+  ): Promise<T>;
   $disconnect(): Promise<void>;
 }
 
@@ -128,6 +131,24 @@ describe('A database that cannot answer is known', () => {
     holder.release();
     expect(isDatabaseUnavailable(error)).toBe(true);
     expect(isDatabaseUnavailable(begin)).toBe(true);
+  });
+
+  test('when a transaction cannot begin, or lasts longer than it may', async () => {
+    const busy = client(url, { size: 1 });
+    const holder = await busy.own.connect();
+    const late = await failureOf(busy.prisma.$transaction(async () => 1, { maxWait: 50 }));
+    holder.release();
+    const long = await failureOf(
+      busy.prisma.$transaction(
+        async (inside) => {
+          await inside.$queryRaw`SELECT 1 FROM pg_sleep(0.2)`;
+          await inside.$queryRaw`SELECT 1`;
+        },
+        { timeout: 50 },
+      ),
+    );
+    expect(isDatabaseUnavailable(late)).toBe(true);
+    expect(isDatabaseUnavailable(long)).toBe(true);
   });
 
   test('when the server ends the connection under a query', async () => {

@@ -33,9 +33,16 @@ const UNAVAILABLE_CODES = new Set<unknown>([
  */
 const UNAVAILABLE_STATE = /^(08...|53...|57P..|57014)$/;
 
-/** What pg says where it gives no code. */
-const UNAVAILABLE_MESSAGE =
-  /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|The client was disposed)/;
+/** What says it in words only: pg, and Prisma's P2028, which stands for misuse as well. */
+const UNAVAILABLE_MESSAGE = new RegExp(
+  [
+    'timeout exceeded when trying to connect',
+    'Connection terminated',
+    'Client has encountered a connection error',
+    'Unable to start a transaction in the given time',
+    'cannot be executed on an expired transaction',
+  ].join('|'),
+);
 
 /** Whether the database could not be asked, or could not answer in time: the same call may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {

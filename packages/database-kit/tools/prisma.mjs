@@ -14,7 +14,6 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { tsImport } from 'tsx/esm/api';
 
 const fromHere = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const [app = '', command, ...rest] = process.argv.slice(2);
@@ -43,6 +42,7 @@ async function prisma(args, { env = environment, read = false } = {}) {
 
 /** Compares what the migrations make, on a PostgreSQL started for this, with the schema. */
 async function compare(args, options) {
+  const { tsImport } = await import('tsx/esm/api');
   const source = '../../local-stack/src/postgres.ts';
   const { startPostgres, throwawaySettings } = await tsImport(source, import.meta.url);
   const postgres = await startPostgres({ settings: throwawaySettings });

@@ -72,7 +72,7 @@ async function startInParent(
   const parent = spawn(
     process.execPath,
     ['--import', 'tsx', '--input-type=module', '--eval', script],
-    { detached: true, stdio: ['ignore', 'pipe', 'inherit'] },
+    { cwd: path.dirname(source), detached: true, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   parents.push(parent);
   const [line] = await once(createInterface(parent.stdout as NodeJS.ReadableStream), 'line');
