@@ -1,0 +1,57 @@
+import {
+  asyncapiDocument,
+  type EventData,
+  type EventType,
+  identityEvent,
+} from '@tessera/contracts';
+import { createPublisher } from '@tessera/event-bus';
+import { type Broker, startBroker } from '@tessera/local-stack';
+import { v7 as uuidv7 } from 'uuid';
+
+export interface EventSource {
+  readonly brokers: readonly string[];
+  /** Publishes an event as identity does. */
+  publish<T extends EventType>(type: T, data: EventData<T>): Promise<void>;
+  /** Publishes whatever is given as a record of a topic. */
+  publishRaw(topic: string, value: string): Promise<void>;
+  kill(): Promise<void>;
+  /** Brings the broker back where it was, with empty topics. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The channels of the events without their schemas, so that the broker takes broken records too. */
+const permissive = (): object => {
+  const document = asyncapiDocument() as { components: object };
+  return { ...document, components: { messages: anything(document.components) } };
+};
+
+const anything = (components: { messages?: object }): object =>
+  Object.fromEntries(Object.keys(components.messages ?? {}).map((name) => [name, { name }]));
+
+/** A broker of the test's own, and identity's side of it. */
+export const startEvents = async (): Promise<EventSource> => {
+  const asyncapi = permissive();
+  let broker: Broker = await startBroker({ asyncapi });
+  const { brokers, port } = broker;
+  const publisher = createPublisher({ brokers, clientId: 'test' });
+  const publishRaw = (topic: string, value: string): Promise<void> =>
+    publisher.publish([{ topic, key: 'key', value }]);
+  return {
+    brokers,
+    publishRaw,
+    publish: (type, data) =>
+      publishRaw(
+        type,
+        JSON.stringify(identityEvent(type, data, { id: uuidv7(), time: new Date() })),
+      ),
+    kill: () => broker.kill(),
+    async restart() {
+      broker = await startBroker({ asyncapi, port });
+    },
+    async stop() {
+      await publisher.close();
+      await broker.stop();
+    },
+  };
+};
