@@ -2,6 +2,9 @@
 export default {
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
+  // One embedded PostgreSQL a run, started when the first test asks for it.
+  globalSetup: '<rootDir>/packages/local-stack/src/jest-setup.ts',
+  globalTeardown: '<rootDir>/packages/local-stack/src/jest-teardown.ts',
   testMatch: ['**/src/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['/dist/'],

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { permissionNames } from '@tessera/contracts';
+import { isUniqueViolation } from '@tessera/database-kit';
+import { email as emailField, text, validate } from '@tessera/fields';
+import { knownPattern } from '@tessera/scope-matcher';
+import type { Database } from '../database.ts';
+import { digest, newSecret } from '../oauth/secrets.ts';
+import type { Passwords } from '../passwords.ts';
+
+const valid = <T>(result: ReturnType<typeof validate>): T => {
+  if (result.ok) return result.value as T;
+  throw new Error(Object.values(result.errors).flat().join('\n'));
+};
+
+const unlessTaken = async <T>(taken: string, create: Promise<T>): Promise<T> => {
+  try {
+    return await create;
+  } catch (error) {
+    throw isUniqueViolation(error) ? new Error(taken) : error;
+  }
+};
+
+/** Random, with every kind of character that the password rules ask for. */
+const newPassword = (): string => `${randomBytes(15).toString('base64url')}-aA1`;
+
+/** Makes a system administrator and gives the password, which nothing shows again. */
+export const createAdministrator = async (
+  database: Database,
+  passwords: Passwords,
+  given: { email: string; firstName: string; lastName: string },
+): Promise<{ id: string; email: string; password: string }> => {
+  const email = valid<string>(validate(emailField(), given.email, 'email'));
+  const firstName = valid<string>(validate(text(200), given.firstName, 'first-name'));
+  const lastName = valid<string>(validate(text(200), given.lastName, 'last-name'));
+  const password = newPassword();
+  const { id } = await unlessTaken(
+    `There is a user with the address ${email} already.`,
+    database.user.create({
+      data: {
+        ...{ email, firstName, lastName, isSystemAdmin: true, emailVerifiedAt: new Date() },
+        passwordHash: await passwords.hash(password),
+      },
+    }),
+  );
+  return { id, email, password };
+};
+
+/** Makes a system application and gives its secret, which nothing shows again. */
+export const createSystemApplication = async (
+  database: Database,
+  { clientId, name, scopes }: { clientId: string; name: string; scopes: readonly string[] },
+): Promise<{ client_id: string; client_secret: string; scope: string }> => {
+  for (const scope of scopes) {
+    const known = knownPattern(scope, permissionNames);
+    if (!known.known) throw new Error(`The scope ${scope} is unknown: ${known.reason}`);
+  }
+  const client_secret = newSecret();
+  const secretHash = new Uint8Array(digest(client_secret));
+  await unlessTaken(
+    `There is a client called ${clientId} already.`,
+    database.systemApplication.create({
+      data: { clientId, name, secretHash, scopes: [...scopes] },
+    }),
+  );
+  return { client_id: clientId, client_secret, scope: scopes.join(' ') };
+};

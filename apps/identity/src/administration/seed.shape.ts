@@ -1,0 +1,74 @@
+import {
+  bool,
+  email,
+  list,
+  matching,
+  nullable,
+  type Out,
+  optional,
+  shape,
+  text,
+  uuid,
+  verbatim,
+  withDefault,
+} from '@tessera/fields';
+
+const slug = matching(
+  /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+  'lower-case letters, digits and dashes',
+  63,
+);
+const clientId = matching(/^[\w.-]{1,100}$/, 'letters, digits, dots, dashes and underscores', 100);
+const secret = verbatim(200, 32);
+const many = { max: 10_000 };
+
+/** What `identity-admin seed` reads: who and what should exist. */
+export const Seed = shape({
+  tenants: withDefault(
+    list(shape({ id: uuid(), slug, name: text(200), plan: text(50) }), many),
+    [],
+  ),
+  users: withDefault(
+    list(
+      shape({
+        id: uuid(),
+        email: email(),
+        first_name: text(200),
+        last_name: text(200),
+        password: verbatim(72, 12),
+        is_system_admin: withDefault(bool(), false),
+        memberships: withDefault(list(shape({ tenant_slug: slug, role: text(100) }), many), []),
+      }),
+      many,
+    ),
+    [],
+  ),
+  system_applications: withDefault(
+    list(
+      shape({
+        client_id: clientId,
+        name: text(200),
+        client_secret: secret,
+        scopes: list(text(300), { min: 1 }),
+      }),
+      many,
+    ),
+    [],
+  ),
+  clients: withDefault(
+    list(
+      shape({
+        client_id: clientId,
+        name: text(200),
+        client_secret: nullable(secret),
+        redirect_uris: list(verbatim(2000), { min: 1 }),
+        is_trusted: withDefault(bool(), false),
+        tenant_slug: optional(slug),
+      }),
+      many,
+    ),
+    [],
+  ),
+});
+
+export type SeedDocument = Out<typeof Seed>;

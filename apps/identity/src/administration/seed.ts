@@ -1,0 +1,169 @@
+import { permissionNames } from '@tessera/contracts';
+import { knownPattern } from '@tessera/scope-matcher';
+import type { Database, Transaction } from '../database.ts';
+import { digest } from '../oauth/secrets.ts';
+import { bumpPolicyVersion, enqueue } from '../outbox/outbox.ts';
+import type { Passwords } from '../passwords.ts';
+import type { SeedDocument } from './seed.shape.ts';
+
+type SeededUser = SeedDocument['users'][number];
+
+/** How many of each were not there before. */
+export interface Seeded {
+  readonly tenants: number;
+  readonly users: number;
+  readonly memberships: number;
+  readonly system_applications: number;
+  readonly clients: number;
+}
+
+const hashOf = (secret: string): Uint8Array<ArrayBuffer> => new Uint8Array(digest(secret));
+
+const refuseUnknownScopes = ({ system_applications }: SeedDocument): void => {
+  for (const { client_id, scopes } of system_applications) {
+    for (const scope of scopes) {
+      const known = knownPattern(scope, permissionNames);
+      if (!known.known)
+        throw new Error(`${client_id}: the scope ${scope} is unknown: ${known.reason}`);
+    }
+  }
+};
+
+/** The passwords of those who are not there yet, hashed before a transaction is open. */
+const hashesOfNew = async (
+  database: Database,
+  passwords: Passwords,
+  users: readonly SeededUser[],
+): Promise<Map<SeededUser, string>> => {
+  const known = await database.user.findMany({
+    where: { email: { in: users.map(({ email }) => email) } },
+    select: { email: true },
+  });
+  const there = new Set(known.map(({ email }) => email));
+  const hashes = new Map<SeededUser, string>();
+  for (const user of users) {
+    if (!there.has(user.email)) hashes.set(user, await passwords.hash(user.password));
+  }
+  return hashes;
+};
+
+const addTenants = async (
+  tx: Transaction,
+  { tenants }: SeedDocument,
+): Promise<Map<string, string>> => {
+  await tx.tenant.createMany({ data: tenants, skipDuplicates: true });
+  const stored = await tx.tenant.findMany({ select: { id: true, slug: true } });
+  return new Map(stored.map(({ id, slug }) => [slug, id]));
+};
+
+const found = (what: string, id: string | undefined): string => {
+  if (id === undefined) throw new Error(`There is no ${what}.`);
+  return id;
+};
+
+/** Lets the users in where they are no members yet; what is already theirs stays as it is. */
+const addMemberships = async (
+  tx: Transaction,
+  users: readonly SeededUser[],
+  tenants: ReadonlyMap<string, string>,
+): Promise<number> => {
+  const roles = await tx.role.findMany({ select: { id: true, tenantId: true, name: true } });
+  let added = 0;
+  const touched = new Map<string, string[]>();
+  for (const { email, memberships } of users) {
+    if (memberships.length === 0) continue;
+    const user = await tx.user.findUniqueOrThrow({ where: { email }, select: { id: true } });
+    for (const { tenant_slug, role } of memberships) {
+      const tenantId = found(`tenant "${tenant_slug}"`, tenants.get(tenant_slug));
+      const isMeant = (r: (typeof roles)[number]): boolean =>
+        r.name === role && (r.tenantId === tenantId || r.tenantId === null);
+      const roleId = found(
+        `role "${role}" in the tenant "${tenant_slug}"`,
+        roles.find(isMeant)?.id,
+      );
+      const { count } = await tx.membership.createMany({
+        data: [{ tenantId, userId: user.id, roleId }],
+        skipDuplicates: true,
+      });
+      added += count;
+      if (count > 0) touched.set(tenantId, [...(touched.get(tenantId) ?? []), user.id]);
+    }
+  }
+  await tellOfRights(tx, touched);
+  return added;
+};
+
+const tellOfRights = async (
+  tx: Transaction,
+  touched: ReadonlyMap<string, readonly string[]>,
+): Promise<void> => {
+  const news = [];
+  for (const [tenant_id, users] of [...touched].sort()) {
+    const version = await bumpPolicyVersion(tx, tenant_id);
+    // Everybody, where it is too many to name.
+    const user_ids = users.length > 1000 ? null : [...users];
+    news.push({ type: 'identity.policy.updated', data: { tenant_id, version, user_ids } } as const);
+  }
+  if (news.length > 0) await enqueue(tx, ...news);
+};
+
+/**
+ * Makes what a document names and is not there yet, in one transaction; what exists is left as it is,
+ * so that the same document can be applied again. Throws where it names a tenant, role or permission
+ * that does not exist.
+ */
+export const applySeed = async (
+  database: Database,
+  passwords: Passwords,
+  document: SeedDocument,
+): Promise<Seeded> => {
+  refuseUnknownScopes(document);
+  const hashes = await hashesOfNew(database, passwords, document.users);
+  return database.$transaction(
+    async (tx) => {
+      const before = await tx.tenant.count();
+      const tenants = await addTenants(tx, document);
+      const users = await tx.user.createMany({
+        data: [...hashes].map(([user, passwordHash]) => ({
+          id: user.id,
+          email: user.email,
+          firstName: user.first_name,
+          lastName: user.last_name,
+          isSystemAdmin: user.is_system_admin,
+          tenantId: tenants.get(user.memberships[0]?.tenant_slug ?? '') ?? null,
+          emailVerifiedAt: new Date(),
+          passwordHash,
+        })),
+        skipDuplicates: true,
+      });
+      const applications = await tx.systemApplication.createMany({
+        data: document.system_applications.map(({ client_id, name, client_secret, scopes }) => ({
+          ...{ clientId: client_id, name, scopes },
+          secretHash: hashOf(client_secret),
+        })),
+        skipDuplicates: true,
+      });
+      const clients = await tx.oAuthClient.createMany({
+        data: document.clients.map(
+          ({ client_id, name, client_secret, tenant_slug, ...client }) => ({
+            ...{ clientId: client_id, name, isTrusted: client.is_trusted },
+            redirectUris: client.redirect_uris,
+            secretHash: client_secret === null ? null : hashOf(client_secret),
+            tenantId: tenant_slug
+              ? found(`tenant "${tenant_slug}"`, tenants.get(tenant_slug))
+              : null,
+          }),
+        ),
+        skipDuplicates: true,
+      });
+      return {
+        tenants: tenants.size - before,
+        users: users.count,
+        memberships: await addMemberships(tx, document.users, tenants),
+        system_applications: applications.count,
+        clients: clients.count,
+      };
+    },
+    { timeout: 60_000 },
+  );
+};

@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { throwawaySettings } from '../postgres.ts';
+import { type Stack, startStack } from '../stack.ts';
+import { type Answer, call, signIn, statuses, until } from './people.ts';
+
+let directory: string;
+let stack: Stack;
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'tessera-outages-'));
+  stack = await startStack({
+    directory,
+    from: 'source',
+    postgresSettings: throwawaySettings,
+    environment: { RATE_LIMIT_LOGIN: '1000', RATE_LIMIT_DEFAULT: '100000' },
+  });
+}, 120_000);
+afterAll(async () => {
+  await stack?.stop();
+  await rm(directory, { recursive: true });
+}, 30_000);
+jest.setTimeout(90_000);
+
+const contacts = (method: string, token: string): Promise<Answer> =>
+  call(method, `${stack.crm.url}/api/crm/contacts`, {
+    token,
+    ...(method === 'POST' && { body: { first_name: 'Ágnes' } }),
+  });
+const changeRole = async (token: string, role: string): Promise<number> => {
+  const { tenant_id, user_id } = stack.system.viewer;
+  const url = `${stack.identity.url}/api/tenants/${tenant_id}/members/${user_id}`;
+  return (await call('PUT', url, { token, body: { role } })).status;
+};
+
+test('while identity is away CRM answers 503 and never 401; when it is back, everything goes on', async () => {
+  const token = await signIn(stack, 'owner');
+  expect((await contacts('GET', token)).status).toBe(200);
+  await stack.identity.kill();
+  const away = await until(
+    () => contacts('GET', token),
+    ({ status }) => status === 503,
+  );
+  expect(away.at(-1)?.body).toMatchObject({ error: 'identity_unavailable' });
+  await stack.identity.start();
+  const back = await until(
+    () => contacts('GET', token),
+    ({ status }) => status === 200,
+  );
+  expect([200, 503]).toEqual(expect.arrayContaining(statuses([...away, ...back])));
+});
+
+test('while the broker is away both keep working, and a change made meanwhile is obeyed', async () => {
+  const owner = await signIn(stack, 'owner');
+  const viewer = await signIn(stack, 'viewer');
+  expect((await contacts('POST', viewer)).status).toBe(403);
+  await stack.broker.kill();
+  expect((await contacts('GET', viewer)).status).toBe(200);
+  expect(await changeRole(owner, 'member')).toBe(200);
+  await until(
+    () => contacts('POST', viewer),
+    ({ status }) => status === 201,
+  );
+  expect(await changeRole(owner, 'viewer')).toBe(200);
+  await until(
+    () => contacts('POST', viewer),
+    ({ status }) => status === 403,
+  );
+  await stack.broker.start();
+  expect(await changeRole(owner, 'member')).toBe(200);
+  await until(
+    () => contacts('POST', viewer),
+    ({ status }) => status === 201,
+  );
+  expect(await changeRole(owner, 'viewer')).toBe(200);
+});
+
+test('each service starts without a broker, and events that waited leave when it comes', async () => {
+  await stack.broker.kill();
+  await Promise.all([stack.identity.stop(), stack.crm.stop()]);
+  await Promise.all([stack.identity.start(), stack.crm.start()]);
+  const owner = await signIn(stack, 'owner');
+  const viewer = await signIn(stack, 'viewer');
+  expect((await contacts('POST', viewer)).status).toBe(403);
+  expect(await changeRole(owner, 'member')).toBe(200);
+  expect(await unpublished()).toBeGreaterThan(0);
+  await stack.broker.start();
+  while ((await unpublished()) > 0);
+  await until(
+    () => contacts('POST', viewer),
+    ({ status }) => status === 201,
+  );
+});
+
+const unpublished = async (): Promise<number> => {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: stack.postgres.url('identity') });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ count: string }>(
+      'SELECT count(*) FROM identity.outbox WHERE published_at IS NULL',
+    );
+    return Number(rows[0]?.count);
+  } finally {
+    await client.end();
+  }
+};

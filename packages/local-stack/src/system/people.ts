@@ -1,0 +1,75 @@
+import type { Stack } from '../stack.ts';
+
+/** The members of answers that the tests look at one by one. */
+interface Body {
+  readonly data: { readonly id: string; readonly token: string };
+  readonly access_token: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+  readonly text: string;
+}
+
+/** One request; the answer is read whatever its status. */
+export const call = async (
+  method: string,
+  url: string,
+  {
+    token,
+    body,
+    headers,
+  }: { token?: string | undefined; body?: unknown; headers?: Record<string, string> } = {},
+): Promise<Answer> => {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && {
+      body: body instanceof URLSearchParams ? body : JSON.stringify(body),
+    }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? JSON.parse(text) : {},
+  };
+};
+
+/** Signs in with one of the stack's accounts and gives its token. */
+export const signIn = async (
+  stack: Stack,
+  who: 'administrator' | 'owner' | 'viewer' | 'person' | 'other_owner',
+): Promise<string> => {
+  const { email, password } = stack.system[who];
+  const answer = await call('POST', `${stack.identity.url}/api/auth/login`, {
+    body: { email, password },
+  });
+  if (answer.status !== 200) throw new Error(`${who} could not sign in: ${answer.text}`);
+  return answer.body.data.token;
+};
+
+/** Calls until the answer is as wanted; gives every answer on the way. The test's own limit ends it. */
+export const until = async (
+  attempt: () => Promise<Answer>,
+  wanted: (answer: Answer) => boolean,
+): Promise<Answer[]> => {
+  const seen: Answer[] = [];
+  for (;;) {
+    const answer = await attempt();
+    seen.push(answer);
+    if (wanted(answer)) return seen;
+  }
+};
+
+export const statuses = (answers: readonly Answer[]): number[] => [
+  ...new Set(answers.map(({ status }) => status)),
+];
