@@ -1,6 +1,8 @@
 // The tests run the sources: no build comes first (packages export a `source` condition).
 export default {
   testEnvironment: 'node',
+  // Processes, brokers and databases take their time on a busy machine; nothing here measures speed.
+  testTimeout: 60_000,
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   // One embedded PostgreSQL a run, started when the first test asks for it.
   globalSetup: '<rootDir>/packages/local-stack/src/jest-setup.ts',

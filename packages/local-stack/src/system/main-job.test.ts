@@ -25,7 +25,6 @@ afterAll(async () => {
   await stack?.stop();
   await rm(directory, { recursive: true });
 }, 30_000);
-jest.setTimeout(60_000);
 
 const identity = (
   method: string,

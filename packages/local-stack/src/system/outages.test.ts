@@ -21,7 +21,6 @@ afterAll(async () => {
   await stack?.stop();
   await rm(directory, { recursive: true });
 }, 30_000);
-jest.setTimeout(90_000);
 
 const contacts = (method: string, token: string): Promise<Answer> =>
   call(method, `${stack.crm.url}/api/crm/contacts`, {

@@ -1,0 +1,222 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { migrate } from '@tessera/database-kit';
+import { freshDatabase, type TestDatabase } from '@tessera/local-stack';
+import bcrypt from 'bcrypt';
+import { v7 as uuidv7 } from 'uuid';
+import { createDatabase, type Database, migrations } from './database.ts';
+import { digest } from './oauth/secrets.ts';
+
+
+let fresh: TestDatabase;
+let database: Database;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  fresh = await freshDatabase('identity-empty', async () => {});
+  await migrate(fresh.url, migrations);
+  const made = createDatabase({ url: fresh.url, poolSize: 2 }, console as never);
+  database = made.database;
+  close = async () => {
+    await made.database.$disconnect();
+    await made.pool.end();
+    await fresh.drop();
+  };
+});
+afterAll(() => close());
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** Runs `identity-admin` as a process, with a document on its standard input. */
+const admin = async (args: readonly string[], input = ''): Promise<Ended> => {
+  const command = [
+    '--conditions=source',
+    '--import',
+    'tsx',
+    fileURLToPath(import.meta.resolve('./cli.ts')),
+  ];
+  const child = spawn(process.execPath, [...command, ...args], {
+    env: {
+      ...process.env,
+      ...{ DATABASE_URL: fresh.url, ISSUER: 'http://127.0.0.1:4000', BCRYPT_COST: '4' },
+      KEY_ENCRYPTION_KEYS: `test:${Buffer.alloc(32).toString('base64')}`,
+    },
+  });
+  child.stdin.end(input);
+  const [out, error, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ]);
+  return { code, out, error };
+};
+
+const document = () => {
+  const slug = `acme-${uuidv7().slice(-6)}`;
+  return {
+    tenants: [{ id: uuidv7(), slug, name: 'Acme', plan: 'business' }],
+    users: [
+      {
+        id: uuidv7(),
+        email: `owner@${slug}.test`,
+        first_name: 'Olivia',
+        last_name: 'Owner',
+        password: 'Correct-horse-7-battery',
+        memberships: [{ tenant_slug: slug, role: 'owner' }],
+      },
+    ],
+    system_applications: [
+      {
+        client_id: `pipeline-${slug}`,
+        name: 'Pipeline',
+        client_secret: 'a-secret-of-at-least-32-characters',
+        scopes: ['identity.tenants.versions.update'],
+      },
+    ],
+    clients: [
+      {
+        client_id: `tenant-${slug}`,
+        name: 'Acme',
+        client_secret: null,
+        redirect_uris: ['http://127.0.0.1:3000/callback'],
+        tenant_slug: slug,
+      },
+    ],
+  };
+};
+
+describe('identity-admin seed', () => {
+  test('makes what the document names, with hashes in place of secrets', async () => {
+    const seed = document();
+    const { code, out } = await admin(['--json', 'seed'], JSON.stringify(seed));
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({
+      ...{ tenants: 1, users: 1, memberships: 1, system_applications: 1, clients: 1 },
+    });
+    const [person] = seed.users;
+    const user = await database.user.findUniqueOrThrow({
+      where: { email: person?.email ?? '' },
+      include: { memberships: { include: { role: true } } },
+    });
+    expect(await bcrypt.compare('Correct-horse-7-battery', user.passwordHash ?? '')).toBe(true);
+    expect(user.memberships).toMatchObject([{ tenantId: user.tenantId, role: { name: 'owner' } }]);
+    const application = await database.systemApplication.findUniqueOrThrow({
+      where: { clientId: seed.system_applications[0]?.client_id ?? '' },
+    });
+    expect(Buffer.from(application.secretHash)).toEqual(
+      digest('a-secret-of-at-least-32-characters'),
+    );
+  });
+
+  test('applied again it changes nothing, a password that was changed meanwhile included', async () => {
+    const seed = document();
+    await admin(['seed'], JSON.stringify(seed));
+    const where = { email: seed.users[0]?.email ?? '' };
+    await database.user.update({ where, data: { passwordHash: 'changed' } });
+    const { code, out } = await admin(['--json', 'seed'], JSON.stringify(seed));
+    expect({ code, result: JSON.parse(out) }).toEqual({
+      code: 0,
+      result: { tenants: 0, users: 0, memberships: 0, system_applications: 0, clients: 0 },
+    });
+    expect(await database.user.findUnique({ where })).toMatchObject({ passwordHash: 'changed' });
+  });
+
+  test('a document that does not fit is refused whole, and every field is named', async () => {
+    const seed = document();
+    const users = [{ ...seed.users[0], email: 'nobody', password: 'short' }];
+    const { code, error } = await admin(['seed'], JSON.stringify({ ...seed, users }));
+    expect(code).toBe(1);
+    expect(error).toMatch(/users\.0\.email: .*\nusers\.0\.password: /);
+    expect(error).not.toContain('a-secret-of-at-least');
+    const { slug } = seed.tenants[0] ?? { slug: '' };
+    expect(await database.tenant.findUnique({ where: { slug } })).toBeNull();
+  });
+
+  test('a role, a tenant or a scope that does not exist is named, and nothing is made', async () => {
+    const seed = document();
+    const [user] = seed.users;
+    const [application] = seed.system_applications;
+    const wrong = [
+      [
+        { users: [{ ...user, memberships: [{ tenant_slug: 'nowhere', role: 'owner' }] }] },
+        'tenant "nowhere"',
+      ],
+      [
+        {
+          users: [{ ...user, memberships: [{ tenant_slug: seed.tenants[0]?.slug, role: 'king' }] }],
+        },
+        'role "king"',
+      ],
+      [
+        { system_applications: [{ ...application, scopes: ['identity.tenant.list'] }] },
+        'identity.tenant.list',
+      ],
+    ] as const;
+    for (const [change, named] of wrong) {
+      const { code, error } = await admin(['seed'], JSON.stringify({ ...seed, ...change }));
+      expect({ code, error }).toEqual({ code: 1, error: expect.stringContaining(named) });
+    }
+    expect(
+      await database.tenant.findUnique({ where: { slug: seed.tenants[0]?.slug ?? '' } }),
+    ).toBeNull();
+  });
+});
+
+describe('identity-admin', () => {
+  test('makes an administrator whose password is shown once and stored as a hash', async () => {
+    const email = `ada-${uuidv7()}@example.test`;
+    const args = [
+      '--json',
+      'create-administrator',
+      email,
+      '--first-name',
+      'Ada',
+      '--last-name',
+      'A',
+    ];
+    const { code, out } = await admin(args);
+    expect(code).toBe(0);
+    const user = await database.user.findUniqueOrThrow({ where: { email } });
+    expect(user.isSystemAdmin).toBe(true);
+    expect(await bcrypt.compare(JSON.parse(out).password, user.passwordHash ?? '')).toBe(true);
+    expect(await admin(args)).toMatchObject({ code: 1, error: expect.stringContaining('already') });
+  });
+
+  test('makes a system application whose secret is shown once and stored as a hash', async () => {
+    const clientId = `pipeline-${uuidv7()}`;
+    const args = [
+      'create-system-application',
+      clientId,
+      'identity.tenants.*',
+      '--name',
+      'Pipeline',
+    ];
+    const { code, out } = await admin(['--json', ...args]);
+    const { client_secret } = JSON.parse(out);
+    const { secretHash } = await database.systemApplication.findUniqueOrThrow({
+      where: { clientId },
+    });
+    expect({ code, hash: Buffer.from(secretHash) }).toEqual({
+      code: 0,
+      hash: digest(client_secret),
+    });
+  });
+
+  test('helps, and tells a wrong use (2) from a failure (1)', async () => {
+    expect(await admin(['--help'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('seed'),
+    });
+    expect(await admin(['sede'])).toMatchObject({
+      code: 2,
+      error: expect.stringContaining('sede'),
+    });
+    expect((await admin(['seed'], 'no JSON')).code).toBe(1);
+  });
+});
