@@ -18,8 +18,8 @@ import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
 import { type Caller, Problem, renderError } from './http.ts';
+import { version } from './version.ts';
 
-const VERSION = '0.1.0';
 const BODY_LIMIT = 1024 * 1024;
 
 const problems = {
@@ -61,7 +61,7 @@ const routesOf = ({ pool }: Context): RouteGroups => ({
   Health: healthRoutes({
     path: '/api/crm/health',
     service: 'crm',
-    version: VERSION,
+    version,
     ready: () => migrationsApplied(pool, migrations).catch(() => false),
   }),
 });
@@ -73,7 +73,7 @@ export const createApp = (context: Context): { app: Express; document: object } 
   const limits = limitsOf(config);
   const document = openapi(groups, {
     title: 'Tessera CRM',
-    version: VERSION,
+    version,
     description: "The tenants' records, every route gated by the caller's rights.",
     error: Problem,
     problems,

@@ -1,0 +1,111 @@
+import {
+  type AnswerChecker,
+  createAnswerChecker,
+  type OpenApiDocument,
+} from '@tessera/conformance';
+import { type CrmPermission, crmPermissions } from '@tessera/contracts';
+import { migrate } from '@tessera/database-kit';
+import { listen } from '@tessera/http-kit';
+import { freshDatabase } from '@tessera/local-stack';
+import type { Policy } from '@tessera/scope-matcher';
+import type { Response } from 'express';
+import request, { type Agent } from 'supertest';
+import { createApp } from '../app.ts';
+import { readConfig } from '../config.ts';
+import { type Context, createContext, type Overrides } from '../context.ts';
+import { migrations } from '../database.ts';
+import { IdentityStandIn, type PersonOptions } from './identity.ts';
+
+export interface CallerOptions extends PersonOptions {
+  /** Acme unless told otherwise. */
+  readonly tenant?: 'acme' | 'globex';
+  /** All of CRM's unless told otherwise. */
+  readonly permissions?: readonly CrmPermission[];
+  /** Denied, whatever else is held. */
+  readonly lacking?: readonly string[];
+}
+
+/** CRM as it runs, on a database of its own, with an identity that the test plays. */
+export interface TestCrm {
+  readonly context: Context;
+  readonly document: OpenApiDocument;
+  readonly url: string;
+  /** Sends requests: `http.get('/api/crm/contacts').set(headers)`. */
+  readonly http: Agent;
+  readonly identity: IdentityStandIn;
+  /** Signs a new person in and gives the headers that they send. */
+  caller(options?: CallerOptions): Record<string, string>;
+  /** Stops it, and throws where an answer was not as its operation declares. */
+  stop(): Promise<void>;
+}
+
+/** No limits: what a test is not about must not be in its way. */
+const testEnvironment = (databaseUrl: string, identityUrl: string): Record<string, string> => ({
+  APP_ENV: 'test',
+  HOST: '127.0.0.1',
+  PORT: '0',
+  DATABASE_URL: databaseUrl,
+  DATABASE_POOL_SIZE: '5',
+  IDENTITY_URL: identityUrl,
+  LOG_LEVEL: 'silent',
+  RATE_LIMIT_DEFAULT: '0',
+  RATE_LIMIT_ADDRESS: '0',
+  RATE_LIMIT_SERVICE: '0',
+});
+
+const crmPermissionNames = Object.keys(crmPermissions) as CrmPermission[];
+
+/** A migrated database that nobody else uses. */
+export const crmDatabase = async (): Promise<string> => {
+  const { url } = await freshDatabase('crm', (template) => migrate(template, migrations));
+  return url;
+};
+
+const policiesOf = (held: readonly string[], lacking: readonly string[]): Policy[] => [
+  ...held.map((name): Policy => ({ action: `tenant.*.crm.${name}`, effect: 'allow' })),
+  ...lacking.map((name): Policy => ({ action: `tenant.*.crm.${name}`, effect: 'deny' })),
+];
+
+/** Starts CRM on a fresh database, or on the one in `environment`; variables and parts may be replaced. */
+export const startCrm = async (
+  environment: Readonly<Record<string, string>> = {},
+  overrides: Overrides = {},
+): Promise<TestCrm> => {
+  const identity = await new IdentityStandIn().start();
+  const databaseUrl = environment.DATABASE_URL ?? (await crmDatabase());
+  const config = readConfig({ ...testEnvironment(databaseUrl, identity.url), ...environment });
+  let checker: AnswerChecker | undefined;
+  const context = createContext(config, {
+    ...overrides,
+    observers: [
+      (req, res, next) =>
+        checker
+          ? checker.observe(req, res as Response<unknown, { operation?: string }>, next)
+          : next(),
+      ...(overrides.observers ?? []),
+    ],
+  });
+  const made = createApp(context);
+  const document = made.document as OpenApiDocument;
+  checker = createAnswerChecker(document);
+  const { findings } = checker;
+  await context.start();
+  const server = await listen(made.app, { ...config, variable: 'PORT' });
+  return {
+    context,
+    document,
+    url: server.url,
+    http: request(server.url) as unknown as Agent,
+    identity,
+    caller({ tenant = 'acme', permissions = crmPermissionNames, lacking = [], ...person } = {}) {
+      const policies = policiesOf(permissions, lacking);
+      return { ...identity.signIn({ tenants: [identity[tenant]], policies, ...person }).headers };
+    },
+    async stop() {
+      await server.stop();
+      await context.stop();
+      await identity.stop();
+      if (findings.length > 0) throw new Error(`Answers not as declared:\n${findings.join('\n')}`);
+    },
+  };
+};
