@@ -25,8 +25,8 @@ import { signInRoutes } from './features/sign-in/sign-in.routes.ts';
 import { type Caller, Failure, renderError } from './http.ts';
 import { discoveryRoutes } from './oauth/discovery.routes.ts';
 import { oauthRoutes } from './oauth/oauth.routes.ts';
+import { version } from './version.ts';
 
-const VERSION = '0.1.0';
 const BODY_LIMIT = 100 * 1024;
 
 const problems = {
@@ -70,7 +70,7 @@ const routesOf = (context: Context): RouteGroups => ({
   Health: healthRoutes({
     path: '/api/health',
     service: 'identity',
-    version: VERSION,
+    version,
     ready: () => migrationsApplied(context.pool, migrations).catch(() => false),
   }),
   Keys: keyRoutes(context.keys),
@@ -89,7 +89,7 @@ export const createApp = (context: Context): { app: Express; document: object } 
   const limits = limitsOf(config);
   const document = openapi(groups, {
     title: 'Tessera identity',
-    version: VERSION,
+    version,
     description: 'Who is calling, for which tenant, with which rights.',
     error: Failure,
     problems,

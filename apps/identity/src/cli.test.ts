@@ -9,7 +9,6 @@ import { v7 as uuidv7 } from 'uuid';
 import { createDatabase, type Database, migrations } from './database.ts';
 import { digest } from './oauth/secrets.ts';
 
-
 let fresh: TestDatabase;
 let database: Database;
 let close: () => Promise<void>;

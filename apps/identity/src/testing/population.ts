@@ -13,6 +13,13 @@ export type Bearer = {
   readonly authorization: string;
 };
 
+export interface Application {
+  readonly clientId: string;
+  readonly secret: string;
+  readonly token: string;
+  readonly bearer: Bearer;
+}
+
 interface UserOptions {
   /** Given: they are a member of it, with these rights. */
   readonly tenant?: Tenant;
@@ -103,7 +110,7 @@ export class Population {
   }
 
   /** A system application, and a token of it. */
-  async application(scope: string): Promise<{ clientId: string; token: string; bearer: Bearer }> {
+  async application(scope: string): Promise<Application> {
     const [clientId, secret] = [`app-${randomUUID()}`, newSecret()];
     const secretHash = new Uint8Array(digest(secret));
     await this.#database.systemApplication.create({
@@ -113,6 +120,6 @@ export class Population {
       .post('/api/oauth/token')
       .send({ grant_type: 'client_credentials', client_id: clientId, client_secret: secret });
     const token: string = body.access_token;
-    return { clientId, token, bearer: { authorization: `Bearer ${token}` } };
+    return { clientId, secret, token, bearer: { authorization: `Bearer ${token}` } };
   }
 }

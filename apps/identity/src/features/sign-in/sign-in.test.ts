@@ -1,18 +1,27 @@
+import { hash } from 'node:crypto';
+import bcrypt from 'bcrypt';
+import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { PASSWORD } from '../../testing/population.ts';
+import { claimsOf } from '../../testing/tokens.ts';
 
 let identity: TestIdentity;
+let tenant: Tenant;
+let user: User;
 beforeAll(async () => {
   identity = await startIdentity();
+  tenant = await identity.people.tenant();
+  user = await identity.people.user({ tenant });
 });
 afterAll(() => identity.stop());
 
-const login = (body: object) => identity.http.post('/api/auth/login').send(body);
-
+const login = (body: object) =>
+  identity.http.post('/api/auth/login').set('user-agent', 'jest').send(body);
+const cookieOf = (answer: { headers: Record<string, string> }): string =>
+  String(answer.headers['set-cookie']);
+const secretOf = (cookie: string): string => /session=([^;]*)/.exec(cookie)?.[1] ?? '';
 describe('signing in', () => {
-  test('gives a token, a user and a session cookie', async () => {
-    const tenant = await identity.people.tenant();
-    const user = await identity.people.user({ tenant });
+  test('gives a token, a user and how long they last', async () => {
     const answer = await login({ email: user.email, password: PASSWORD });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -20,7 +29,7 @@ describe('signing in', () => {
       data: {
         token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
         expires_in: 3600,
-        refresh_expires_in: 2_592_000,
+        refresh_expires_in: 30 * 86_400,
         user: {
           id: user.id,
           email: user.email,
@@ -32,5 +41,98 @@ describe('signing in', () => {
         requires_pin: false,
       },
     });
+    const { exp = 0, iat = 0, ...claims } = claimsOf(answer.body.data.token);
+    expect(exp - iat).toBe(3600);
+    expect(claims).toMatchObject({ sub: user.id, tenant_id: tenant.id, token_use: 'login' });
+  });
+
+  test('takes the address in any case', async () => {
+    const answer = await login({ email: user.email?.toUpperCase(), password: PASSWORD });
+    expect(answer.status).toBe(200);
+  });
+
+  test('sets a cookie for the web session, of which only a digest is kept', async () => {
+    const first = cookieOf(await login({ email: user.email, password: PASSWORD }));
+    const second = cookieOf(await login({ email: user.email, password: PASSWORD }));
+    expect(first).toMatch(/^__Host-session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+    expect(secretOf(second)).not.toBe(secretOf(first));
+    const secretHash = new Uint8Array(hash('sha256', secretOf(first), 'buffer'));
+    const session = await identity.context.database.session.findUniqueOrThrow({
+      where: { secretHash },
+      include: { tokens: true },
+    });
+    expect(session).toMatchObject({ userId: user.id, userAgent: 'jest', endedAt: null });
+    expect(session.tokens).toHaveLength(1);
+  });
+
+  test('with `remember` the cookie lasts 30 days', async () => {
+    const answer = await login({ email: user.email, password: PASSWORD, remember: true });
+    expect(cookieOf(answer)).toMatch(/; Max-Age=2592000;/);
+  });
+
+  test('the cookie travels without TLS in local mode only', async () => {
+    const local = await startIdentity({ APP_ENV: 'local' });
+    try {
+      const { email } = await local.people.user();
+      const answer = await local.http.post('/api/auth/login').send({ email, password: PASSWORD });
+      expect(cookieOf(answer)).toMatch(/^session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
+    } finally {
+      await local.stop();
+    }
+  });
+
+  test('is noted: who, when and from where', async () => {
+    const someone = await identity.people.user({ tenant });
+    await login({ email: someone.email, password: PASSWORD });
+    const { database } = identity.context;
+    const [entry] = await database.activityEntry.findMany({ where: { userId: someone.id } });
+    expect(entry).toMatchObject({
+      action: 'login',
+      tenantId: tenant.id,
+      ipAddress: '127.0.0.1',
+      userAgent: 'jest',
+    });
+    const { lastLoginAt } = await database.user.findUniqueOrThrow({ where: { id: someone.id } });
+    expect(Date.now() - +(lastLoginAt ?? 0)).toBeLessThan(10_000);
+  });
+
+  test('starts in the last tenant, in the first joined where they left it, or in none', async () => {
+    const [first, second] = [await identity.people.tenant(), await identity.people.tenant()];
+    const someone = await identity.people.user({ tenant: first });
+    await identity.people.join(someone, second, await identity.people.role(second));
+    const startsIn = async () => {
+      const { body } = await login({ email: someone.email, password: PASSWORD });
+      return claimsOf(body.data.token).tenant_id;
+    };
+    const { database } = identity.context;
+    const where = { id: someone.id };
+    await database.user.update({ where, data: { tenantId: second.id } });
+    expect(await startsIn()).toBe(second.id);
+    await database.membership.deleteMany({ where: { tenantId: second.id } });
+    expect(await startsIn()).toBe(first.id);
+    await database.membership.deleteMany({ where: { userId: someone.id } });
+    expect(await startsIn()).toBeUndefined();
+  });
+
+  test('upgrades a hash that was made with less work, once', async () => {
+    const weaker = await startIdentity({ BCRYPT_COST: '5' });
+    try {
+      const { database } = weaker.context;
+      const { id, email } = await weaker.people.user();
+      await database.user.update({
+        where: { id },
+        data: { passwordHash: await bcrypt.hash(PASSWORD, 4) },
+      });
+      const hashNow = async () =>
+        (await database.user.findUniqueOrThrow({ where: { id } })).passwordHash;
+      const signIn = () => weaker.http.post('/api/auth/login').send({ email, password: PASSWORD });
+      expect((await signIn()).status).toBe(200);
+      const upgraded = (await hashNow()) ?? '';
+      expect(bcrypt.getRounds(upgraded)).toBe(5);
+      expect((await signIn()).status).toBe(200);
+      expect(await hashNow()).toBe(upgraded);
+    } finally {
+      await weaker.stop();
+    }
   });
 });

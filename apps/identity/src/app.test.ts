@@ -1,0 +1,147 @@
+import { identityDatabase, startIdentity, type TestIdentity } from './testing/identity.ts';
+import { severable } from './testing/severable.ts';
+
+let identity: TestIdentity;
+beforeAll(async () => {
+  identity = await startIdentity({ CORS_ORIGINS: 'https://app.test' });
+});
+afterAll(() => identity.stop());
+
+describe('health', () => {
+  test.each(['/api/health', '/livez', '/readyz'])('%s says who answers', async (path) => {
+    const { status, body } = await identity.http.get(path);
+    expect([status, body]).toEqual([
+      200,
+      {
+        status: 'ok',
+        service: 'identity',
+        timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+        version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      },
+    ]);
+  });
+});
+
+describe('documents', () => {
+  test('the OpenAPI document is the one of the routes, the AsyncAPI document that of the events', async () => {
+    const { body } = await identity.http.get('/docs/api.json');
+    expect(body).toEqual(JSON.parse(JSON.stringify(identity.document)));
+    expect(Object.keys(body.paths)).toContain('/api/auth/login');
+    const events = await identity.http.get('/docs/events.json');
+    expect(events.body.asyncapi).toMatch(/^3\./);
+  });
+
+  test('/docs is a page to read', async () => {
+    const { status, text } = await identity.http.get('/docs');
+    expect(status).toBe(200);
+    expect(text).toContain('<!doctype html>');
+  });
+
+  test('the keys may be kept for five minutes, and hold nothing private', async () => {
+    const { status, body, headers } = await identity.http.get('/.well-known/jwks.json');
+    expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=300']);
+    const [key] = body.keys;
+    expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+  });
+});
+
+describe('what no route answers', () => {
+  test('an unknown path is 404, another method 405 with what is allowed', async () => {
+    const unknown = await identity.http.get('/api/nothing');
+    expect([unknown.status, unknown.body.error]).toEqual([404, 'not_found']);
+    const method = await identity.http.put('/api/auth/login');
+    expect([method.status, method.headers.allow]).toEqual([405, 'POST, OPTIONS']);
+  });
+
+  test.each([
+    ['malformed JSON', 'application/json', '{"email":', 400],
+    ['broken UTF-8', 'application/json', Buffer.from([0x22, 0xff, 0x22]), 400],
+    ['no body', 'application/json', '', 422],
+    ['another type', 'text/plain', 'email=a', 415],
+    ['too much', 'application/json', `"${'x'.repeat(200_000)}"`, 413],
+  ])('a body that is %s', async (_what, type, sent, expected) => {
+    const answer = await fetch(`${identity.url}/api/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: sent,
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([expected, { success: false }]);
+  });
+});
+
+describe('browsers', () => {
+  test('of the configured origins may call with credentials, others not', async () => {
+    const from = (origin: string) => identity.http.get('/api/health').set('origin', origin);
+    const { headers } = await from('https://app.test');
+    expect(headers['access-control-allow-origin']).toBe('https://app.test');
+    expect(headers['access-control-allow-credentials']).toBe('true');
+    const stranger = await from('https://evil.test');
+    expect(stranger.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  test('keep no answer, and run nothing in it', async () => {
+    const { headers } = await identity.http.get('/api/me');
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers['content-security-policy']).toContain("default-src 'none'");
+    expect(headers['x-powered-by']).toBeUndefined();
+  });
+});
+
+describe('limits', () => {
+  test('count a person over all their tokens, and the routes of services by themselves', async () => {
+    const limited = await startIdentity({
+      RATE_LIMIT_DEFAULT: '3',
+      RATE_LIMIT_SERVICE_PRINCIPAL: '2',
+    });
+    try {
+      const user = await limited.people.user();
+      const bearers = [await limited.people.signIn(user), await limited.people.signIn(user)];
+      const statuses = async (path: string, times: number) => {
+        const found = [];
+        for (let i = 0; i < times; i += 1) {
+          found.push((await limited.http.get(path).set(bearers[i % 2] ?? {})).status);
+        }
+        return found;
+      };
+      expect(await statuses('/api/me', 4)).toEqual([200, 200, 200, 429]);
+      expect(await statuses('/api/user', 3)).toEqual([200, 200, 429]);
+      const other = await limited.people.signIn(await limited.people.user());
+      expect((await limited.http.get('/api/me').set(other)).status).toBe(200);
+    } finally {
+      await limited.stop();
+    }
+  });
+});
+
+describe('without its database', () => {
+  test('it is 503 and alive but not ready, never 401; and all is well when it returns', async () => {
+    const way = await severable(await identityDatabase());
+    const cut = await startIdentity({ DATABASE_URL: way.url });
+    try {
+      const bearer = await cut.people.signIn(await cut.people.user());
+      await way.cut();
+      const credentials = { email: 'ada@example.test', password: 'x' };
+      for (const answer of [
+        await cut.http.get('/api/me').set(bearer),
+        await cut.http.post('/api/auth/login').send(credentials),
+        await cut.http.post('/api/auth/logout').set(bearer),
+      ]) {
+        const { status, body, headers } = answer;
+        expect([status, body.error, headers['retry-after']]).toEqual([
+          503,
+          'database_unavailable',
+          '1',
+        ]);
+      }
+      expect((await cut.http.get('/livez')).status).toBe(200);
+      expect((await cut.http.get('/readyz')).status).toBe(503);
+
+      await way.mend();
+      expect((await cut.http.get('/api/me').set(bearer)).status).toBe(200);
+      expect((await cut.http.get('/readyz')).status).toBe(200);
+    } finally {
+      await cut.stop();
+      await way.cut();
+    }
+  });
+});

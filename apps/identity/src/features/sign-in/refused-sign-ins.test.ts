@@ -1,0 +1,80 @@
+import type { Tenant, User } from '../../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { PASSWORD } from '../../testing/population.ts';
+import { until } from '../../testing/until.ts';
+
+let identity: TestIdentity;
+let tenant: Tenant;
+let user: User;
+beforeAll(async () => {
+  identity = await startIdentity();
+  tenant = await identity.people.tenant();
+  user = await identity.people.user({ tenant });
+});
+afterAll(() => identity.stop());
+
+const login = (body: object) => identity.http.post('/api/auth/login').send(body);
+
+const failures = ({ id: userId }: User): Promise<number> =>
+  identity.context.database.activityEntry.count({ where: { userId, action: 'login_failed' } });
+
+describe('a sign-in is refused', () => {
+  const refusal = {
+    success: false,
+    error: 'invalid_credentials',
+    message: 'The e-mail address or the password is wrong.',
+  };
+
+  test('in the same words whatever is wrong, without a cookie', async () => {
+    const inactive = await identity.people.user({ data: { isActive: false } });
+    const account = await identity.people.user({ data: { isServiceAccount: true } });
+    for (const attempt of [
+      { email: user.email, password: 'wrong' },
+      { email: user.email, password: `${PASSWORD} ` },
+      { email: 'nobody@example.test', password: PASSWORD },
+      { email: inactive.email, password: PASSWORD },
+      { email: account.email, password: PASSWORD },
+    ]) {
+      const { status, body, headers } = await login(attempt);
+      expect([status, body, headers['set-cookie']]).toEqual([401, refusal, undefined]);
+    }
+  });
+
+  test('where a password agrees in its first 72 bytes only', async () => {
+    const password = 'ä'.repeat(36);
+    const someone = await identity.people.user({ password });
+    expect((await login({ email: someone.email, password })).status).toBe(200);
+    expect((await login({ email: someone.email, password: `${password}x` })).body).toEqual(refusal);
+  });
+
+  test('and that is noted for an account that exists', async () => {
+    const someone = await identity.people.user({ tenant });
+    await login({ email: someone.email, password: 'wrong' });
+    await until(async () => (await failures(someone)) === 1);
+  });
+
+  test('when what was sent does not fit, naming each field', async () => {
+    const { status, body } = await login({ email: 'nobody', password: 7, surprise: true });
+    expect(status).toBe(422);
+    expect(Object.keys(body.errors).sort()).toEqual(['email', 'password', 'surprise']);
+  });
+
+  test('when the account is changed while its password is checked', async () => {
+    const someone = await identity.people.user();
+    const { database } = identity.context;
+    // Holds the account's row until the sign-in waits for it.
+    const attempt = await database.$transaction(async (tx) => {
+      await tx.user.update({ where: { id: someone.id }, data: { passwordHash: 'changed' } });
+      const running = login({ email: someone.email, password: PASSWORD }).then((answer) => answer);
+      await until(async () => {
+        const [row] = await database.$queryRaw<{ waiting: bigint }[]>`
+          SELECT count(*) AS waiting FROM pg_stat_activity
+          WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+        return Number(row?.waiting) > 0;
+      });
+      return { running };
+    });
+    expect((await attempt.running).body).toEqual(refusal);
+    expect(await database.session.count({ where: { userId: someone.id } })).toBe(0);
+  });
+});

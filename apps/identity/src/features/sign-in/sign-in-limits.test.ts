@@ -1,0 +1,145 @@
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { PASSWORD } from '../../testing/population.ts';
+import { until } from '../../testing/until.ts';
+import { failedAttempts } from './failed-attempts.ts';
+
+const running: TestIdentity[] = [];
+const start = async (environment: Record<string, string>): Promise<TestIdentity> => {
+  const identity = await startIdentity(environment);
+  running.push(identity);
+  return identity;
+};
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((identity) => identity.stop()));
+});
+
+const attempt = ({ http }: TestIdentity, email: string | null, password: string) =>
+  http.post('/api/auth/login').send({ email, password });
+
+describe('for one address', () => {
+  test('sign-ins are five a minute, whatever comes of them', async () => {
+    const identity = await start({ RATE_LIMIT_LOGIN: '5' });
+    const { email } = await identity.people.user();
+    for (const left of [4, 3, 2, 1, 0]) {
+      const { status, headers } = await attempt(identity, email, PASSWORD);
+      expect([status, headers['x-ratelimit-remaining']]).toEqual([200, `${left}`]);
+    }
+    const { status, body, headers } = await attempt(identity, email, PASSWORD);
+    expect([status, body.error]).toEqual([429, 'rate_limited']);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  });
+
+  test('a made-up X-Forwarded-For is no other address, that of the trusted proxy is', async () => {
+    const direct = await start({ RATE_LIMIT_LOGIN: '1' });
+    const proxied = await start({ RATE_LIMIT_LOGIN: '1', TRUSTED_PROXIES: '1' });
+    const from = (identity: TestIdentity, forwarded: string) =>
+      attempt(identity, 'nobody@example.test', 'wrong').set('x-forwarded-for', forwarded);
+    expect((await from(direct, '203.0.113.1')).status).toBe(401);
+    expect((await from(direct, '203.0.113.2')).status).toBe(429);
+    expect((await from(proxied, '198.51.100.1, 203.0.113.1')).status).toBe(401);
+    expect((await from(proxied, '198.51.100.2, 203.0.113.1')).status).toBe(429);
+    expect((await from(proxied, '198.51.100.2, 203.0.113.2')).status).toBe(401);
+  });
+});
+
+describe('for one account', () => {
+  test('after five failures even the right password is refused, and it is told until when', async () => {
+    const identity = await start({ RATE_LIMIT_LOGIN_FAILURES: '5' });
+    const { email } = await identity.people.user();
+    for (let i = 0; i < 5; i += 1) {
+      expect((await attempt(identity, email, 'wrong')).status).toBe(401);
+    }
+    const { status, body, headers } = await attempt(identity, email, PASSWORD);
+    expect([status, body.error]).toEqual([429, 'rate_limited']);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(50);
+    expect((await attempt(identity, email?.toUpperCase() ?? '', PASSWORD)).status).toBe(429);
+    const other = await identity.people.user();
+    expect((await attempt(identity, other.email, PASSWORD)).status).toBe(200);
+  });
+
+  test('it is the same for one that does not exist', async () => {
+    const identity = await start({ RATE_LIMIT_LOGIN_FAILURES: '2' });
+    const statuses = [];
+    for (let i = 0; i < 3; i += 1) {
+      statuses.push((await attempt(identity, 'nobody@example.test', 'wrong')).status);
+    }
+    expect(statuses).toEqual([401, 401, 429]);
+  });
+
+  test('a hundred guesses at once are still five', async () => {
+    const identity = await start({ RATE_LIMIT_LOGIN_FAILURES: '5', HASH_QUEUE_LIMIT: '1000' });
+    const { email } = await identity.people.user();
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => attempt(identity, email, `guess ${i}`)),
+    );
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(5);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(95);
+  });
+
+  test('those who know their password are never locked out by signing in', async () => {
+    const identity = await start({ RATE_LIMIT_LOGIN_FAILURES: '2' });
+    const { email } = await identity.people.user();
+    for (let i = 0; i < 6; i += 1) {
+      expect((await attempt(identity, email, PASSWORD)).status).toBe(200);
+    }
+  });
+
+  test('the lock ends by itself', async () => {
+    const attempts = failedAttempts(1, { windowSeconds: 1 });
+    await attempts.take('ada');
+    await expect(attempts.take('ada')).rejects.toMatchObject({
+      status: 429,
+      headers: { 'Retry-After': '1' },
+    });
+    await until(() =>
+      attempts.take('ada').then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+});
+
+describe('hashing', () => {
+  test('is bounded: the sign-ins that find the queue full are told to come back', async () => {
+    const identity = await start({ HASH_QUEUE_LIMIT: '0', BCRYPT_COST: '10' });
+    const { email } = await identity.people.user();
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => attempt(identity, email, PASSWORD)),
+    );
+    const shed = answers.filter(({ status }) => status === 503);
+    expect(shed.length).toBeGreaterThan(0);
+    expect(answers.length - shed.length).toBeGreaterThan(0);
+    for (const { body, headers } of shed) {
+      expect([body.error, headers['retry-after']]).toEqual(['overloaded', '1']);
+    }
+    expect((await attempt(identity, email, PASSWORD)).status).toBe(200);
+  });
+
+  test('what was shed is no failed attempt', async () => {
+    const identity = await start({ HASH_QUEUE_LIMIT: '0', RATE_LIMIT_LOGIN_FAILURES: '40' });
+    const { email } = await identity.people.user();
+    await Promise.all(Array.from({ length: 40 }, () => attempt(identity, email, PASSWORD)));
+    for (let i = 0; i < 5; i += 1) {
+      expect((await attempt(identity, email, PASSWORD)).status).toBe(200);
+    }
+  });
+
+  test('takes as long for an address that nobody has', async () => {
+    const identity = await start({ BCRYPT_COST: '10' });
+    const { email } = await identity.people.user();
+    const timed = async (address: string | null) => {
+      const started = performance.now();
+      expect((await attempt(identity, address, 'wrong')).status).toBe(401);
+      return performance.now() - started;
+    };
+    const [known, unknown]: [number[], number[]] = [[], []];
+    for (let i = 0; i < 7; i += 1) {
+      known.push(await timed(email));
+      unknown.push(await timed('nobody@example.test'));
+    }
+    // Without the work of a hash it would be a tenth.
+    expect(Math.min(...unknown)).toBeGreaterThan(Math.min(...known) / 2);
+    expect(Math.min(...known)).toBeGreaterThan(Math.min(...unknown) / 2);
+  });
+});

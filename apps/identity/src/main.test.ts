@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { createLogger } from '@tessera/http-kit';
+import bcrypt from 'bcrypt';
+import { createDatabase } from './database.ts';
+import { identityDatabase, testEnvironment } from './testing/identity.ts';
+import { PASSWORD } from './testing/population.ts';
+import { type IdentityProcess, spawnIdentity } from './testing/process.ts';
+
+const running: IdentityProcess[] = [];
+const start = async (environment: Record<string, string> = {}) => {
+  const made = spawnIdentity({
+    ...testEnvironment(await identityDatabase()),
+    LOG_LEVEL: 'trace',
+    ...environment,
+  });
+  running.push(made);
+  return made;
+};
+afterEach(async () => {
+  for (const { child, ended } of running.splice(0)) {
+    child.kill('SIGKILL');
+    await ended;
+  }
+});
+
+test('nothing secret and nobody’s address is in the log of a sign-in, whatever happens in it', async () => {
+  const databaseUrl = await identityDatabase();
+  const email = 'ada.lovelace@example.test';
+  const logger = createLogger('test', 'silent');
+  const { database, pool } = createDatabase({ url: databaseUrl, poolSize: 1 }, logger);
+  const passwordHash = await bcrypt.hash(PASSWORD, 4);
+  await database.user.create({
+    data: { email, firstName: 'Ada', lastName: 'Lovelace', passwordHash },
+  });
+  await database.$disconnect();
+  await pool.end();
+
+  const identity = await start({ DATABASE_URL: databaseUrl });
+  const url = await identity.ready();
+  const login = (body: string) =>
+    fetch(`${url}/api/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-request-id': 'request-7' },
+      body,
+    });
+  const answer = await login(JSON.stringify({ email, password: PASSWORD }));
+  const { data } = (await answer.json()) as { data: { token: string } };
+  const [cookie = ''] = answer.headers.getSetCookie();
+  const authorization = `Bearer ${data.token}`;
+  await login(JSON.stringify({ email, password: `${PASSWORD}-wrong` }));
+  await login(`{"password": "${PASSWORD}"`);
+  await login(JSON.stringify({ email, password: [PASSWORD] }));
+  await fetch(`${url}/api/me?token=${data.token}`, { headers: { authorization, cookie } });
+  await fetch(`${url}/api/user`, { headers: { authorization } });
+  await fetch(`${url}/api/auth/logout`, { method: 'POST', headers: { authorization, cookie } });
+  await fetch(`${url}/api/user`, { headers: { authorization } });
+  identity.child.kill('SIGTERM');
+  await identity.ended;
+
+  const log = identity.said();
+  expect(log).toContain('request-7');
+  expect(log.match(/"operation":"\w+"/g)).toEqual(
+    [...Array(4).fill('login'), 'showMe', 'showUser', 'logout', 'showUser'].map(
+      (operation) => `"operation":"${operation}"`,
+    ),
+  );
+  const secret = /session=([^;]+)/.exec(cookie)?.[1] ?? '';
+  expect(secret).toHaveLength(43);
+  for (const hidden of [PASSWORD, data.token, data.token.split('.')[2], secret, email]) {
+    expect(log.includes(`${hidden}`)).toBe(false);
+  }
+});
+
+test('told to end, it answers what is under way, takes nothing new, and ends with 0', async () => {
+  const identity = await start({ BCRYPT_COST: '12' });
+  const url = await identity.ready();
+  const under = fetch(`${url}/api/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'nobody@example.test', password: 'wrong' }),
+  });
+  await fetch(`${url}/livez`);
+  const started = performance.now();
+  identity.child.kill('SIGTERM');
+  expect((await under).status).toBe(401);
+  expect(await identity.ended).toBe(0);
+  expect(performance.now() - started).toBeLessThan(5000);
+  await expect(fetch(`${url}/livez`)).rejects.toThrow();
+});
+
+test('a taken port ends it with 1 and a line that names the port and its variable', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  try {
+    const identity = await start({ PORT: `${port}` });
+    expect(await identity.ended).toBe(1);
+    expect(identity.said()).toContain(`Port ${port} is taken; set IDENTITY_PORT to a free one.`);
+  } finally {
+    taken.close();
+  }
+});
+
+test('a configuration that does not fit ends it with 1, names every variable and shows no value', async () => {
+  const identity = await start({ ISSUER: 'not-a-url', KEY_ENCRYPTION_KEYS: 'hunter2', PORT: 'x' });
+  expect(await identity.ended).toBe(1);
+  for (const name of ['ISSUER', 'KEY_ENCRYPTION_KEYS', 'PORT']) {
+    expect(identity.said()).toContain(name);
+  }
+  expect(identity.said()).not.toContain('hunter2');
+});
+
+test('metrics have a port of their own', async () => {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  const identity = await start({ METRICS_PORT: `${port}` });
+  const url = await identity.ready();
+  await fetch(`${url}/api/health`);
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(metrics).toContain('operation="getHealth"');
+  expect((await fetch(`${url}/metrics`)).status).toBe(404);
+});
