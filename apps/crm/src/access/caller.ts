@@ -16,7 +16,10 @@ export interface Caller {
   can(permission: CrmPermission): boolean;
 }
 
-/** A caller on the way through the gate, which tells it what its policies allow. */
+/**
+ * A caller on the way through the gate, which tells it what its policies allow. The token is private,
+ * so that whoever writes a caller into a log does not write it too.
+ */
 export class GatedCaller implements Caller {
   readonly userId: string;
   readonly tenantId: string;
@@ -24,12 +27,14 @@ export class GatedCaller implements Caller {
   readonly isSystemAdmin: boolean;
   readonly impersonatorId?: string;
   readonly principal: Principal;
+  readonly #token: string;
   readonly #scopes: Rights;
   #policies: Rights = nothing;
 
   constructor(
+    token: string,
     { principal, scopes = everything }: Identified,
-    tenant: { id: string; slug: string },
+    tenant: Principal['tenants'][number],
   ) {
     this.userId = principal.id;
     this.tenantId = tenant.id;
@@ -37,7 +42,12 @@ export class GatedCaller implements Caller {
     this.isSystemAdmin = principal.is_system_admin;
     if (principal.impersonator_id !== null) this.impersonatorId = principal.impersonator_id;
     this.principal = principal;
+    this.#token = token;
     this.#scopes = scopes;
+  }
+
+  get token(): string {
+    return this.#token;
   }
 
   isInScope(permission: CrmPermission): boolean {

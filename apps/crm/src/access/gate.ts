@@ -55,13 +55,13 @@ const answered = <T>(answer: Answer<T>): T => {
 
 /** Who may pass: the caller first, then the tenant, then the token's scopes, then policies. */
 export const createGate = ({ principals, policies }: GateOptions): Gate<GatedCaller> => {
-  const rightsOf = async (caller: GatedCaller, req: Request): Promise<Rights> => {
+  const rightsOf = async (caller: GatedCaller): Promise<Rights> => {
     const { principal, tenantId } = caller;
     if (principal.is_system_admin) return everything;
     // The scopes of a client token are its policies (decision C5).
     if (principal.type === 'client') return principal.scopes ? everything : nothing;
     const holder = { userId: principal.id, tenantId, version: principal.policies_version };
-    return answered(await policies.of(holder, tokenOf(req)));
+    return answered(await policies.of(holder, caller.token));
   };
   return {
     async authenticate(req) {
@@ -69,13 +69,13 @@ export const createGate = ({ principals, policies }: GateOptions): Gate<GatedCal
       const named = tenantNamed(req);
       const forwarded = named !== undefined && SLUG.test(named) ? named : undefined;
       const identified = answered(await principals.of(token, forwarded));
-      return new GatedCaller(identified, tenantOf(identified.principal, named));
+      return new GatedCaller(token, identified, tenantOf(identified.principal, named));
     },
     async authorize(caller, route, req) {
       const needed = permissionsOf(route) as readonly CrmPermission[];
       const unscoped = needed.find((permission) => !caller.isInScope(permission));
       if (unscoped) throw scopeDenied(caller, unscoped);
-      caller.hold(await rightsOf(caller, req));
+      caller.hold(await rightsOf(caller));
       const missing = needed.find((permission) => !caller.can(permission));
       if (missing) throw permissionDenied(caller, missing, route, req);
     },
