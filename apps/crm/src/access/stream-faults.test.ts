@@ -106,12 +106,12 @@ test(
     await startBroker();
     const ada = identity.signIn({ policies: everything, policies_version: 1 });
     await status(ada);
-    world.passed += 20_000;
+    world.passed += 5_000;
     expect(await asked(() => status(ada))).toEqual({ users: 1, policies: 0 });
     await killBroker();
     identity.setPolicies(ada, []);
     expect(await asked(() => status(ada))).toEqual({ users: 1, policies: 0 });
-    world.passed += 10_000;
+    world.passed += 25_000;
     expect(await status(ada)).toBe(403);
   },
   LIMIT_MS,
@@ -127,6 +127,24 @@ test(
     expect(await status(ada)).toBe(200);
     await startBroker();
     expect(await status(ada)).toBe(403);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'an identity that is gone: who is known stays so for 15 s, then 503 and never 401',
+  async () => {
+    await startBroker();
+    const ada = identity.signIn({ policies: everything });
+    expect(await status(ada)).toBe(200);
+    await identity.stop();
+    world.passed += 8_000;
+    expect(await status(ada)).toBe(200);
+    expect(await status(identity.signIn())).toBe(503);
+    world.passed += 7_000;
+    expect(await status(ada)).toBe(503);
+    await identity.start();
+    expect(await status(ada)).toBe(200);
   },
   LIMIT_MS,
 );
