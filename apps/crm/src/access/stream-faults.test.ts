@@ -107,7 +107,7 @@ test(
     const ada = identity.signIn({ policies: everything, policies_version: 1 });
     await status(ada);
     world.passed += 5_000;
-    expect(await asked(() => status(ada))).toEqual({ users: 1, policies: 0 });
+    expect(await asked(() => status(ada))).toEqual({ users: 0, policies: 0 });
     await killBroker();
     identity.setPolicies(ada, []);
     expect(await asked(() => status(ada))).toEqual({ users: 1, policies: 0 });
