@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ConsumeOptions, type Consumption, consume } from '../consumption.ts';
+import type { Logger } from '../logger.ts';
+import type { EventRecord } from '../session.ts';
+
+const PATIENCE_MS = 25_000;
+
+/** Comes back once the condition holds. Gives up in the end, so that a failed test does not go on. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`Still not so: ${condition}`);
+    await delay(5);
+  }
+}
+
+export interface Reading extends Consumption {
+  records: EventRecord[];
+  /** What happened, in order: `connected`, `disconnected` and the value of each record. */
+  happened: string[];
+}
+
+export const quiet: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/** Consumes as one more replica and keeps what it is told. */
+export function read(
+  options: Pick<ConsumeOptions, 'brokers' | 'topics'> & Partial<ConsumeOptions>,
+): Reading {
+  const records: EventRecord[] = [];
+  const happened: string[] = [];
+  const consumption = consume({
+    clientId: 'event-bus-test',
+    groupId: `test-${randomUUID()}`,
+    logger: quiet,
+    onConnected: () => void happened.push('connected'),
+    onDisconnected: () => void happened.push('disconnected'),
+    ...options,
+    onRecord(record) {
+      records.push(record);
+      happened.push(String(record.value));
+      return options.onRecord?.(record);
+    },
+  });
+  return { ...consumption, records, happened };
+}
