@@ -75,10 +75,7 @@ const routesOf = (context: Context): RouteGroups => ({
   }),
   Keys: keyRoutes(context.keys),
   'Sign-in': signInRoutes(context.signIn, context.config),
-  OAuth: {
-    ...oauthRoutes({ ...context, issuer: context.config.issuer }),
-    ...discoveryRoutes(context.config.issuer),
-  },
+  OAuth: { ...oauthRoutes(context, context.config), ...discoveryRoutes(context.config) },
   Me: meRoutes(context.me),
 });
 

@@ -7,7 +7,7 @@ import { freshDatabase, type TestDatabase } from '@tessera/local-stack';
 import bcrypt from 'bcrypt';
 import { v7 as uuidv7 } from 'uuid';
 import { createDatabase, type Database, migrations } from './database.ts';
-import { digest } from './oauth/secrets.ts';
+import { digest } from './secrets.ts';
 
 let fresh: TestDatabase;
 let database: Database;

@@ -19,6 +19,8 @@ export default async function setup(): Promise<void> {
   const servers: TestServers = { listener: createServer(), postgres: undefined };
   servers.listener.on('request', async (request, response) => {
     if (request.url !== path) return response.writeHead(404).end();
+    // A connection that is kept closes after 5 s, maybe just as the next test file in that process asks.
+    response.shouldKeepAlive = false;
     servers.postgres ??= startPostgres({ settings: throwawaySettings });
     try {
       response.end((await servers.postgres).url('postgres'));

@@ -4,8 +4,8 @@ import { isUniqueViolation } from '@tessera/database-kit';
 import { email as emailField, text, validate } from '@tessera/fields';
 import { knownPattern } from '@tessera/scope-matcher';
 import type { Database } from '../database.ts';
-import { digest, newSecret } from '../oauth/secrets.ts';
 import type { Passwords } from '../passwords.ts';
+import { digest, newSecret } from '../secrets.ts';
 
 const valid = <T>(result: ReturnType<typeof validate>): T => {
   if (result.ok) return result.value as T;

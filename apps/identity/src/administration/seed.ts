@@ -1,9 +1,9 @@
 import { permissionNames } from '@tessera/contracts';
 import { knownPattern } from '@tessera/scope-matcher';
 import type { Database, Transaction } from '../database.ts';
-import { digest } from '../oauth/secrets.ts';
 import { bumpPolicyVersion, enqueue } from '../outbox/outbox.ts';
 import type { Passwords } from '../passwords.ts';
+import { digest } from '../secrets.ts';
 import type { SeedDocument } from './seed.shape.ts';
 
 type SeededUser = SeedDocument['users'][number];

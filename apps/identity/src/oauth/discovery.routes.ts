@@ -45,7 +45,7 @@ const metadataOf = (issuer: string): Out<typeof Metadata> => {
 };
 
 /** Where the endpoints are and what they take (RFC 8414, OpenID Connect Discovery). */
-export const discoveryRoutes = (issuer: string): RouteTable => {
+export const discoveryRoutes = ({ issuer }: { readonly issuer: string }): RouteTable => {
   const metadata = metadataOf(issuer);
   const document = (path: string, summary: string): RouteEntry =>
     route({

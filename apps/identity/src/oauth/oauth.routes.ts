@@ -14,11 +14,7 @@ import {
 import { forwarded, type RouteEntry, type RouteTable } from '@tessera/http-kit';
 import type { RequestHandler } from 'express';
 import { forwardTo } from './forward.ts';
-import {
-  createSystemProvider,
-  type SystemProviderOptions,
-  systemPaths,
-} from './system/provider.ts';
+import { createSystemProvider, type ProviderStores, systemPaths } from './system/provider.ts';
 
 const scope = described(verbatim(16_384), 'Permissions or patterns, separated by spaces.');
 const credentials = {
@@ -91,8 +87,11 @@ const endpoint = ({ path, summary, body, answer, forward }: Endpoint): RouteEntr
   });
 
 /** The endpoints of OAuth (RFC 6749, 7662, 7009), for system applications. */
-export const oauthRoutes = (options: SystemProviderOptions): RouteTable => {
-  const forward = forwardTo(createSystemProvider(options));
+export const oauthRoutes = (
+  stores: ProviderStores,
+  config: { readonly issuer: string },
+): RouteTable => {
+  const forward = forwardTo(createSystemProvider(stores, config));
   const client = ['client_id', 'client_secret'];
   return {
     issueSystemToken: endpoint({

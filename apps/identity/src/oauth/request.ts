@@ -32,6 +32,9 @@ const refusals: Readonly<Record<number, string>> = {
 
 const readRaw = express.raw({ limit: BODY_LIMIT, type: TYPES });
 
+const hasBody = ({ headers }: Request): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
 const bytesOf = async (req: Request, res: Response): Promise<Buffer> => {
   await new Promise<void>((resolve, reject) => {
     readRaw(req, res, (error?: { status?: number }) => {
@@ -63,9 +66,8 @@ const readParameters = async (
   res: Response,
   known: readonly string[],
 ): Promise<Parameters> => {
-  // False: another type. Null: no body.
   const type = req.is(TYPES);
-  if (type === false) {
+  if (hasBody(req) && !type) {
     throw invalidRequest(`The body must be sent as ${TYPES.join(' or as ')}.`, 415);
   }
   const bytes = await bytesOf(req, res);

@@ -1,6 +1,6 @@
 import type { Database } from '../../database.ts';
-import { digest } from '../../oauth/secrets.ts';
 import { enqueue } from '../../outbox/outbox.ts';
+import { digest } from '../../secrets.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { IssueToken } from '../../tokens/issue.ts';
 import { endSession, revokeToken } from '../../tokens/revoke.ts';

@@ -1,7 +1,7 @@
 import { HttpError, type Logger } from '@tessera/http-kit';
 import type { Config } from '../../config.ts';
-import { newSecret } from '../../oauth/secrets.ts';
 import type { Passwords } from '../../passwords.ts';
+import { newSecret } from '../../secrets.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
 import type { Account, Origin, SignInRepository } from './sign-in.repository.ts';

@@ -2,7 +2,7 @@ import { generateKeyPairSync, type JsonWebKey } from 'node:crypto';
 import { type Adapter, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { Pool } from 'pg';
 import type { Database } from '../../database.ts';
-import { hasDigest } from '../secrets.ts';
+import { hasDigest } from '../../secrets.ts';
 import { systemApplications } from './applications.ts';
 import { grantScopes } from './scopes.ts';
 import { systemTokens } from './tokens.ts';
@@ -13,9 +13,8 @@ export const systemPaths = {
   revocation: '/api/oauth/revoke',
 } as const;
 
-export interface SystemProviderOptions {
-  /** The public base URL. */
-  readonly issuer: string;
+/** Where the provider keeps what it must. */
+export interface ProviderStores {
   readonly pool: Pool;
   readonly database: Database;
 }
@@ -42,7 +41,7 @@ const nothing: Adapter = {
   revokeByGrantId: async () => undefined,
 };
 
-const adapterOf = ({ pool, database }: SystemProviderOptions): ((model: string) => Adapter) => {
+const adapterOf = ({ pool, database }: ProviderStores): ((model: string) => Adapter) => {
   const adapters: Readonly<Record<string, Adapter>> = {
     Client: { ...nothing, find: systemApplications(pool) },
     ClientCredentials: { ...nothing, ...systemTokens(pool, database) },
@@ -71,9 +70,12 @@ const settleScope = (ctx: KoaContextWithOIDC, allowed: readonly string[]): strin
 };
 
 /** The provider for services: client credentials, introspection and revocation (RFC 6749, 7662, 7009). */
-export const createSystemProvider = (options: SystemProviderOptions): Provider => {
-  const provider = new Provider(options.issuer, {
-    adapter: adapterOf(options),
+export const createSystemProvider = (
+  stores: ProviderStores,
+  { issuer }: { readonly issuer: string },
+): Provider => {
+  const provider = new Provider(issuer, {
+    adapter: adapterOf(stores),
     jwks: { keys: [unusedKey()] },
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     routes: systemPaths,
@@ -102,7 +104,7 @@ export const createSystemProvider = (options: SystemProviderOptions): Provider =
       },
     },
   });
-  // Supported: https://github.com/panva/node-oidc-provider, "hashed client secrets".
+  // The provider's own way for secrets of which only a digest is known.
   provider.Client.prototype.compareClientSecret = function compareClientSecret(secret) {
     return hasDigest(secret, Buffer.from(this.clientSecret ?? '', 'hex'));
   };

@@ -1,0 +1,36 @@
+import { batched } from './batch.ts';
+
+describe('batched', () => {
+  test('makes one call of those of one turn, and gives each its own value', async () => {
+    const calls: (readonly number[])[] = [];
+    const double = batched(async (keys: readonly number[]) => {
+      calls.push(keys);
+      return keys.map((key) => key * 2);
+    });
+    expect(await Promise.all([1, 2, 3].map(double))).toEqual([2, 4, 6]);
+    expect(await double(4)).toBe(8);
+    expect(calls).toEqual([[1, 2, 3], [4]]);
+  });
+
+  test('never puts more together than it may', async () => {
+    const sizes: number[] = [];
+    const echo = batched(async (keys: readonly number[]) => {
+      sizes.push(keys.length);
+      return keys;
+    }, 2);
+    expect(await Promise.all([1, 2, 3, 4, 5].map(echo))).toEqual([1, 2, 3, 4, 5]);
+    expect(sizes).toEqual([2, 2, 1]);
+  });
+
+  test('a call that fails fails for everybody in it, and for nobody after it', async () => {
+    let fails = true;
+    const call = batched(async (keys: readonly number[]) => {
+      if (fails) throw new Error('away');
+      return keys;
+    });
+    const outcomes = await Promise.allSettled([call(1), call(2)]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    fails = false;
+    expect(await call(3)).toBe(3);
+  });
+});
