@@ -9,13 +9,24 @@ import {
   type OutOf,
   type Shape,
 } from './field.ts';
+import { verbatim } from './words.ts';
+
+// Joi's own array looks at every item before it counts them: of a million, for nothing.
+const countedFirst: { array(): Joi.ArraySchema } = Joi.extend((joi) => ({
+  type: 'array',
+  base: joi.array(),
+  validate: (value: unknown[], { schema, error }) => {
+    const limit: number = schema.$_getRule('max')?.args?.limit;
+    return value.length > limit ? { errors: error('array.max', { limit, value }) } : undefined;
+  },
+}));
 
 /** Up to `max` values of one kind. */
 export const list = <F extends Field>(
   item: F,
   { max = 100, min = 0, unique = false }: { max?: number; min?: number; unique?: boolean } = {},
 ): Field<Out<F>[], false> => {
-  const joi = Joi.array().items(item.joi.optional()).min(min).max(max);
+  const joi = countedFirst.array().items(item.joi.optional()).min(min).max(max);
   return field(unique ? joi.unique() : joi, {
     type: 'array',
     items: item.json,
@@ -25,11 +36,21 @@ export const list = <F extends Field>(
   });
 };
 
+/**
+ * Joi copies objects by assignment, where a key called "__proto__" is lost before anyone could refuse it.
+ */
+const refuseProto: Joi.CustomValidator = (value, { original, error, state }) =>
+  Object.hasOwn(original, '__proto__')
+    ? error('object.unknown', undefined, { ...state, path: [...(state.path ?? []), '__proto__'] })
+    : value;
+
+const key = verbatim(200);
+
 /** An object whose keys are free and whose values are of one kind. */
 export const mapOf = <F extends Field>(item: F, max = 100): Field<Record<string, Out<F>>, false> =>
-  field(Joi.object().pattern(Joi.string().max(200), item.joi).max(max), {
+  field(Joi.object().max(max).pattern(key.joi, item.joi).custom(refuseProto), {
     type: 'object',
-    propertyNames: { maxLength: 200 },
+    propertyNames: { minLength: 1, maxLength: 200 },
     additionalProperties: item.json,
     maxProperties: max,
   });
@@ -82,13 +103,17 @@ const objectOf = (fields: Fields): { joi: Joi.ObjectSchema; json: JsonSchema } =
 /** An object with exactly these keys; any other is refused. */
 export const shape = <const F extends Fields>(fields: F): Shape<F> => {
   const { joi, json } = objectOf(fields);
-  return { ...field<OutOf<F>>(joi, { ...json, additionalProperties: false }), fields };
+  const strict = { ...json, additionalProperties: false };
+  return { ...field<OutOf<F>>(joi.custom(refuseProto), strict), fields };
 };
 
 /** An object that may carry further keys; they are dropped. */
 export const openShape = <const F extends Fields>(fields: F): Shape<F> => {
   const { joi, json } = objectOf(fields);
-  return { ...field<OutOf<F>>(joi.options({ stripUnknown: true }), json), fields };
+  // Joi's own `stripUnknown` would go on into every shape below, and make the strict ones lenient.
+  const onlyKnown = (value: Record<string, unknown>) =>
+    Object.fromEntries(Object.entries(value).filter(([k]) => Object.hasOwn(fields, k)));
+  return { ...field<OutOf<F>>(joi.unknown().custom(onlyKnown), json), fields };
 };
 
 /** The same object with every key optional and no defaults: what a partial `PUT` takes. */

@@ -3,6 +3,8 @@ import { type Field, field } from './field.ts';
 
 const messages = {
   'text.ill_formed': '{{#label}} must not contain NUL or unpaired surrogates',
+  'any.ill_formed':
+    '{{#label}} must not contain NUL or unpaired surrogates, nor be nested too deeply',
   'time.invalid': '{{#label}} must be an existing time in ISO 8601 format with a time zone',
   'date.invalid': '{{#label}} must be an existing date in the form YYYY-MM-DD',
   'email.invalid': '{{#label}} must be an e-mail address',
@@ -48,8 +50,10 @@ export const verbatim = (max: number, min = 1): Field<string, false> => {
 };
 
 /** Text that matches a pattern; `what` ends the sentence "must be ...". */
-export const matching = (pattern: RegExp, what: string, max: number): Field<string, false> =>
-  field(
+export const matching = (pattern: RegExp, what: string, max: number): Field<string, false> => {
+  // JSON Schema knows patterns and no flags: what is described would not be what is checked.
+  if (pattern.flags.replace('u', '')) throw new TypeError(`${pattern} has flags other than u.`);
+  return field(
     string((value, { error }) => {
       if (!isStorable(value)) return error('text.ill_formed');
       if (lengthOf(value) > max) return error('string.max', { limit: max });
@@ -57,13 +61,15 @@ export const matching = (pattern: RegExp, what: string, max: number): Field<stri
     }).messages({ 'string.pattern.base': `{{#label}} must be ${what}` }),
     { type: 'string', maxLength: max, pattern: pattern.source },
   );
+};
 
 /**
  * An e-mail address, given in lower case. Only the shape is checked (letters of any script, one @, a
- * domain with a dot): whether it exists is for a message to find out.
+ * domain with a dot): whether it exists is for a message to find out. The characters that mean something
+ * in a mail header are refused: `a,victim@example.com` would go to the victim.
  */
 export const email = (): Field<string, false> => {
-  const pattern = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
+  const pattern = /^[^\s@<>()[\],;:\\"]+@[^\s@.<>()[\],;:\\"]+(\.[^\s@.<>()[\],;:\\"]+)+$/;
   return field(
     string((value, { error }) =>
       isStorable(value) && lengthOf(value) <= 254 && pattern.test(value)
@@ -116,14 +122,18 @@ const isCalendarDate = (value: string): boolean => {
   return year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month);
 };
 
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+const TIME = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+
+/** Years that have four digits in UTC, too: `0001-01-01T00:00:00+10:00` lies in the year 0. */
+const isInRange = (moment: Date): boolean =>
+  moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999;
 
 /** A moment in ISO 8601 with its zone (RFC 3339); a `Date` in code. A day that does not exist is refused. */
 export const time = (): Field<Date, false> =>
   field(
     string((value, { error }) => {
       const moment = new Date(value);
-      return TIME.test(value) && isCalendarDate(value.slice(0, 10)) && !Number.isNaN(+moment)
+      return TIME.test(value) && isCalendarDate(value.slice(0, 10)) && isInRange(moment)
         ? moment
         : error('time.invalid');
     }),
@@ -139,5 +149,24 @@ export const date = (): Field<string, false> =>
     { type: 'string', format: 'date' },
   );
 
-/** Any JSON value; for payloads that belong to others. */
-export const anything = (): Field<unknown, false> => field(Joi.any(), {});
+const MAX_DEPTH = 32;
+
+const isStorableJson = (value: unknown, depth = 0): boolean => {
+  if (typeof value === 'string') return isStorable(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return (
+    depth < MAX_DEPTH &&
+    Object.entries(value).every(
+      ([key, inner]) => isStorable(key) && isStorableJson(inner, depth + 1),
+    )
+  );
+};
+
+/** Any JSON value that can be stored, at most 32 levels deep; for payloads that belong to others. */
+export const anything = (): Field<unknown, false> =>
+  field(
+    Joi.custom((value, { error }) =>
+      isStorableJson(value) ? value : error('any.ill_formed'),
+    ).messages(messages),
+    {},
+  );

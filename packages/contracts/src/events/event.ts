@@ -63,10 +63,7 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-const sentence = (errors: FieldErrors): string =>
-  Object.entries(errors)
-    .map(([path, messages]) => `${path}: ${messages.join(', ')}`)
-    .join('; ');
+const sentence = (errors: FieldErrors): string => Object.values(errors).flat().join('; ');
 
 const refused = (reason: string): ParsedEvent => ({ ok: false, reason });
 
@@ -81,7 +78,7 @@ export const parseEvent = (topic: string, text: string): ParsedEvent => {
   const { time: moment, ...rest } = result.value as Omit<IdentityEvent, 'time'> & { time: Date };
   const event = { ...rest, time: moment.toISOString() } as IdentityEvent;
   if (eventKey(event) !== keyOf(event.type, event.data)) {
-    return refused('subject: subject is not whom the data names');
+    return refused('subject is not whom the data names');
   }
   return { ok: true, event };
 };

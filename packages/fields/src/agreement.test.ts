@@ -1,0 +1,130 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import fc from 'fast-check';
+import {
+  anything,
+  bool,
+  clamped,
+  date,
+  email,
+  type Field,
+  int,
+  list,
+  mapOf,
+  matching,
+  named,
+  nullable,
+  number,
+  oneOf,
+  openShape,
+  optional,
+  partial,
+  shape,
+  text,
+  time,
+  uuid,
+  validate,
+  verbatim,
+  withDefault,
+} from './index.ts';
+
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
+formats.default(ajv);
+
+const Phone = named('Phone', shape({ kind: oneOf('work', 'home'), number: text(30) }));
+const everyWord: Record<string, Field> = {
+  text: text(5),
+  verbatim: verbatim(5, 2),
+  'verbatim, may be empty': verbatim(5, 0),
+  matching: matching(/^[a-z]+$/, 'lower-case letters', 5),
+  email: email(),
+  uuid: uuid(),
+  int: int(1, 10),
+  clamped: clamped(1, 10),
+  number: number(0, 1),
+  bool: bool(),
+  oneOf: oneOf('a', 'b', 3),
+  time: time(),
+  date: date(),
+  list: list(text(3), { max: 2 }),
+  'list of at least one, no twins': list(int(0, 5), { min: 1, unique: true }),
+  mapOf: mapOf(int(0, 5), 2),
+  nullable: nullable(oneOf('a', 'b')),
+  'nullable text': nullable(text(3)),
+  'nullable named shape': nullable(Phone),
+  shape: shape({ a: text(3), b: optional(int(0, 9)), c: withDefault(bool(), true) }),
+  partial: partial(shape({ a: text(3), c: withDefault(bool(), true) })),
+  openShape: openShape({ a: text(3) }),
+  'openShape around a strict one': openShape({ inner: shape({ a: text(3) }) }),
+  anything: anything(),
+  'nested shape': shape({ phones: list(Phone, { max: 2 }), at: optional(nullable(time())) }),
+};
+
+const samples: unknown[] = [
+  ...[
+    '',
+    ' ',
+    'a',
+    'ab',
+    'abc',
+    ' abc ',
+    'abcdef',
+    'ÁRV',
+    '😀😀😀😀😀',
+    '1',
+    '2.5',
+    'true',
+    'null',
+  ],
+  ...['a@b.c', 'ÁRVÍZ@példa.hu', 'a@b', '@b.c', 'a b@c.d', '01890a5d-ac96-774b-bcce-b302099a8057'],
+  ...['01890A5D-AC96-774B-BCCE-B302099A8057', '{01890a5d-ac96-774b-bcce-b302099a8057}'],
+  ...['2020-02-29', '2020-02-31', '2020-13-01', '2020', '20200101', '2020-01-01T10:00:00'],
+  ...['2020-02-29T10:00:00Z', '2020-02-31T10:00:00Z', '2020-01-01T24:00:00Z'],
+  ...['2020-01-01T10:00:00.123+02:00', '2020-01-01T10:00:00.1234567Z'],
+  ...[0, 1, -1, 2.5, 0.5, 3, 10, 11, 1e20, true, false, null],
+  ...[[], ['a'], ['a', 'b'], ['a', 'b', 'c'], [1], [1, 1], [null], {}, { a: 'x' }, { a: 1 }],
+  ...[{ a: 'x', b: 1 }, { a: 'x', b: '1' }, { a: 'x', b: null }, { a: 'x', c: false }, { a: '' }],
+  ...[
+    { a: 'x', zzz: 1 },
+    { x: 1, y: 2 },
+    { x: 1, y: 2, z: 3 },
+    { kind: 'work', number: '1' },
+  ],
+  ...[{ kind: 'q', number: '1' }, { phones: [] }, { phones: [{ kind: 'home', number: ' ' }] }],
+  { phones: [{ kind: 'home', number: '1' }], at: null },
+  { phones: [], at: '2020-01-01T00:00:00Z' },
+  ...[{ inner: { a: 'x' } }, { inner: { a: 'x', b: 1 } }, { inner: { a: 'x' }, b: 1 }, { '': 1 }],
+  ...[{ a: 'x', constructor: 1 }, { a: 'x', toString: null }, { hasOwnProperty: 1 }],
+  ...['{"a":"x","__proto__":"y"}', '{"__proto__":{"a":"x"}}'].map((json) => JSON.parse(json)),
+];
+
+describe('Joi and the JSON Schema of a field agree', () => {
+  test.each(Object.entries(everyWord))('%s', (_name, field) => {
+    const bySchema = ajv.compile(field.json);
+    for (const sample of samples) {
+      expect({ sample, accepted: validate(field, sample).ok }).toEqual({
+        sample,
+        accepted: bySchema(sample),
+      });
+    }
+  });
+
+  test('on any JSON that a generator can think of', () => {
+    for (const field of Object.values(everyWord)) {
+      const bySchema = ajv.compile(field.json);
+      fc.assert(
+        fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+          fc.pre(!/\\u0000|\\ud[89a-f]|__proto__/i.test(JSON.stringify(value)));
+          return validate(field, value).ok === bySchema(value);
+        }),
+        { numRuns: 200 },
+      );
+    }
+  });
+
+  test('a schema that misstates its check is noticed', () => {
+    const misstated = { ...text(5), json: { type: 'string', maxLength: 4 } };
+    const bySchema = ajv.compile(misstated.json);
+    expect(samples.some((s) => validate(misstated, s).ok !== bySchema(s))).toBe(true);
+  });
+});

@@ -1,0 +1,203 @@
+import {
+  anything,
+  bool,
+  clamped,
+  email,
+  type Field,
+  int,
+  list,
+  matching,
+  named,
+  nullable,
+  type Out,
+  oneOf,
+  openShape,
+  optional,
+  partial,
+  readTexts,
+  shape,
+  text,
+  time,
+  validate,
+  withDefault,
+} from './index.ts';
+
+const Phone = named('Phone', shape({ kind: oneOf('work', 'home'), number: text(30) }));
+
+describe('validate', () => {
+  const Contact = shape({
+    name: text(10),
+    kind: oneOf('person', 'lead'),
+    phones: withDefault(list(Phone), []),
+  });
+
+  test('names every failing field at once, by its path', () => {
+    const result = validate(Contact, { kind: 'x', phones: [{ kind: 'work' }], zzz: 1 });
+    expect(result).toEqual({
+      ok: false,
+      errors: {
+        name: ['name is required'],
+        kind: ['kind must be one of [person, lead]'],
+        'phones.0.number': ['phones.0.number is required'],
+        zzz: ['zzz is not allowed'],
+      },
+    });
+  });
+
+  test('an absent body is told, and a value of the wrong type is named body', () => {
+    expect(validate(Contact, undefined)).toMatchObject({ errors: { body: ['body is required'] } });
+    expect(validate(Contact, '{"name":"x"}')).toMatchObject({
+      ok: false,
+      errors: { body: [expect.any(String)] },
+    });
+  });
+
+  test.each(['a\0b', 'a\ud800b'])('refuses text that no database stores: %j', (value) => {
+    expect(validate(Contact, { name: value, kind: 'lead' })).toMatchObject({
+      errors: { name: ['name must not contain NUL or unpaired surrogates'] },
+    });
+  });
+
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
+    'a field called %s is refused and named like any other',
+    (name) => {
+      const given = JSON.parse(`{"name":"a","kind":"lead","${name}":{"x":1}}`);
+      const result = validate(Contact, given);
+      expect(result.ok ? [] : Object.entries(result.errors)).toEqual([
+        [name, [`${name} is not allowed`]],
+      ]);
+      expect(({} as { x?: number }).x).toBeUndefined();
+    },
+  );
+
+  test('a field called value, an item and the whole are each named as what they are', () => {
+    const errorsOf = (field: Field, value: unknown) => ({ ...validate(field, value) });
+    expect(errorsOf(shape({ value: text(5) }), {})).toMatchObject({
+      errors: { value: ['value is required'] },
+    });
+    expect(errorsOf(shape({ tags: list(text(5)) }), { tags: ['a', 1] })).toMatchObject({
+      errors: { 'tags.1': ['tags.1 must be a string'] },
+    });
+    expect(errorsOf(int(0, 9), 'x')).toMatchObject({ errors: { body: ['body must be a number'] } });
+  });
+
+  test('of giant input it names the first fault, and takes no time over the others', () => {
+    const Tagged = shape({ tags: list(shape({ a: text(3) }), { max: 1_000_000 }) });
+    const tooMany = { tags: Array.from({ length: 200_000 }, () => ({ b: 1 })) };
+    const result = validate(Tagged, tooMany);
+    expect(result.ok ? [] : Object.keys(result.errors)).toEqual(['tags.0.a']);
+  });
+
+  test('of a list that is too long no item is looked at', () => {
+    const result = validate(shape({ tags: list(text(3)) }), { tags: Array(100_000).fill(1) });
+    expect(result.ok ? [] : Object.keys(result.errors)).toEqual(['tags']);
+  });
+
+  test('a payload that is anything is refused where it cannot be stored', () => {
+    let deep: unknown = 'x';
+    for (let level = 0; level < 100_000; level += 1) deep = [deep];
+    for (const value of [deep, 'a\0', { a: ['\ud800'] }, { 'a\0': 1 }]) {
+      expect(validate(anything(), value).ok).toBe(false);
+    }
+    expect(validate(anything(), { a: [1, null, 'x', { b: true }] }).ok).toBe(true);
+  });
+
+  test.each(['0001-01-01T00:00:00+10:00', '9999-12-31T23:00:00-10:00', '2020-01-01T24:00:00Z'])(
+    '%s is no time that can be stored and shown again',
+    (value) => {
+      expect(validate(time(), value).ok).toBe(false);
+    },
+  );
+
+  test.each(['a,victim@b.hu', 'a<victim@b.hu>', '"a b"@c.hu', 'a@b.hu\r\nBcc: c@d.hu'])(
+    '%j would not reach the one whom it seems to name',
+    (value) => {
+      expect(validate(email(), value).ok).toBe(false);
+    },
+  );
+
+  test('trims text, lowers addresses, reads times, fills defaults', () => {
+    const S = shape({ n: text(9), e: email(), t: time(), d: withDefault(int(0, 9), 3) });
+    expect(validate(S, { n: ' a ', e: 'A@B.Hu', t: '2020-01-01T00:00:00+01:00' })).toEqual({
+      ok: true,
+      value: { n: 'a', e: 'a@b.hu', t: new Date('2019-12-31T23:00:00Z'), d: 3 },
+    });
+  });
+
+  test('moves a clamped number to its bounds', () => {
+    expect([-5, 5, 1e20].map((n) => validate(clamped(1, 100), n))).toEqual([
+      { ok: true, value: 1 },
+      { ok: true, value: 5 },
+      { ok: true, value: 100 },
+    ]);
+  });
+
+  test('an open shape drops what it does not know', () => {
+    const given = JSON.parse('{"a":"x","b":1,"__proto__":{"c":1}}');
+    expect(validate(openShape({ a: text(3) }), given)).toEqual({ ok: true, value: { a: 'x' } });
+  });
+});
+
+describe('readTexts', () => {
+  const Query = shape({
+    page: withDefault(int(1, 9), 1),
+    all: optional(bool()),
+    q: optional(text(9)),
+  });
+
+  test('reads numbers and booleans where the shape has them, and nothing else', () => {
+    expect(readTexts(Query, { page: '2', all: 'true', q: '7' })).toEqual({
+      page: 2,
+      all: true,
+      q: '7',
+    });
+  });
+
+  test('a number of any length is one, so that it can be moved to its bound', () => {
+    const Page = shape({ page: clamped(1, 100) });
+    for (const [page, moved] of [
+      ['99999999999999999999', 100],
+      ['-99999999999999999999', 1],
+    ]) {
+      expect(validate(Page, readTexts(Page, { page }))).toEqual({
+        ok: true,
+        value: { page: moved },
+      });
+    }
+  });
+
+  test('what is no field of the shape is left to be refused', () => {
+    expect(readTexts(Query, { constructor: '1' })).toEqual({ constructor: '1' });
+  });
+
+  test.each(['two', '1e3', '0x1', '', ' 1', '1.0', ['1', '2']])(
+    'leaves %j to fail by its name',
+    (page) => {
+      expect(validate(Query, readTexts(Query, { page }))).toMatchObject({
+        errors: { page: [expect.any(String)] },
+      });
+    },
+  );
+});
+
+test('a pattern with a flag that JSON Schema cannot state is not taken', () => {
+  expect(() => matching(/^a$/i, 'an a', 5)).toThrow('flags');
+});
+
+test('types follow the declaration', () => {
+  const S = shape({
+    name: text(9),
+    kind: oneOf('person', 'lead'),
+    note: optional(nullable(text(9))),
+    at: withDefault(time(), new Date(0)),
+  });
+  const whole: Out<typeof S> = { name: 'a', kind: 'lead', at: new Date() };
+  // @ts-expect-error kind is missing
+  const missing: Out<typeof S> = { name: 'a', at: new Date() };
+  // @ts-expect-error not in the closed set
+  const wrong: Out<typeof S> = { name: 'a', kind: 'x', at: new Date() };
+  const changes = partial(S);
+  const none: Out<typeof changes> = {};
+  expect([whole, missing, wrong, none]).toHaveLength(4);
+  expect(validate(changes, {})).toEqual({ ok: true, value: {} });
+});
