@@ -1,5 +1,5 @@
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
-import { claimsOf } from '../../testing/tokens.ts';
+import { claimsOf, expectRefused, issue } from '../../testing/tokens.ts';
 
 let identity: TestIdentity;
 beforeAll(async () => {
@@ -38,6 +38,21 @@ describe('signing out', () => {
         }),
       }),
     ]);
+  });
+
+  test('of a service account revokes the key that was presented', async () => {
+    const tenant = await identity.people.tenant();
+    const { id: userId } = await identity.people.user({ tenant, data: { isServiceAccount: true } });
+    const token = await issue(identity, { userId, tenantId: tenant.id, use: 'api_key' });
+    const bearer = { authorization: `Bearer ${token}` };
+    expect((await identity.http.post('/api/auth/logout').set(bearer)).status).toBe(200);
+    await expectRefused(identity.http, token);
+    const [event] = await identity.context.database.outboxEvent.findMany({
+      where: { key: userId },
+    });
+    expect(event?.payload).toMatchObject({
+      data: { token_id: claimsOf(token).jti, user_id: userId, reason: 'logout' },
+    });
   });
 
   test('is for users: a client revokes its token at the OAuth endpoint', async () => {
