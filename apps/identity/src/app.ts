@@ -21,6 +21,8 @@ import type { Context } from './context.ts';
 import { migrations } from './database.ts';
 import { keyRoutes } from './features/keys/keys.routes.ts';
 import { meRoutes } from './features/me/me.routes.ts';
+import { memberRoutes } from './features/members/members.routes.ts';
+import { policyRoutes } from './features/policies/policies.routes.ts';
 import { signInRoutes } from './features/sign-in/sign-in.routes.ts';
 import { type Caller, Failure, renderError } from './http.ts';
 import { discoveryRoutes } from './oauth/discovery.routes.ts';
@@ -77,6 +79,8 @@ const routesOf = (context: Context): RouteGroups => ({
   'Sign-in': signInRoutes(context.signIn, context.config),
   OAuth: { ...oauthRoutes(context, context.config), ...discoveryRoutes(context.config) },
   Me: meRoutes(context.me),
+  Policies: policyRoutes(),
+  Members: memberRoutes(context.members),
 });
 
 /** The application and its OpenAPI document. */

@@ -1,4 +1,5 @@
 import { migrate } from '@tessera/database-kit';
+import { createPublisher } from '@tessera/event-bus';
 import { createLogger, createMetrics, type Logger, type Metrics } from '@tessera/http-kit';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
@@ -7,9 +8,13 @@ import { createDatabase, type Database, migrations } from './database.ts';
 import { createVault } from './encryption.ts';
 import { MeRepository } from './features/me/me.repository.ts';
 import { MeService } from './features/me/me.service.ts';
+import { MembersRepository } from './features/members/members.repository.ts';
+import { MembersService } from './features/members/members.service.ts';
+import { ensureBuiltInRoles } from './features/roles/built-in-roles.ts';
 import { failedAttempts } from './features/sign-in/failed-attempts.ts';
 import { SignInRepository } from './features/sign-in/sign-in.repository.ts';
 import { SignInService } from './features/sign-in/sign-in.service.ts';
+import { startRelay } from './outbox/relay.ts';
 import { Passwords } from './passwords.ts';
 import { Authentication } from './tokens/authenticate.ts';
 import { issueTokens } from './tokens/issue.ts';
@@ -26,6 +31,7 @@ export interface Context {
   readonly authentication: Authentication;
   readonly signIn: SignInService;
   readonly me: MeService;
+  readonly members: MembersService;
   readonly observers: readonly RequestHandler[];
   /** Brings the database up to date, then starts what runs in the background. */
   start(): Promise<void>;
@@ -46,6 +52,25 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const { pool, database } = createDatabase(config.database, logger);
   const keys = new SigningKeys(database, createVault(config.keyEncryptionKeys));
   const issueToken = issueTokens(keys, config.issuer);
+  /** What runs in the background; stopped in the opposite order. */
+  const running: { stop(): Promise<void> }[] = [];
+
+  /** Without a broker in the configuration the events wait in the outbox. */
+  const relayEvents = (): void => {
+    if (config.kafkaBrokers.length === 0) return;
+    const publisher = createPublisher({
+      brokers: config.kafkaBrokers,
+      clientId: 'identity',
+      logger,
+    });
+    const relay = startRelay({
+      connectionString: config.database.url,
+      publish: (records) => publisher.publish([...records]),
+      logger,
+    });
+    running.push({ stop: () => publisher.close() }, relay);
+  };
+
   return {
     config,
     logger,
@@ -62,16 +87,20 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       logger,
     }),
     me: new MeService(new MeRepository(database)),
+    members: new MembersService(new MembersRepository(database)),
     observers: overrides.observers ?? [],
 
     async start() {
       const { applied, unknown } = await migrate(config.database.url, migrations);
       if (applied.length > 0) logger.info({ applied }, 'migrations applied');
       if (unknown.length > 0) logger.warn({ unknown }, 'the database is ahead of this release');
+      await ensureBuiltInRoles(database);
       await keys.start();
+      relayEvents();
     },
 
     async stop() {
+      for (const part of running.splice(0).reverse()) await part.stop();
       await database.$disconnect();
       await pool.end();
     },

@@ -1,4 +1,4 @@
-import { hostname } from 'node:os';
+import { randomUUID } from 'node:crypto';
 import { eventTypes, parseEvent } from '@tessera/contracts';
 import { type Consumption, consume } from '@tessera/event-bus';
 import type { Gate, Logger } from '@tessera/http-kit';
@@ -61,7 +61,7 @@ export const createAccess = (options: AccessOptions): Access => {
       brokers: [...kafkaBrokers],
       clientId: 'crm',
       // Every replica needs every event, since its caches are its own (decision E3).
-      groupId: `crm.${hostname()}`,
+      groupId: `crm.${randomUUID()}`,
       topics: eventTypes,
       logger,
       onRecord({ topic, value }) {

@@ -1,0 +1,122 @@
+import { PolicyPayload } from '@tessera/contracts';
+import {
+  clamped,
+  list,
+  named,
+  nullable,
+  oneOf,
+  optional,
+  shape,
+  text,
+  uuid,
+  withDefault,
+} from '@tessera/fields';
+import type { RouteTable } from '@tessera/http-kit';
+import { done, page, pageMeta, route, success } from '../../http.ts';
+import type { Member as MemberRecord } from './members.repository.ts';
+import type { MembersService } from './members.service.ts';
+
+const policies = list(PolicyPayload, { max: 200 });
+
+const Member = named(
+  'Member',
+  shape({
+    user_id: uuid(),
+    email: nullable(text(254)),
+    name: text(401),
+    role: text(100),
+    policies,
+  }),
+);
+
+const MemberChange = named(
+  'MemberChange',
+  shape({ role: optional(text(100)), policies: optional(policies) }),
+);
+
+const InTenant = shape({ tenantId: uuid() });
+const OfMember = shape({ tenantId: uuid(), userId: uuid() });
+
+const SORTS = ['name', '-name', 'email', '-email', 'created_at', '-created_at'] as const;
+type Sort = (typeof SORTS)[number];
+
+const sortOf = (sort: Sort) =>
+  ({
+    by: sort.replace('-', '') as 'name' | 'email' | 'created_at',
+    order: sort.startsWith('-') ? 'desc' : 'asc',
+  }) as const;
+
+const present = ({ userId, email, name, role, policies }: MemberRecord) => ({
+  user_id: userId,
+  email,
+  name,
+  role: role.name,
+  policies: policies.map(({ action, effect }) => ({ action, effect })),
+});
+
+export const memberRoutes = (members: MembersService): RouteTable => ({
+  listMembers: route({
+    method: 'get',
+    path: '/api/tenants/{tenantId}/members',
+    permission: 'identity.members.list',
+    summary: 'Members of a tenant',
+    params: InTenant,
+    query: shape({
+      page: withDefault(clamped(1, 1_000_000), 1),
+      per_page: withDefault(clamped(1, 100), 20),
+      search: optional(text(200)),
+      sort: withDefault(oneOf(...SORTS), 'name'),
+    }),
+    responses: { 200: page(Member) },
+    async handler({ params, query, reply }) {
+      const { page: current, per_page: perPage, search } = query;
+      const asked = { page: current, perPage, search, sort: sortOf(query.sort) };
+      const { members: found, total } = await members.list(params.tenantId, asked);
+      const meta = pageMeta(current, perPage, total);
+      return reply(200, { success: true, data: found.map(present), meta });
+    },
+  }),
+  showMember: route({
+    method: 'get',
+    path: '/api/tenants/{tenantId}/members/{userId}',
+    permission: 'identity.members.view',
+    resource: 'member',
+    summary: 'A member of a tenant',
+    params: OfMember,
+    responses: { 200: success(Member) },
+    async handler({ params, reply }) {
+      const member = await members.show(params.tenantId, params.userId);
+      return reply(200, { success: true, data: present(member) });
+    },
+  }),
+  updateMember: route({
+    method: 'put',
+    path: '/api/tenants/{tenantId}/members/{userId}',
+    permission: 'identity.members.update',
+    resource: 'member',
+    summary: 'Change the role or the policies of a member',
+    description:
+      'Fields that are not given stay as they are. What is given must not exceed what the caller holds; the last owner stays one.',
+    params: OfMember,
+    body: MemberChange,
+    responses: { 200: success(Member) },
+    async handler({ caller, params, body, reply }) {
+      const member = await members.change(caller, params.tenantId, params.userId, body);
+      return reply(200, { success: true, data: present(member) });
+    },
+  }),
+  deleteMember: route({
+    method: 'delete',
+    path: '/api/tenants/{tenantId}/members/{userId}',
+    permission: 'identity.members.delete',
+    resource: 'member',
+    summary: 'Remove a member, with their tokens in the tenant',
+    params: OfMember,
+    responses: { 200: done },
+    problems: { 409: 'The member is the last owner' },
+    async handler({ caller, params, reply }) {
+      await members.remove(caller, params.tenantId, params.userId);
+      return reply(200, { success: true, message: 'The member is removed.' });
+    },
+  }),
+});

@@ -1,0 +1,135 @@
+import { permissionNames } from '@tessera/contracts';
+import type { FieldErrors } from '@tessera/fields';
+import { HttpError, invalidField, notFound, validationFailed } from '@tessera/http-kit';
+import { grantsBeyond, knownPattern, type Policy, type Rights } from '@tessera/scope-matcher';
+import type { Caller } from '../../tokens/caller.ts';
+import type {
+  Member,
+  MemberQuery,
+  MembersInTransaction,
+  MembersRepository,
+} from './members.repository.ts';
+
+export interface MemberChange {
+  /** Name of a role. */
+  readonly role?: string | undefined;
+  /** In the place of those that the member has. */
+  readonly policies?: readonly Policy[] | undefined;
+}
+
+const noMember = (): HttpError => notFound('The member');
+
+/** Role and membership together. */
+const rightsOf = (
+  role: { readonly policies: readonly Policy[] },
+  own: readonly Policy[],
+): Rights => ({
+  policies: [...role.policies, ...own],
+});
+
+const NOTHING: Rights = { policies: [] };
+
+/** Whether this member alone can keep a tenant administrable. */
+const isFullOwner = ({
+  isActive,
+  role,
+  policies,
+}: Pick<Member, 'isActive' | 'role' | 'policies'>) =>
+  isActive && role.isBuiltIn && role.name === 'owner' && !policies.some((p) => p.effect === 'deny');
+
+const LAST_OWNER = 'this is the last owner of the tenant: make somebody else an owner first';
+
+const refuseUnknownActions = (policies: readonly Policy[]): void => {
+  const errors: FieldErrors = {};
+  for (const [index, { action }] of policies.entries()) {
+    const known = knownPattern(action, permissionNames);
+    if (!known.known) errors[`policies.${index}.action`] = [known.reason];
+  }
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
+};
+
+/** Members of a tenant and their rights (decision I10). */
+export class MembersService {
+  readonly #members: MembersRepository;
+
+  constructor(members: MembersRepository) {
+    this.#members = members;
+  }
+
+  list(tenantId: string, query: MemberQuery): Promise<{ members: Member[]; total: number }> {
+    return this.#members.list(tenantId, query);
+  }
+
+  async show(tenantId: string, userId: string): Promise<Member> {
+    const member = await this.#members.find(tenantId, userId);
+    if (!member) throw noMember();
+    return member;
+  }
+
+  /**
+   * Gives a member another role, other policies, or both. Nobody raises anyone above what they hold
+   * (422), changes a member who holds more (403), or takes the tenant its last owner (422).
+   */
+  change(caller: Caller, tenantId: string, userId: string, change: MemberChange): Promise<Member> {
+    refuseUnknownActions(change.policies ?? []);
+    return this.#members.changing(tenantId, async (members) => {
+      const holder = await this.#rightsOf(caller, members);
+      const member = await this.#changeable(holder, members, userId);
+      const role = change.role === undefined ? member.role : await members.role(change.role);
+      if (!role) throw invalidField('role', `there is no role "${change.role}"`);
+      const policies = change.policies ?? member.policies;
+      const field = change.role === undefined ? 'policies' : 'role';
+      const before = rightsOf(member.role, member.policies);
+      const given = grantsBeyond({ holder, before, after: rightsOf(role, policies) });
+      if (given.length > 0) {
+        throw invalidField(field, `this gives ${given[0]}, which you do not hold yourself`);
+      }
+      const isLoss = isFullOwner(member) && !isFullOwner({ ...member, role, policies });
+      if (isLoss && !(await members.hasOtherOwner(userId))) throw invalidField(field, LAST_OWNER);
+      await members.change(userId, role.id, policies);
+      await this.#note(caller, members, 'member_updated');
+      return { ...member, role, policies };
+    });
+  }
+
+  /** Ends a membership, with every token of the user in the tenant. 409 for the last owner. */
+  remove(caller: Caller, tenantId: string, userId: string): Promise<void> {
+    return this.#members.changing(tenantId, async (members) => {
+      const holder = await this.#rightsOf(caller, members);
+      const member = await this.#changeable(holder, members, userId);
+      if (isFullOwner(member) && !(await members.hasOtherOwner(userId))) {
+        throw new HttpError(409, 'last_owner', `The member cannot be removed: ${LAST_OWNER}.`);
+      }
+      await members.remove(userId);
+      await this.#note(caller, members, 'member_removed');
+    });
+  }
+
+  /** What the caller holds now: the token was checked before it was their turn to change something. */
+  async #rightsOf(caller: Caller, members: MembersInTransaction): Promise<Rights> {
+    const { scopes } = caller;
+    if (caller.type === 'client' || caller.isSystemAdmin) {
+      return { policies: [{ action: '*', effect: 'allow' }], scopes };
+    }
+    const self = await members.member(caller.id);
+    return { policies: self ? rightsOf(self.role, self.policies).policies : [], scopes };
+  }
+
+  async #changeable(
+    holder: Rights,
+    members: MembersInTransaction,
+    userId: string,
+  ): Promise<Member> {
+    const member = await members.member(userId);
+    if (!member) throw noMember();
+    const after = rightsOf(member.role, member.policies);
+    const [beyond] = grantsBeyond({ holder, before: NOTHING, after });
+    if (beyond === undefined) return member;
+    const message = `The member holds ${beyond}, which you do not hold yourself.`;
+    throw new HttpError(403, 'member_holds_more', message);
+  }
+
+  async #note(caller: Caller, members: MembersInTransaction, action: string): Promise<void> {
+    if (caller.type !== 'client') await members.note(caller.id, action);
+  }
+}
