@@ -1,0 +1,279 @@
+import type { Tenant, User } from '../../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import type { Bearer } from '../../testing/population.ts';
+
+let identity: TestIdentity;
+let tenant: Tenant;
+let roles: Record<string, string>;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  const builtIn = await identity.context.database.role.findMany({ where: { tenantId: null } });
+  roles = Object.fromEntries(builtIn.map(({ name, id }) => [name, id]));
+});
+afterAll(() => identity.stop());
+beforeEach(async () => {
+  tenant = await identity.people.tenant();
+});
+
+const join = (role: string, data: Partial<User> = {}): Promise<User> =>
+  identity.people.user({ tenant, roleId: roles[role] ?? '', data });
+const at = (user?: { id: string }): string =>
+  `/api/tenants/${tenant.id}/members${user ? `/${user.id}` : ''}`;
+const put = (bearer: Bearer, user: User, body: object) =>
+  identity.http.put(at(user)).set(bearer).send(body);
+const get = (bearer: Bearer, path: string) => identity.http.get(path).set(bearer);
+const remove = (bearer: Bearer, user: User) => identity.http.delete(at(user)).set(bearer);
+const owner = async (): Promise<Bearer> => identity.people.signIn(await join('owner'));
+const policies = async (bearer: Bearer): Promise<unknown> =>
+  (await get(bearer, '/api/policies')).body.data;
+
+describe('the list of members', () => {
+  test('shows who they are, their role and their own policies, a page at a time', async () => {
+    const bearer = await owner();
+    const ada = await join('viewer', {
+      firstName: 'Ada',
+      lastName: 'Adler',
+      email: 'ada@list.test',
+    });
+    await join('member', { firstName: 'Zoe', lastName: 'Zimmer' });
+    const answer = await get(bearer, `${at()}?per_page=1&sort=name`).expect(200);
+    expect(answer.body).toEqual({
+      success: true,
+      data: [
+        {
+          user_id: ada.id,
+          email: 'ada@list.test',
+          name: 'Ada Adler',
+          role: 'viewer',
+          policies: [],
+        },
+      ],
+      meta: { current_page: 1, last_page: 3, per_page: 1, total: 3 },
+    });
+    const last = await get(bearer, `${at()}?per_page=1&sort=-name`).expect(200);
+    expect(last.body.data[0]).toMatchObject({ name: 'Zoe Zimmer' });
+  });
+
+  test('is searched by name and address, with wildcards taken for what they are', async () => {
+    const bearer = await owner();
+    await join('viewer', { firstName: 'Per', lastName: '100%' });
+    const found = async (term: string) =>
+      (await get(bearer, `${at()}?search=${encodeURIComponent(term)}`)).body.meta.total;
+    expect(await Promise.all(['100%', 'per 100', '%', '_', '\\'].map(found))).toEqual([
+      1, 1, 1, 0, 0,
+    ]);
+  });
+});
+
+describe('a change of role', () => {
+  test('gives the rights of the new role to the token that is in use', async () => {
+    const [bearer, viewer] = [await owner(), await join('viewer')];
+    const token = await identity.people.signIn(viewer);
+    const before = await policies(token);
+    const answer = await put(bearer, viewer, { role: 'member' }).expect(200);
+    expect(answer.body.data).toMatchObject({ user_id: viewer.id, role: 'member' });
+    expect(await policies(token)).not.toEqual(before);
+  });
+
+  test('raises the version, and commits with its event and its activity entry', async () => {
+    const [bearer, viewer] = [await owner(), await join('viewer')];
+    const { database } = identity.context;
+    const versionOf = async () =>
+      Number(
+        (await database.policyVersion.findUnique({ where: { tenantId: tenant.id } }))?.version,
+      );
+    const before = await versionOf();
+    await put(bearer, viewer, { role: 'member' }).expect(200);
+    expect(await versionOf()).toBe(before + 1);
+    const [event] = await database.outboxEvent.findMany({ where: { key: tenant.id } });
+    expect(event).toMatchObject({
+      topic: 'identity.policy.updated',
+      publishedAt: null,
+      payload: { data: { tenant_id: tenant.id, version: before + 1, user_ids: [viewer.id] } },
+    });
+    const activity = { tenantId: tenant.id, action: 'member_updated' };
+    expect(await database.activityEntry.count({ where: activity })).toBe(1);
+  });
+
+  test('that is refused leaves no version, event or entry behind', async () => {
+    const [bearer, viewer] = [await owner(), await join('viewer')];
+    const { database } = identity.context;
+    const version = () => database.policyVersion.findUnique({ where: { tenantId: tenant.id } });
+    const before = await version();
+    await put(bearer, viewer, { role: 'emperor' }).expect(422);
+    expect(await version()).toEqual(before);
+    expect(await database.outboxEvent.count({ where: { key: tenant.id } })).toBe(0);
+  });
+
+  test('to a role that does not exist is 422 on the role', async () => {
+    const [bearer, viewer] = [await owner(), await join('viewer')];
+    const answer = await put(bearer, viewer, { role: 'emperor' }).expect(422);
+    expect(answer.body.errors).toEqual({ role: ['there is no role "emperor"'] });
+  });
+
+  test("prefers the tenant's own role to a built-in one of the same name", async () => {
+    const [bearer, viewer] = [await owner(), await join('viewer')];
+    await identity.context.database.role.create({
+      data: {
+        tenantId: tenant.id,
+        name: 'member',
+        policies: { create: { action: 'identity.members.list', effect: 'allow' } },
+      },
+    });
+    await put(bearer, viewer, { role: 'member' }).expect(200);
+    expect(await policies(await identity.people.signIn(viewer))).toEqual([
+      { action: 'identity.members.list', effect: 'allow' },
+    ]);
+  });
+
+  test('of somebody who is no member is 404', async () => {
+    const stranger = await identity.people.user({ tenant: await identity.people.tenant() });
+    await put(await owner(), stranger, { role: 'viewer' }).expect(404);
+    await get(await owner(), at(stranger)).expect(404);
+  });
+});
+
+describe('nobody is raised above what their raiser holds', () => {
+  test('an admin makes no owner, of others or of themselves', async () => {
+    const [admin, viewer] = [await join('admin'), await join('viewer')];
+    await join('owner');
+    const bearer = await identity.people.signIn(admin);
+    for (const user of [viewer, admin]) {
+      const answer = await put(bearer, user, { role: 'owner' }).expect(422);
+      expect(answer.body.errors.role[0]).toContain('which you do not hold yourself');
+    }
+    await put(bearer, viewer, { role: 'admin' }).expect(200);
+  });
+
+  test('nor gives policies that they lack, wildcards included', async () => {
+    const [bearer, viewer] = [
+      await identity.people.signIn(await join('admin')),
+      await join('viewer'),
+    ];
+    const give = (action: string) =>
+      put(bearer, viewer, { policies: [{ action, effect: 'allow' }] });
+    expect((await give('*').expect(422)).body.errors).toHaveProperty('policies');
+    await give('identity.members.update').expect(200);
+  });
+
+  test('a removed deny counts as a grant', async () => {
+    const bearer = await identity.people.signIn(
+      await identity.people.user({
+        tenant,
+        actions: ['identity.members.*', '!identity.members.delete'],
+      }),
+    );
+    const other = await identity.people.user({
+      tenant,
+      actions: ['identity.members.delete', 'identity.members.list'],
+    });
+    const { database } = identity.context;
+    const deny = { action: 'identity.members.delete', effect: 'deny' } as const;
+    await database.membershipPolicy.create({
+      data: { tenantId: tenant.id, userId: other.id, ...deny },
+    });
+    const answer = await put(bearer, other, { policies: [] }).expect(422);
+    expect(answer.body.errors.policies[0]).toContain('identity.members.delete');
+    await put(bearer, other, { policies: [deny] }).expect(200);
+  });
+
+  test('nobody changes or removes a member who holds more', async () => {
+    const [bearer, chief] = [
+      await identity.people.signIn(await join('admin')),
+      await join('owner'),
+    ];
+    await join('owner');
+    expect((await put(bearer, chief, { role: 'viewer' }).expect(403)).body.error).toBe(
+      'member_holds_more',
+    );
+    expect((await remove(bearer, chief).expect(403)).body.error).toBe('member_holds_more');
+  });
+
+  test('policies that nothing knows are 422 and named one by one', async () => {
+    const [bearer, viewer] = [await owner(), await join('viewer')];
+    const unknown = ['identity.memebers.list', 'ta*', 'identity..list', 'identity.members.list'];
+    const body = { policies: unknown.map((action) => ({ action, effect: 'allow' })) };
+    const answer = await put(bearer, viewer, body).expect(422);
+    expect(Object.keys(answer.body.errors)).toEqual([
+      'policies.0.action',
+      'policies.1.action',
+      'policies.2.action',
+    ]);
+  });
+});
+
+describe('the last owner', () => {
+  test('is neither demoted nor denied nor removed', async () => {
+    const last = await join('owner');
+    const bearer = await identity.people.signIn(last);
+    const deny = { policies: [{ action: 'identity.members.update', effect: 'deny' }] };
+    expect((await put(bearer, last, { role: 'admin' }).expect(422)).body.errors).toHaveProperty(
+      'role',
+    );
+    expect((await put(bearer, last, deny).expect(422)).body.errors).toHaveProperty('policies');
+    expect((await remove(bearer, last).expect(409)).body.error).toBe('last_owner');
+  });
+
+  test('is not counted as one of two when the other is inactive or denied something', async () => {
+    const last = await join('owner');
+    await join('owner', { isActive: false });
+    const denied = await join('owner');
+    const { database } = identity.context;
+    await database.membershipPolicy.create({
+      data: { tenantId: tenant.id, userId: denied.id, action: '*', effect: 'deny' },
+    });
+    await put(await identity.people.signIn(last), last, { role: 'admin' }).expect(422);
+  });
+
+  test('remains, when two owners demote or remove each other at once', async () => {
+    for (const act of [(b: Bearer, u: User) => put(b, u, { role: 'viewer' }), remove]) {
+      tenant = await identity.people.tenant();
+      const [ann, bob] = [await join('owner'), await join('owner')];
+      const [asAnn, asBob] = [await identity.people.signIn(ann), await identity.people.signIn(bob)];
+      const answers = await Promise.all([act(asAnn, bob), act(asBob, ann)]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 403]);
+      const owners = { tenantId: tenant.id, roleId: roles.owner ?? '' };
+      expect(await identity.context.database.membership.count({ where: owners })).toBe(1);
+    }
+  });
+});
+
+describe('a removed member', () => {
+  test('is no longer let in with the tokens of the tenant, and this is told', async () => {
+    const [bearer, viewer] = [await owner(), await join('viewer')];
+    const token = await identity.people.signIn(viewer);
+    await remove(bearer, viewer).expect(200);
+    await get(token, '/api/me').expect(401);
+    await get(bearer, at(viewer)).expect(404);
+    const { database } = identity.context;
+    const topics = await database.outboxEvent.findMany({
+      where: { key: { in: [tenant.id, viewer.id] } },
+      orderBy: { id: 'asc' },
+    });
+    expect(topics.map(({ topic }) => topic)).toEqual([
+      'identity.policy.updated',
+      'identity.token.revoked',
+    ]);
+  });
+});
+
+describe('who is not of the tenant', () => {
+  test('uses neither its path with rights from elsewhere, nor their own path for its members', async () => {
+    const viewer = await join('viewer');
+    const elsewhere = await identity.people.tenant();
+    const bearer = await identity.people.caller(elsewhere, '*');
+    expect((await get(bearer, at()).expect(403)).body.error).toBe('tenant_forbidden');
+    await put(bearer, viewer, { role: 'owner' }).expect(403);
+    await get(bearer, `/api/tenants/${elsewhere.id}/members/${viewer.id}`).expect(404);
+  });
+
+  test('an administrator of the system may; a tenant that does not exist is 404', async () => {
+    const viewer = await join('viewer');
+    const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
+    const bearer = await identity.people.signIn(administrator);
+    await put(bearer, viewer, { role: 'owner' }).expect(200);
+    tenant = { ...tenant, id: '01890a5d-ac96-774b-bcce-b302099a8057' };
+    await put(bearer, viewer, { role: 'owner' }).expect(404);
+  });
+});
