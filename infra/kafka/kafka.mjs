@@ -1,0 +1,174 @@
+// Apache Kafka, one KRaft node on loopback, with the interface of the embedded broker
+// (packages/local-stack/src/broker.ts). From a shell, until Ctrl-C:
+//
+// node --import tsx infra/kafka/kafka.mjs [--port 9092] [--directory where/its/data/stay]
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, open, rename, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import { freePort } from '../../packages/local-stack/src/free-port.ts';
+import { keepProcess } from '../../packages/local-stack/src/kept-process.ts';
+import { install, jars } from './install.mjs';
+
+const HOST = '127.0.0.1';
+const START_LIMIT_MS = 60_000;
+
+const java = [
+  ...['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
+  `-Dlog4j2.configurationFile=${fileURLToPath(new URL('log4j2.properties', import.meta.url))}`,
+  ...['-cp', jars],
+];
+
+const settings = (directory, port, controllerPort) => ({
+  'process.roles': 'broker,controller',
+  'node.id': 1,
+  listeners: `PLAINTEXT://${HOST}:${port},CONTROLLER://${HOST}:${controllerPort}`,
+  'controller.listener.names': 'CONTROLLER',
+  'controller.quorum.voters': `1@${HOST}:${controllerPort}`,
+  'log.dirs': join(directory, 'data'),
+  // What a single node can hold.
+  'offsets.topic.replication.factor': 1,
+  'transaction.state.log.replication.factor': 1,
+  'transaction.state.log.min.isr': 1,
+  'share.coordinator.state.topic.replication.factor': 1,
+  'share.coordinator.state.topic.min.isr': 1,
+  // Small and quick to start.
+  'offsets.topic.num.partitions': 1,
+  'transaction.state.log.num.partitions': 1,
+  'log.cleaner.dedupe.buffer.size': 2 ** 21,
+  'num.io.threads': 2,
+  'num.network.threads': 1,
+  'group.initial.rebalance.delay.ms': 0,
+  // What was killed is let in again when this time has passed.
+  'broker.session.timeout.ms': 2000,
+  'broker.heartbeat.interval.ms': 500,
+  // A topic that nobody created is an error, as in a well-kept cluster.
+  'auto.create.topics.enable': false,
+});
+
+/** Where the data of killed brokers wait for a start on the same port. */
+const killed = new Map();
+
+const temporary = () => mkdtemp(join(tmpdir(), 'tessera-kafka-'));
+
+/**
+ * Starts Kafka and waits until it takes clients into groups. Data that are in the directory already, or
+ * that a broker killed on the same port left, are used again. It ends with this process at the latest.
+ * Throws what is missing on this machine, or what Kafka had to say.
+ *
+ * @param {{ directory?: string, port?: number }} options Default: a temporary directory, a free port.
+ * @returns {Promise<import('../../packages/local-stack/src/broker.ts').Broker & { exited: Promise<number> }>}
+ */
+export async function startBroker(options = {}) {
+  install();
+  const port = options.port ?? (await freePort());
+  if (!(await isFree(port))) throw new Error(`Kafka cannot start: port ${port} is taken`);
+  const directory = resolve(options.directory ?? killed.get(port) ?? (await temporary()));
+  killed.delete(port);
+  await mkdir(directory, { recursive: true });
+  const properties = join(directory, 'server.properties');
+  const lines = Object.entries(settings(directory, port, await freePort()));
+  await writeFile(properties, lines.map(([name, value]) => `${name}=${value}\n`).join(''));
+  if (!existsSync(join(directory, 'data', 'meta.properties'))) await format(properties);
+
+  const log = await open(join(directory, 'kafka.log'), 'w+', 0o600);
+  const kafka = keepProcess({
+    command: 'java',
+    args: [...java, 'kafka.Kafka', properties],
+    signal: 'SIGTERM',
+    remove: options.directory === undefined ? directory : undefined,
+    output: log.fd,
+  });
+  try {
+    if (!(await answers(kafka, port))) {
+      await kafka.stop();
+      // Read through the handle, since the file may have gone with its directory.
+      const { buffer, bytesRead } = await log.read({ position: 0 });
+      const said = buffer.toString('utf8', 0, Math.min(bytesRead, 2000)).trim();
+      throw new Error(`Kafka did not start on port ${port}: ${said}`);
+    }
+  } finally {
+    await log.close();
+  }
+  return {
+    brokers: [`${HOST}:${port}`],
+    port,
+    exited: kafka.exited,
+    stop: kafka.stop,
+    async kill() {
+      if (options.directory === undefined) {
+        // A temporary directory goes with the process; what a crash leaves does not.
+        const kept = await temporary();
+        await rename(directory, kept);
+        killed.set(port, kept);
+      }
+      await kafka.kill();
+    },
+  };
+}
+
+const isFree = (port) =>
+  new Promise((tell) => {
+    const server = createServer();
+    server.once('error', () => tell(false));
+    server.listen(port, HOST, () => server.close(() => tell(true)));
+  });
+
+const format = (properties) => {
+  const clusterId = randomBytes(16).toString('base64url');
+  const tool = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', properties];
+  return promisify(execFile)('java', [...java, ...tool]);
+};
+
+/** Whether it takes a client into a group before it ends or the time is over. */
+async function answers(kafka, port) {
+  let ended = false;
+  kafka.exited.then(() => {
+    ended = true;
+  });
+  for (const deadline = Date.now() + START_LIMIT_MS; !ended && Date.now() < deadline; ) {
+    if (await findsCoordinator(port)) return true;
+    await sleep(20);
+  }
+  return false;
+}
+
+/** Sends FindCoordinator (version 0): no error means that metadata and groups are ready. */
+function findsCoordinator(port) {
+  const request = Buffer.from('\0\0\0\x0f\0\x0a\0\0\0\0\0\0\xff\xff\0\x03any', 'latin1');
+  return new Promise((tell) => {
+    const socket = connect(port, HOST, () => socket.write(request));
+    const answer = (found) => {
+      socket.destroy();
+      tell(found);
+    };
+    socket.setTimeout(5000, () => answer(false));
+    socket.once('data', (data) => answer(data.length > 10 && data.readInt16BE(8) === 0));
+    socket.once('error', () => answer(false));
+    socket.once('close', () => answer(false));
+  });
+}
+
+async function main() {
+  const { values } = parseArgs({
+    options: { port: { type: 'string' }, directory: { type: 'string' } },
+  });
+  const { port, directory } = values;
+  const kafka = await startBroker({
+    ...(port && { port: Number(port) }),
+    ...(directory && { directory }),
+  });
+  console.log(`Kafka answers on ${kafka.brokers}`);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => kafka.stop());
+  const awake = setInterval(() => undefined, 60_000);
+  process.exitCode = (await kafka.exited) === 143 ? 0 : 1;
+  clearInterval(awake);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
