@@ -5,6 +5,7 @@ import { root } from './bootstrap.mjs';
 
 const generated = [
   'apps/crm/openapi.json',
+  'docs/configuration.md',
   'apps/identity/openapi.json',
   'packages/contracts/asyncapi.json',
   'packages/crm-client/src',
