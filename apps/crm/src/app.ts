@@ -11,12 +11,15 @@ import {
   reference,
   requestLog,
   securityHeaders,
+  under,
   unknownRoute,
 } from '@tessera/http-kit';
 import express, { type Express } from 'express';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
+import { createContacts } from './features/contacts/contacts.records.ts';
+import { contactRoutes } from './features/contacts/contacts.routes.ts';
 import { type Caller, Problem, renderError } from './http.ts';
 import { version } from './version.ts';
 
@@ -57,13 +60,14 @@ const translate = (error: unknown): HttpError | undefined =>
     : undefined;
 
 /** The routes by tag, in the order of the document. */
-const routesOf = ({ pool }: Context): RouteGroups => ({
+const routesOf = ({ pool, database }: Context): RouteGroups => ({
   Health: healthRoutes({
     path: '/api/crm/health',
     service: 'crm',
     version,
     ready: () => migrationsApplied(pool, migrations).catch(() => false),
   }),
+  Contacts: under('/api/crm', contactRoutes(createContacts(database))),
 });
 
 /** The application and its OpenAPI document. */

@@ -57,7 +57,7 @@ RETURN '%' || regexp_replace(tenant_crm.search_key(term), '([\\%_])', '\\\1', 'g
 CREATE FUNCTION tenant_crm.search_pieces(folded text) RETURNS text[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10000
 RETURN (
-  SELECT array_agg(one) || array_agg(one || next)
+  SELECT array_agg(one) || array_agg(one || next) FILTER (WHERE next IS NOT NULL)
   FROM unnest(string_to_array(folded, NULL), (string_to_array(folded, NULL))[2:]) AS pair(one, next)
 );
 

@@ -1,0 +1,28 @@
+import { shape, uuid } from '@tessera/fields';
+import type { RouteTable } from '@tessera/http-kit';
+import { record, route } from '../../http.ts';
+import { changeProblems, recordRoutes } from '../../records/routes.ts';
+import { acceptedVersions, tagged } from '../../records/versions.ts';
+import { type Contacts, contact } from './contacts.records.ts';
+import { Contact, Tags } from './contacts.schema.ts';
+
+export const contactRoutes = (contacts: Contacts): RouteTable => ({
+  ...recordRoutes(contact, contacts),
+
+  setContactTags: route({
+    method: 'put',
+    path: '/contacts/{id}/tags',
+    params: shape({ id: uuid() }),
+    permission: 'contacts.update',
+    resource: 'contact',
+    summary: 'Replace the tags of a contact',
+    body: shape({ tags: Tags }),
+    responses: { 200: record(Contact) },
+    problems: changeProblems,
+    handler: async ({ caller, params, body, req, reply }) => {
+      const versions = acceptedVersions(req.get('If-Match'));
+      const changed = await contacts.change(caller, params.id, { tags: body.tags }, versions);
+      return reply(200, { data: changed.answer }, tagged(changed));
+    },
+  }),
+});

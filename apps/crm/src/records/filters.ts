@@ -1,0 +1,31 @@
+import type { Field } from '@tessera/fields';
+import { Prisma } from '../generated/prisma/client.ts';
+
+const { sql } = Prisma;
+
+/** A query parameter that narrows a list, by one column. */
+export interface Filter<T = unknown, C extends string = string> {
+  readonly column: C;
+  readonly field: Field<T>;
+  condition(column: Prisma.Sql, value: T): Prisma.Sql;
+}
+
+export type Filters<C extends string = string> = Readonly<Record<string, Filter<unknown, C>>>;
+
+type Make = <C extends string, T>(column: C, field: Field<T>) => Filter<T, C>;
+
+const filter =
+  (condition: (column: Prisma.Sql, value: unknown) => Prisma.Sql): Make =>
+  (column, field) => ({ column, field, condition });
+
+/** The column has the value. */
+export const equals: Make = filter((column, value) => sql`${column} = ${value}`);
+
+/** The column is an array that holds the value. */
+export const has: Make = filter((column, value) => sql`${column} @> ARRAY[${value}]`);
+
+/** The column has the value or a greater one. */
+export const from: Make = filter((column, value) => sql`${column} >= ${value}`);
+
+/** The column has the value or a smaller one. */
+export const to: Make = filter((column, value) => sql`${column} <= ${value}`);

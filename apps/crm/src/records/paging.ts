@@ -1,0 +1,34 @@
+import type { PageLinks, PageMeta } from '../http.ts';
+import type { Listed } from './listing.ts';
+
+/**
+ * What stands beside the rows of a page. The links are absolute paths, valid behind any proxy, and keep
+ * every other parameter of the request.
+ */
+export const paging = (
+  url: string,
+  { page, perPage, total, totalIsMinimum, more }: Omit<Listed<unknown>, 'rows'>,
+): { meta: PageMeta; links: PageLinks } => {
+  const last = Math.max(1, Math.ceil(total / perPage), more ? page + 1 : page);
+  const [path = '', query] = url.split('?', 2);
+  const link = (to: number): string => {
+    const parameters = new URLSearchParams(query);
+    parameters.set('page', `${to}`);
+    return `${path}?${parameters}`;
+  };
+  return {
+    meta: {
+      current_page: page,
+      last_page: last,
+      per_page: perPage,
+      total,
+      ...(totalIsMinimum && { total_is_minimum: true }),
+    },
+    links: {
+      first: link(1),
+      last: link(last),
+      prev: page > 1 ? link(page - 1) : null,
+      next: more ? link(page + 1) : null,
+    },
+  };
+};

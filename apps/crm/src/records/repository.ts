@@ -1,0 +1,101 @@
+import { Prisma } from '../generated/prisma/client.ts';
+import { type Listed, readPage } from './listing.ts';
+import {
+  columnSql,
+  type Db,
+  type RecordModel,
+  type Row,
+  selected,
+  type Table,
+  tableOf,
+} from './model.ts';
+import { searchCondition } from './search.ts';
+
+const { sql, join, raw } = Prisma;
+
+/** Values that the columns of a row have. */
+export type Reached = Readonly<Record<string, unknown>>;
+
+export interface ListRequest {
+  readonly page: number;
+  readonly perPage: number;
+  readonly sort: { readonly column: string; readonly descending: boolean };
+  readonly conditions: readonly Prisma.Sql[];
+  readonly search: string;
+  readonly exactTotal: boolean;
+}
+
+const conditionsOf = (reached: Reached): Prisma.Sql[] =>
+  Object.entries(reached).map(([column, value]) => sql`${columnSql(column)} = ${value}`);
+
+const keptTotal = (table: string, tenantId: string): Prisma.Sql => sql`(
+  SELECT coalesce(sum(count), 0)::int FROM tenant_crm.record_counts
+  WHERE table_name = ${table} AND tenant_id = ${tenantId}::uuid
+)`;
+
+/** The rows of one kind of record. Only the rows that `reached` describes are seen and changed. */
+export class RecordRepository<M extends RecordModel> {
+  readonly #db: Db;
+  readonly #rows: Table<M>;
+  readonly #name: string;
+  readonly #columns: Prisma.Sql;
+
+  constructor(db: Db, model: M, table: string) {
+    this.#db = db;
+    this.#rows = tableOf(db, model);
+    this.#name = table;
+    this.#columns = selected(model);
+  }
+
+  async list(tenantId: string, reached: Reached, request: ListRequest): Promise<Listed<Row<M>>> {
+    const table = raw(`tenant_crm.${this.#name}`);
+    const live = sql`tenant_id = ${tenantId}::uuid AND deleted_at IS NULL`;
+    const narrowed = [...conditionsOf(reached), ...request.conditions];
+    const where = join([live, ...narrowed], ' AND ');
+    const { search, sort } = request;
+    return readPage(this.#db, {
+      ...request,
+      table,
+      columns: this.#columns,
+      where: search
+        ? sql`${where} AND ${await searchCondition(this.#db, table, where, search)}`
+        : where,
+      keptTotal: search || narrowed.length > 0 ? undefined : keptTotal(this.#name, tenantId),
+      sort: { ...sort, column: columnSql(sort.column) },
+    });
+  }
+
+  /** The row, deleted or not. */
+  find(tenantId: string, reached: Reached, id: string): Promise<Row<M> | null> {
+    return this.#rows.findFirst({ where: { ...reached, id, tenantId } });
+  }
+
+  async insert(tenantId: string, values: object): Promise<Row<M>> {
+    const [row] = await this.#rows.createManyAndReturn({ data: [{ ...values, tenantId }] });
+    return row as Row<M>;
+  }
+
+  /** Changes the row in one statement, if it is in one of the versions and deleted or not as said. */
+  async update(
+    tenantId: string,
+    reached: Reached,
+    {
+      id,
+      versions,
+      deleted,
+    }: { id: string; versions: readonly number[] | undefined; deleted: boolean },
+    values: object,
+  ): Promise<Row<M> | undefined> {
+    const [row] = await this.#rows.updateManyAndReturn({
+      where: {
+        ...reached,
+        id,
+        tenantId,
+        deletedAt: deleted ? { not: null } : null,
+        ...(versions && { version: { in: versions } }),
+      },
+      data: { ...values, version: { increment: 1 } },
+    });
+    return row;
+  }
+}

@@ -1,0 +1,18 @@
+/** The header with a record's entity tag (RFC 9110 section 8.8.3): strong, as each change makes a new one. */
+export const tagged = ({ version }: { readonly version: number }): { ETag: string } => ({
+  ETag: `"${version}"`,
+});
+
+const ENTITY_TAG = /^"(\d{1,9})"$/;
+
+/**
+ * The versions that an `If-Match` header accepts; undefined: whichever there is. Tags compare strongly:
+ * a weak one never matches (RFC 9110 section 13.1.1), nor does one that is not ours.
+ */
+export const acceptedVersions = (ifMatch: string | undefined): number[] | undefined => {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
+  return ifMatch.split(',').flatMap((tag) => {
+    const version = ENTITY_TAG.exec(tag.trim())?.[1];
+    return version === undefined ? [] : [Number(version)];
+  });
+};
