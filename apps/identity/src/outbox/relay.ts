@@ -86,8 +86,8 @@ export const startRelay = (options: RelayOptions): Relay => {
         connectionString,
         application_name: 'identity outbox relay',
         options: connectionOptions,
-        connectionTimeoutMillis: 5000,
-        keepAlive: true,
+        connectionTimeoutMillis: 2000,
+        query_timeout: 5000,
       });
       try {
         await work(client, () => {

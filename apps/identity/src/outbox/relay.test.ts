@@ -1,0 +1,263 @@
+import { createLogger } from '@tessera/http-kit';
+import {
+  ascending,
+  change,
+  makeOutbox,
+  type TestOutbox,
+  TOPIC,
+  versionsByTenant,
+} from '../testing/outbox.ts';
+import { severable } from '../testing/severable.ts';
+import { until } from '../testing/until.ts';
+import { bumpPolicyVersion, enqueue } from './outbox.ts';
+import { type OutboxRecord, type Relay, startRelay } from './relay.ts';
+
+const logger = createLogger('test', 'silent');
+
+let outbox: TestOutbox;
+let stops: (() => Promise<void>)[];
+beforeEach(async () => {
+  outbox = await makeOutbox();
+  stops = [() => outbox.close()];
+});
+afterEach(async () => {
+  for (const stop of stops.reverse()) await stop();
+});
+
+const start = (options: Partial<Parameters<typeof startRelay>[0]>): Relay => {
+  const relay = startRelay({
+    connectionString: outbox.url,
+    publish: async () => undefined,
+    logger,
+    ...options,
+  });
+  stops.push(() => relay.stop());
+  return relay;
+};
+
+/** A relay that hands records to a list in place of a broker. */
+const startListing = (name = 'relay') => {
+  const seen: OutboxRecord[] = [];
+  const relay = start({
+    async publish(records) {
+      seen.push(...records);
+    },
+  });
+  return { name, relay, seen };
+};
+
+describe('a relay', () => {
+  test('hands on what is committed, at once and in order', async () => {
+    const { seen } = startListing();
+    const [acme = '', globex = ''] = outbox.tenantIds;
+    for (const tenantId of [acme, globex, acme, acme]) await change(outbox.database, tenantId);
+    await until(() => outbox.allSent());
+    expect(seen.map(({ topic, key }) => [topic, key])).toEqual([
+      [TOPIC, acme],
+      [TOPIC, globex],
+      [TOPIC, acme],
+      [TOPIC, acme],
+    ]);
+    const versions = versionsByTenant(seen.map(({ value }) => value));
+    expect(versions).toEqual({ [acme]: [2, 3, 4], [globex]: [2] });
+  });
+
+  test('does not wait for its next look when it is woken', async () => {
+    const seen: OutboxRecord[] = [];
+    start({
+      pollMs: 3_600_000,
+      async publish(records) {
+        seen.push(...records);
+      },
+    });
+    const [acme = ''] = outbox.tenantIds;
+    for (let i = 1; i <= 20; i += 1) {
+      await change(outbox.database, acme);
+      await until(() => seen.length === i);
+    }
+  });
+
+  test('does not lose a wake-up that comes while it hands on', async () => {
+    const [acme = ''] = outbox.tenantIds;
+    let changedMeanwhile = false;
+    start({
+      pollMs: 3_600_000,
+      async publish() {
+        if (changedMeanwhile) return;
+        changedMeanwhile = true;
+        await change(outbox.database, acme);
+      },
+    });
+    await change(outbox.database, acme);
+    await until(() => outbox.allSent());
+    expect(await outbox.database.outboxEvent.count()).toBe(2);
+  });
+
+  test('hands on a row whose transaction began first and committed last', async () => {
+    const [acme = '', globex = ''] = outbox.tenantIds;
+    const { seen } = startListing();
+    await outbox.database.$transaction(async (tx) => {
+      const version = await bumpPolicyVersion(tx, acme);
+      await enqueue(tx, { type: TOPIC, data: { tenant_id: acme, version, user_ids: null } });
+      await change(outbox.database, globex);
+      await until(() => seen.length === 1);
+    });
+    await until(() => seen.length === 2);
+    expect(seen.map(({ key }) => key)).toEqual([globex, acme]);
+  });
+
+  test('leaves out what was rolled back', async () => {
+    const [acme = ''] = outbox.tenantIds;
+    const { seen } = startListing();
+    const failing = outbox.database.$transaction(async (tx) => {
+      const version = await bumpPolicyVersion(tx, acme);
+      await enqueue(tx, { type: TOPIC, data: { tenant_id: acme, version, user_ids: null } });
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    await change(outbox.database, acme);
+    await until(() => outbox.allSent());
+    expect(versionsByTenant(seen.map(({ value }) => value))).toEqual({ [acme]: [2] });
+  });
+
+  test('hands on many more than one batch holds', async () => {
+    const [acme = ''] = outbox.tenantIds;
+    const sizes: number[] = [];
+    for (let i = 0; i < 25; i += 1) await change(outbox.database, acme);
+    start({
+      batch: 10,
+      async publish(records) {
+        sizes.push(records.length);
+      },
+    });
+    await until(() => outbox.allSent());
+    expect(sizes).toEqual([10, 10, 5]);
+  });
+
+  test('tries again what was not taken, and skips nothing', async () => {
+    const [acme = ''] = outbox.tenantIds;
+    const seen: OutboxRecord[] = [];
+    let refusals = 2;
+    for (let i = 0; i < 3; i += 1) await change(outbox.database, acme);
+    start({
+      async publish(records) {
+        if (refusals > 0) {
+          refusals -= 1;
+          throw new Error('the broker is away');
+        }
+        seen.push(...records);
+      },
+    });
+    await until(() => outbox.allSent());
+    const versions = versionsByTenant(seen.map(({ value }) => value));
+    expect(versions).toEqual({ [acme]: [2, 3, 4] });
+  });
+});
+
+describe('the order of one key', () => {
+  test('is the order of commits, whoever else writes at the same time', async () => {
+    const [acme = '', globex = ''] = outbox.tenantIds;
+    const { seen } = startListing();
+    const work = async (tenantId: string): Promise<void> => {
+      for (let i = 0; i < 10; i += 1) await change(outbox.database, tenantId);
+    };
+    await Promise.all([acme, globex, acme, acme, globex, acme].map(work));
+    await until(() => outbox.allSent());
+    expect(versionsByTenant(seen.map(({ value }) => value))).toEqual({
+      [acme]: ascending(2, 40),
+      [globex]: ascending(2, 20),
+    });
+  });
+
+  test('holds for users, who have no version to lock', async () => {
+    const { seen } = startListing();
+    const userId = '01980a5d-b0c1-7d52-9f0e-6a2d7e4c1b93';
+    const committed: string[] = [];
+    const revoke = (reason: string): Promise<unknown> =>
+      outbox.database
+        .$transaction(async (tx) => {
+          const data = { user_id: userId, reason };
+          await enqueue(tx, { type: 'identity.token.revoked', data });
+          // Whoever takes the next turn has to wait for the end of this.
+          await tx.$executeRaw`SELECT pg_sleep(random() * 0.02)`;
+        })
+        .then(() => committed.push(reason));
+    await Promise.all(Array.from({ length: 10 }, (_, i) => revoke(`reason-${i}`)));
+    await until(() => outbox.allSent());
+    const stored = await outbox.database.outboxEvent.findMany({ orderBy: { id: 'asc' } });
+    const reasons = stored.map(({ payload }) => JSON.parse(JSON.stringify(payload)).data.reason);
+    expect(seen.map(({ value }) => JSON.parse(value).data.reason)).toEqual(reasons);
+    expect(reasons).toEqual(committed);
+  });
+
+  test('is kept without a deadlock where transactions tell of several in any order', async () => {
+    const [acme = '', globex = ''] = outbox.tenantIds;
+    const { seen } = startListing();
+    const tell = (...keys: string[]): Promise<void> =>
+      outbox.database.$transaction((tx) => {
+        const news = keys.map((tenant_id) => {
+          const data = { tenant_id, status: 'active' } as const;
+          return { type: 'identity.tenant.status_changed', data } as const;
+        });
+        return enqueue(tx, ...news);
+      });
+    const both = Array.from({ length: 10 }, (_, i) =>
+      i % 2 === 0 ? tell(acme, globex) : tell(globex, acme),
+    );
+    await Promise.all(both);
+    await until(() => outbox.allSent());
+    expect(seen).toHaveLength(20);
+  });
+});
+
+describe('of several relays', () => {
+  test('one works, and each event is handed on once', async () => {
+    const [acme = '', globex = ''] = outbox.tenantIds;
+    const relays = [startListing('one'), startListing('two'), startListing('three')];
+    for (let i = 0; i < 20; i += 1) await change(outbox.database, i % 2 === 0 ? acme : globex);
+    await until(() => outbox.allSent());
+    const seen = relays.map((relay) => relay.seen.length).sort((a, b) => a - b);
+    expect(seen).toEqual([0, 0, 20]);
+  });
+
+  test('another takes over when the one that works stops', async () => {
+    const [acme = ''] = outbox.tenantIds;
+    const first = startListing('first');
+    await change(outbox.database, acme);
+    await until(() => outbox.allSent());
+    const second = startListing('second');
+    await first.relay.stop();
+    await change(outbox.database, acme);
+    await until(() => outbox.allSent());
+    expect([first.seen.length, second.seen.length]).toEqual([1, 1]);
+  });
+});
+
+describe('with the database away', () => {
+  test('a relay comes back with it, and takes its lock again', async () => {
+    const [acme = ''] = outbox.tenantIds;
+    const way = await severable(outbox.url);
+    const seen: OutboxRecord[] = [];
+    start({
+      connectionString: way.url,
+      async publish(records) {
+        seen.push(...records);
+      },
+    });
+    await change(outbox.database, acme);
+    await until(() => outbox.allSent());
+    await way.cut();
+    await change(outbox.database, acme);
+    await way.mend();
+    await until(() => outbox.allSent());
+    await way.cut();
+    expect(versionsByTenant(seen.map(({ value }) => value))).toEqual({ [acme]: [2, 3] });
+  });
+
+  test('a relay can be stopped', async () => {
+    const way = await severable(outbox.url);
+    const relay = start({ connectionString: way.url });
+    await way.cut();
+    await relay.stop();
+  });
+});
