@@ -120,6 +120,7 @@ describe('A database that cannot answer is known', () => {
     expect(isDatabaseUnavailable(await failureOf(gone.prisma.$transaction(async () => 1)))).toBe(
       true,
     );
+    expect(isDatabaseUnavailable(await failureOf(gone.prisma.$queryRaw`SELECT 1`))).toBe(true);
     expect(isDatabaseUnavailable(await failureOf(gone.own.query('SELECT 1')))).toBe(true);
   });
 

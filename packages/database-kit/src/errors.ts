@@ -33,6 +33,11 @@ const UNAVAILABLE_CODES = new Set<unknown>([
  */
 const UNAVAILABLE_STATE = /^(08...|53...|57P..|57014)$/;
 
+/** How Prisma's adapter describes it; for `$queryRaw` that is all there is. */
+const UNAVAILABLE_KINDS = new Set<unknown>([
+  ...['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'],
+]);
+
 /** What says it in words only: pg, and Prisma's P2028, which stands for misuse as well. */
 const UNAVAILABLE_MESSAGE = new RegExp(
   [
@@ -47,8 +52,9 @@ const UNAVAILABLE_MESSAGE = new RegExp(
 /** Whether the database could not be asked, or could not answer in time: the same call may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return chain(error).some(
-    ({ code, originalCode, message }) =>
+    ({ code, kind, originalCode, message }) =>
       UNAVAILABLE_CODES.has(code) ||
+      UNAVAILABLE_KINDS.has(kind) ||
       UNAVAILABLE_STATE.test(String(originalCode ?? code)) ||
       UNAVAILABLE_MESSAGE.test(String(message)),
   );
