@@ -40,7 +40,10 @@ export interface TestCrm {
 }
 
 /** No limits: what a test is not about must not be in its way. */
-const testEnvironment = (databaseUrl: string, identityUrl: string): Record<string, string> => ({
+export const testEnvironment = (
+  databaseUrl: string,
+  identityUrl: string,
+): Record<string, string> => ({
   APP_ENV: 'test',
   HOST: '127.0.0.1',
   PORT: '0',
@@ -89,7 +92,14 @@ export const startCrm = async (
   const document = made.document as OpenApiDocument;
   checker = createAnswerChecker(document);
   const { findings } = checker;
-  await context.start();
+  const end = async (): Promise<void> => {
+    await context.stop();
+    await identity.stop();
+  };
+  await context.start().catch(async (error) => {
+    await end();
+    throw error;
+  });
   const server = await listen(made.app, { ...config, variable: 'PORT' });
   return {
     context,
@@ -103,8 +113,7 @@ export const startCrm = async (
     },
     async stop() {
       await server.stop();
-      await context.stop();
-      await identity.stop();
+      await end();
       if (findings.length > 0) throw new Error(`Answers not as declared:\n${findings.join('\n')}`);
     },
   };
