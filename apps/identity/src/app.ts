@@ -79,7 +79,7 @@ const routesOf = (context: Context): RouteGroups => ({
   'Sign-in': signInRoutes(context.signIn, context.config),
   OAuth: { ...oauthRoutes(context, context.config), ...discoveryRoutes(context.config) },
   Me: meRoutes(context.me),
-  Policies: policyRoutes(),
+  Policies: policyRoutes(context.policies),
   Members: memberRoutes(context.members),
 });
 

@@ -10,10 +10,12 @@ import { MeRepository } from './features/me/me.repository.ts';
 import { MeService } from './features/me/me.service.ts';
 import { MembersRepository } from './features/members/members.repository.ts';
 import { MembersService } from './features/members/members.service.ts';
+import { PoliciesService } from './features/policies/policies.service.ts';
 import { ensureBuiltInRoles } from './features/roles/built-in-roles.ts';
 import { failedAttempts } from './features/sign-in/failed-attempts.ts';
 import { SignInRepository } from './features/sign-in/sign-in.repository.ts';
 import { SignInService } from './features/sign-in/sign-in.service.ts';
+import { startHousekeeping } from './housekeeping.ts';
 import { startRelay } from './outbox/relay.ts';
 import { Passwords } from './passwords.ts';
 import { Authentication } from './tokens/authenticate.ts';
@@ -31,6 +33,7 @@ export interface Context {
   readonly authentication: Authentication;
   readonly signIn: SignInService;
   readonly me: MeService;
+  readonly policies: PoliciesService;
   readonly members: MembersService;
   readonly observers: readonly RequestHandler[];
   /** Brings the database up to date, then starts what runs in the background. */
@@ -52,6 +55,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const { pool, database } = createDatabase(config.database, logger);
   const keys = new SigningKeys(database, createVault(config.keyEncryptionKeys));
   const issueToken = issueTokens(keys, config.issuer);
+  const me = new MeService(new MeRepository(database));
   /** What runs in the background; stopped in the opposite order. */
   const running: { stop(): Promise<void> }[] = [];
 
@@ -62,6 +66,8 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       brokers: config.kafkaBrokers,
       clientId: 'identity',
       logger,
+      // A stop waits no longer than this for a broker that does not answer.
+      timeoutMs: 2000,
     });
     const relay = startRelay({
       connectionString: config.database.url,
@@ -86,7 +92,8 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       lifetimes: config.lifetimes,
       logger,
     }),
-    me: new MeService(new MeRepository(database)),
+    me,
+    policies: new PoliciesService(me),
     members: new MembersService(new MembersRepository(database)),
     observers: overrides.observers ?? [],
 
@@ -97,6 +104,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       await ensureBuiltInRoles(database);
       await keys.start();
       relayEvents();
+      running.push(startHousekeeping({ pool, logger }));
     },
 
     async stop() {

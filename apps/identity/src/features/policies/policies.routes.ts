@@ -1,7 +1,8 @@
 import { PoliciesMeta, PolicyPayload, permissionRegistry } from '@tessera/contracts';
 import { bool, list, named, oneOf, shape, text } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { type Caller, route, success } from '../../http.ts';
+import { route, success } from '../../http.ts';
+import type { PoliciesService } from './policies.service.ts';
 
 const EffectivePolicies = shape({
   success: oneOf(true),
@@ -14,27 +15,21 @@ const Permission = named(
   shape({ name: text(300), description: text(300), system: bool() }),
 );
 
-/** The scopes of a client are its policies (decision C5). */
-const policiesOf = (caller: Caller) =>
-  caller.type === 'client'
-    ? caller.scopes.map((action) => ({ action, effect: 'allow' as const }))
-    : caller.policies.map(({ action, effect }) => ({ action, effect }));
-
-export const policyRoutes = (): RouteTable => ({
+export const policyRoutes = (policies: PoliciesService): RouteTable => ({
   listPolicies: route({
     method: 'get',
     path: '/api/policies',
     permission: 'authenticated',
     limit: 'service',
     summary: 'What the caller may do in the token’s tenant',
-    description: 'A deny beats every allow; what no policy allows is denied.',
+    description:
+      'A deny beats every allow; what no policy allows is denied. The policies of a client are its scopes. Clients and system administrators name the tenant to act in by the header `X-Tenant: <slug>`.',
     responses: { 200: EffectivePolicies },
-    handler: ({ caller, reply }) =>
-      reply(200, {
-        success: true,
-        data: policiesOf(caller),
-        meta: { version: caller.type === 'client' ? null : caller.policiesVersion },
-      }),
+    async handler({ caller, req, reply }) {
+      const { policies: found, version } = await policies.effective(caller, req.get('x-tenant'));
+      const data = found.map(({ action, effect }) => ({ action, effect }));
+      return reply(200, { success: true, data, meta: { version } });
+    },
   }),
   listPermissions: route({
     method: 'get',

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { createLogger } from '@tessera/http-kit';
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import type { User } from './generated/prisma/client.ts';
+import { type Housekeeping, startHousekeeping } from './housekeeping.ts';
+import { startIdentity, type TestIdentity } from './testing/identity.ts';
+import { until } from './testing/until.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+let identity: TestIdentity;
+let user: User;
+let housekeeping: Housekeeping;
+beforeEach(async () => {
+  identity = await startIdentity();
+  user = await identity.people.user();
+  const { pool } = identity.context;
+  housekeeping = startHousekeeping({ pool, logger: createLogger('test', 'silent'), batch: 3 });
+});
+afterEach(async () => {
+  await housekeeping.stop();
+  await identity.stop();
+});
+
+const ago = (milliseconds: number): Date => new Date(Date.now() - milliseconds);
+const digest = (): Uint8Array<ArrayBuffer> => new Uint8Array(randomBytes(32));
+const database = () => identity.context.database;
+
+const artifact = (expiresAt: Date) =>
+  database().oAuthArtifact.create({
+    data: { model: 'ClientCredentials', idHash: digest(), payload: {}, expiresAt },
+  });
+const session = (expiresAt: Date) =>
+  database().session.create({ data: { userId: user.id, secretHash: digest(), expiresAt } });
+const token = async (expiresAt: Date, sessionId: string | null): Promise<void> => {
+  const [id, clientId, use] = [uuidv7(), 'first-party', sessionId ? 'login' : 'api_key'];
+  await identity.context.pool.query(
+    `INSERT INTO identity.tokens (id, user_id, client_id, use, session_id, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [id, user.id, clientId, use, sessionId, expiresAt],
+  );
+};
+const event = (publishedAt: Date | null) =>
+  database().outboxEvent.create({ data: { topic: 't', key: 'k', payload: {}, publishedAt } });
+
+const times = async (count: number, make: () => Promise<unknown>): Promise<void> => {
+  for (let i = 0; i < count; i += 1) await make();
+};
+
+describe('housekeeping', () => {
+  test('deletes what has outlived its use, batch after batch, and nothing else', async () => {
+    await times(7, () => artifact(ago(2 * HOUR)));
+    await artifact(ago(HOUR / 2));
+    await artifact(ago(-HOUR));
+    await times(4, () => event(ago(8 * DAY)));
+    await event(ago(6 * DAY));
+    await event(null);
+    await times(4, () => token(ago(31 * DAY), null));
+    await token(ago(29 * DAY), null);
+
+    const gone = await housekeeping.sweep();
+    expect(gone).toEqual({ oauth_artifacts: 7, tokens: 4, sessions: 0, outbox: 4 });
+    expect(await database().oAuthArtifact.count()).toBe(2);
+    expect(await database().outboxEvent.count()).toBe(2);
+    expect(await database().token.count()).toBe(1);
+    expect(await housekeeping.sweep()).toEqual({
+      ...{ oauth_artifacts: 0, tokens: 0, sessions: 0, outbox: 0 },
+    });
+  });
+
+  test('keeps the tokens of a session as long as the session, however long they have expired', async () => {
+    const alive = await session(ago(-DAY));
+    const over = await session(ago(2 * DAY));
+    await times(5, () => token(ago(29 * DAY), alive.id));
+    await times(5, () => token(ago(3 * DAY), over.id));
+    expect(await housekeeping.sweep()).toMatchObject({ tokens: 5, sessions: 1 });
+    expect(await database().token.count({ where: { sessionId: alive.id } })).toBe(5);
+  });
+
+  test('waits neither for a row that somebody holds nor for another replica', async () => {
+    await times(2, () => session(ago(2 * DAY)));
+    const [held] = await database().session.findMany();
+    const other = new pg.Client({ connectionString: identity.context.config.database.url });
+    await other.connect();
+    try {
+      await other.query('BEGIN');
+      await other.query('SELECT FROM identity.sessions WHERE id = $1 FOR UPDATE', [held?.id]);
+      expect(await housekeeping.sweep()).toMatchObject({ sessions: 1 });
+      await other.query('COMMIT');
+
+      await other.query('SELECT pg_advisory_lock($1, 0)', [0x0c1e]);
+      expect(await housekeeping.sweep()).toMatchObject({ sessions: 0 });
+    } finally {
+      await other.end();
+    }
+    await until(async () => (await housekeeping.sweep()).sessions === 1);
+  });
+
+  test('comes round by itself, also after a failure', async () => {
+    const { pool } = identity.context;
+    await artifact(ago(2 * HOUR));
+    let failures = 1;
+    const failing = {
+      async query(...given: [string, unknown[]]) {
+        failures -= 1;
+        if (failures === 0) throw new Error('the database is away');
+        return pool.query(...given);
+      },
+    };
+    const rounds = startHousekeeping({
+      pool: failing as typeof pool,
+      logger: createLogger('test', 'silent'),
+      everyMs: 10,
+    });
+    await until(async () => (await database().oAuthArtifact.count()) === 0);
+    await rounds.stop();
+    expect(failures).toBeLessThan(0);
+  });
+});

@@ -1,0 +1,105 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from '@tessera/http-kit';
+import type { Pool } from 'pg';
+
+export interface HousekeepingOptions {
+  readonly pool: Pick<Pool, 'query'>;
+  readonly logger: Logger;
+  /** Milliseconds between two rounds. */
+  readonly everyMs?: number;
+  /** Most rows that one statement deletes. */
+  readonly batch?: number;
+}
+
+export interface Housekeeping {
+  /** A round, now: gives how many rows went, by table. None where another replica is at it. */
+  sweep(): Promise<Readonly<Record<string, number>>>;
+  /** No more rounds; waits for the statement that is under way. */
+  stop(): Promise<void>;
+}
+
+/** What nobody will ask for again: rows of a table, called `gone`, and what finds them by an index. */
+interface Rubbish {
+  readonly table: string;
+  readonly from: string;
+  readonly where: string;
+}
+
+const plainly = (table: string, where: string): Rubbish => ({
+  table,
+  from: `identity.${table} gone`,
+  where,
+});
+
+const rubbish: readonly Rubbish[] = [
+  plainly('oauth_artifacts', "gone.expires_at < now() - interval '1 hour'"),
+  // An expired token can be renewed, and one that was renewed must be known when it comes back, for as
+  // long as its session lasts. Tokens go before sessions: there may be hundreds to one.
+  {
+    table: 'tokens',
+    from: 'identity.sessions s JOIN identity.tokens gone ON gone.session_id = s.id',
+    where: "s.expires_at < now() - interval '1 day'",
+  },
+  plainly('tokens', "gone.session_id IS NULL AND gone.expires_at < now() - interval '30 days'"),
+  plainly('sessions', "gone.expires_at < now() - interval '1 day'"),
+  // No index tells when a row was published: only the oldest are looked at.
+  {
+    table: 'outbox',
+    from: `(SELECT id FROM identity.outbox ORDER BY id LIMIT $1) oldest
+      JOIN identity.outbox gone USING (id)`,
+    where: "gone.published_at < now() - interval '7 days'",
+  },
+];
+
+/** The first of two numbers of an advisory lock; nothing else in this database uses it. */
+const LOCK = 0x0c1e;
+
+/** Waits for nobody: neither for another replica nor for a row that somebody holds. */
+const statement = ({ table, from, where }: Rubbish): string => `
+  WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${LOCK}, 0) AS is_ours),
+  doomed AS MATERIALIZED (
+    SELECT gone.ctid AS row FROM turn, ${from}
+    WHERE turn.is_ours AND ${where} LIMIT $1 FOR UPDATE OF gone SKIP LOCKED)
+  DELETE FROM identity.${table} WHERE ctid = ANY (ARRAY(SELECT row FROM doomed))`;
+
+/** Deletes what has outlived its use, in small statements and round after round. */
+export const startHousekeeping = (options: HousekeepingOptions): Housekeeping => {
+  const { pool, logger, everyMs = 300_000, batch = 500 } = options;
+  const stopping = new AbortController();
+
+  const sweep = async (): Promise<Readonly<Record<string, number>>> => {
+    const gone: Record<string, number> = {};
+    for (const kind of rubbish) {
+      let deleted = batch;
+      while (deleted === batch && !stopping.signal.aborted) {
+        const { rowCount } = await pool.query(statement(kind), [batch]);
+        deleted = rowCount ?? 0;
+        gone[kind.table] = (gone[kind.table] ?? 0) + deleted;
+      }
+    }
+    return gone;
+  };
+
+  const rounds = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      // At different times, so that replicas that started together do not meet.
+      const wait = everyMs * (0.5 + Math.random());
+      await pause(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+      try {
+        logger.debug({ gone: await sweep() }, 'swept');
+      } catch (err) {
+        logger.warn({ err }, 'sweeping failed; the next round tries again');
+      }
+    }
+  };
+
+  const ended = rounds();
+  return {
+    sweep,
+    stop() {
+      stopping.abort();
+      return ended;
+    },
+  };
+};
