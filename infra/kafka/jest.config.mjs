@@ -1,17 +1,20 @@
 import base from '../../jest.config.mjs';
 
-/** Where the tests are that a broker takes part in. */
+const { testMatch: _, ...others } = base;
+
+/** The tests that a broker takes part in. */
 const suites = [
-  'infra/kafka/',
-  'packages/event-bus/',
-  'apps/crm/src/access/stream',
-  'packages/local-stack/src/system/',
+  '/infra/kafka/.*\\.test\\.mjs$',
+  '/packages/event-bus/src/.*\\.test\\.ts$',
+  '/packages/local-stack/src/system/.*\\.test\\.ts$',
+  '/apps/identity/src/outbox/.*\\.test\\.ts$',
+  '/apps/crm/src/access/stream[^/]*\\.test\\.ts$',
 ];
 
 export default {
-  ...base,
+  ...others,
   rootDir: '../..',
-  testMatch: suites.map((suite) => `<rootDir>/${suite}**/*.test.{ts,mjs}`),
+  testRegex: suites,
   testTimeout: 120_000,
   resolver: '<rootDir>/infra/kafka/resolver.cjs',
   reporters: ['default', ['<rootDir>/infra/kafka/reporter.mjs', { suites }]],
