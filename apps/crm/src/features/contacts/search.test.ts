@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { callerIn, openDatabase } from '../../testing/records.ts';
+import { createContacts } from './contacts.records.ts';
+
+const { database, close } = await openDatabase();
+const contacts = createContacts(database);
+afterAll(close);
+
+type Input = Parameters<typeof contacts.create>[1];
+
+const nobody = { tags: [], emails: [], phones: [], addresses: [] };
+
+/** A tenant with these contacts, and a search among them that gives first names, oldest first. */
+const tenantOf = async (people: Partial<Input>[]) => {
+  const caller = callerIn();
+  for (const person of people) {
+    await contacts.create(caller, { ...nobody, first_name: 'Nobody', ...person });
+  }
+  return async (search: string): Promise<string[]> => {
+    const { rows, total } = await contacts.list(caller, { search, sort: 'created_at' });
+    expect(total).toBe(rows.length);
+    return rows.map((row) => row.first_name);
+  };
+};
+
+describe('A search', () => {
+  test('finds text written with accents by a term without them, and the other way round', async () => {
+    const search = await tenantOf([
+      { first_name: 'Árvíztűrő' },
+      { first_name: 'Arvizturo' },
+      { first_name: 'Łukasz' },
+      { first_name: 'Weiß' },
+      { first_name: 'A\u0301rvizturo' },
+    ]);
+    const accented = ['Árvíztűrő', 'Arvizturo', 'A\u0301rvizturo'];
+    expect(await search('arvizturo')).toEqual(accented);
+    expect(await search('ÁRVÍZTŰRŐ')).toEqual(accented);
+    expect(await search('i\u0301zt')).toEqual(accented);
+    expect(await search('lukasz')).toEqual(['Łukasz']);
+    expect(await search('WEISS')).toEqual(['Weiß']);
+    expect(await search('ß')).toEqual(['Weiß']);
+  });
+
+  test('looks at names, e-mail addresses, telephone numbers, title and tags, and not at notes', async () => {
+    const search = await tenantOf([
+      { first_name: 'Ada', last_name: 'Lovelace' },
+      { first_name: 'B', email: 'b@primary.example' },
+      { first_name: 'C', emails: [{ label: 'home', email: 'c@second.example' }] },
+      { first_name: 'D', phone: '+36 20 111 2222' },
+      { first_name: 'E', phones: [{ label: 'desk', phone: '555-0199' }] },
+      { first_name: 'F', title: 'Head of procurement' },
+      { first_name: 'G', tags: ['newsletter', 'vip'] },
+      { first_name: 'H', notes: 'Likes procurement' },
+    ]);
+    expect(await search('ada lovelace')).toEqual(['Ada']);
+    expect(await search('b@primary')).toEqual(['B']);
+    expect(await search('second.ex')).toEqual(['C']);
+    expect(await search('111 22')).toEqual(['D']);
+    expect(await search('0199')).toEqual(['E']);
+    expect(await search('procure')).toEqual(['F']);
+    expect(await search('vip')).toEqual(['G']);
+    expect(await search('home')).toEqual([]);
+  });
+
+  test('takes %, _ and \\ to the letter, full-width ones too', async () => {
+    const search = await tenantOf([
+      { first_name: '100%' },
+      { first_name: '100 percent' },
+      { first_name: 'snake_case' },
+      { first_name: 'snakeXcase' },
+      { first_name: 'back\\slash' },
+    ]);
+    expect(await search('100%')).toEqual(['100%']);
+    expect(await search('%')).toEqual(['100%']);
+    expect(await search('\uff05')).toEqual(['100%']);
+    expect(await search('0%0')).toEqual([]);
+    expect(await search('e_c')).toEqual(['snake_case']);
+    expect(await search('_')).toEqual(['snake_case']);
+    expect(await search('k\\s')).toEqual(['back\\slash']);
+    expect(await search('\\')).toEqual(['back\\slash']);
+    expect(await search('\\%')).toEqual([]);
+  });
+
+  test('does not mind white space around the term, and a blank term finds all', async () => {
+    const search = await tenantOf([{ first_name: 'Ada' }, { first_name: 'Bob' }]);
+    expect(await search('  ada ')).toEqual(['Ada']);
+    expect(await search('   ')).toEqual(['Ada', 'Bob']);
+  });
+
+  test('follows a change, and does not find what is deleted', async () => {
+    const caller = callerIn();
+    const { id } = await contacts.create(caller, { ...nobody, first_name: 'Before' });
+    await contacts.change(caller, id, { first_name: 'After' });
+    const hits = async (search: string) => (await contacts.list(caller, { search })).total;
+    expect([await hits('before'), await hits('after')]).toEqual([0, 1]);
+    await contacts.remove(caller, id);
+    expect(await hits('after')).toBe(0);
+  });
+});
+
+describe('A term of one or two characters is a substring like any other', () => {
+  const alphabet = 'aAáÁbBß1%_\\-. \u4e2d';
+  const word = fc
+    .string({ unit: fc.constantFrom(...alphabet), minLength: 1, maxLength: 6 })
+    .filter((text) => text.trim() === text);
+  const plain = (text: string): string =>
+    text.toLowerCase().replaceAll('á', 'a').replaceAll('ß', 'ss');
+
+  /** More than the sample that decides how a term is looked for; one in `share` has the word. */
+  const crowd = (word: string, share: number): string[] =>
+    Array.from({ length: 1200 }, (_, i) => (i % share === 0 ? word : 'ooo'));
+
+  test('whether few rows have it or many', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(word, { minLength: 1, maxLength: 3 }),
+        fc.array(
+          word.filter((term) => [...term].length <= 2),
+          { minLength: 1, maxLength: 6 },
+        ),
+        fc.constantFrom(2, 50),
+        async (words, terms, share) => {
+          const caller = callerIn();
+          const names = words.flatMap((name) => crowd(name, share * words.length));
+          await database.contact.createMany({
+            data: names.map((firstName) => ({ tenantId: caller.tenantId, firstName })),
+          });
+          for (const search of terms) {
+            const { total } = await contacts.list(caller, { search });
+            const expected = names.filter((name) => plain(name).includes(plain(search)));
+            expect({ search, total }).toEqual({ search, total: expected.length });
+          }
+        },
+      ),
+      { numRuns: 5 },
+    );
+  });
+});

@@ -1,0 +1,74 @@
+import { migrate } from '@tessera/database-kit';
+import { freshDatabase } from '@tessera/local-stack';
+import pg from 'pg';
+import { migrations } from '../database.ts';
+import { createContacts } from '../features/contacts/contacts.records.ts';
+import { callerIn, openDatabase } from '../testing/records.ts';
+
+/** A database that is prepared by a statement, then migrated. */
+const migratedAfter = async (statement: string): Promise<string> => {
+  const { url } = await freshDatabase('bare', async () => {});
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  await admin.query(statement);
+  await admin.end();
+  await migrate(url, migrations);
+  return url;
+};
+
+/** As a hosted server does that offers only some extensions. */
+const refusing = (...extensions: string[]): string => `
+  CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands()
+               WHERE object_identity = ANY ('{${extensions.join()}}')) THEN
+      RAISE insufficient_privilege USING MESSAGE = 'not on this server';
+    END IF;
+  END $$;
+  CREATE EVENT TRIGGER refuse ON ddl_command_end WHEN TAG IN ('CREATE EXTENSION')
+    EXECUTE FUNCTION refuse()`;
+
+/** What searches find among three contacts, and the columns of the index behind them. */
+const searches = async (url: string, ...terms: string[]) => {
+  const { pool, database, close } = await openDatabase(url);
+  const contacts = createContacts(database);
+  const caller = callerIn();
+  const nobody = { tags: [], emails: [], phones: [], addresses: [] };
+  for (const first_name of ['Árpád', 'arpad', 'Zoë']) {
+    await contacts.create(caller, { ...nobody, first_name });
+  }
+  const found: string[][] = [];
+  for (const search of terms) {
+    const { rows } = await contacts.list(caller, { search, sort: 'created_at' });
+    found.push(rows.map((row) => row.first_name));
+  }
+  const { rows } = await pool.query(
+    `SELECT string_agg(attname, ' ' ORDER BY attnum) AS columns FROM pg_attribute
+     WHERE attrelid = 'tenant_crm.contacts_search'::regclass`,
+  );
+  await close();
+  return { found, index: rows[0].columns };
+};
+
+const accented = [['Árpád', 'arpad'], ['Zoë'], ['Zoë'], []];
+const plain = [['arpad'], ['Zoë'], [], []];
+const terms = ['ARPA', 'zo', 'OE', 'q'];
+
+test.each([
+  ['unaccent', plain, 'tenant_id search_text search_pieces tags'],
+  ['pg_trgm', accented, 'tenant_id search_pieces tags'],
+  ['btree_gin', accented, 'search_text search_pieces tags'],
+  ['unaccent,pg_trgm,btree_gin', plain, 'search_pieces tags'],
+])('Where %s cannot be had, searches find what they can', async (refused, found, index) => {
+  const url = await migratedAfter(refusing(refused));
+  expect(await searches(url, ...terms)).toEqual({ found, index });
+});
+
+test('Extensions that are there already are used where they are', async () => {
+  const url = await migratedAfter(`
+    CREATE SCHEMA elsewhere;
+    CREATE EXTENSION unaccent SCHEMA elsewhere;
+    CREATE EXTENSION pg_trgm SCHEMA elsewhere;
+    CREATE EXTENSION btree_gin SCHEMA elsewhere`);
+  const index = 'tenant_id search_text search_pieces tags';
+  expect(await searches(url, ...terms)).toEqual({ found: accented, index });
+});
