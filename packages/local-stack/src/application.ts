@@ -38,6 +38,8 @@ export interface Application {
   stop(): Promise<void>;
   /** Ends it as a crash would. */
   kill(): Promise<void>;
+  /** Settles when the process that was started last has ended, whoever ended it. */
+  ended(): Promise<void>;
 }
 
 const START_LIMIT_MS = 60_000;
@@ -93,5 +95,6 @@ export const application = (options: ApplicationOptions): Application => {
     },
     stop: async () => running?.stop(),
     kill: async () => running?.kill(),
+    ended: async () => void (await running?.exited),
   };
 };
