@@ -240,7 +240,7 @@ export interface paths {
         };
         /**
          * What the caller may do in the token’s tenant
-         * @description A deny beats every allow; what no policy allows is denied.
+         * @description A deny beats every allow; what no policy allows is denied. The policies of a client are its scopes. Clients and system administrators name the tenant to act in by the header `X-Tenant: <slug>`.
          */
         get: operations["listPolicies"];
         put?: never;
