@@ -26,7 +26,7 @@ export interface Declaration<
   readonly input: Shape & Field<Input>;
   readonly answer: Field<Answer>;
   /** Lists what leaves. */
-  present(row: Row<M>): Answer;
+  present(row: Row<M>): NoInfer<Answer>;
   /** The columns that lists can be sorted by. Each has an index `(tenant_id, column, id)`. */
   readonly sort: Readonly<Record<Sort, Column<M>>>;
   readonly defaultSort: NoInfer<Sort | `-${Sort}`>;
