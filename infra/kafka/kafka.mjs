@@ -156,19 +156,28 @@ function findsCoordinator(port) {
 }
 
 async function main() {
-  const { values } = parseArgs({
+  const { port, directory } = parseArgs({
     options: { port: { type: 'string' }, directory: { type: 'string' } },
-  });
-  const { port, directory } = values;
-  const kafka = await startBroker({
-    ...(port && { port: Number(port) }),
-    ...(directory && { directory }),
-  });
+  }).values;
+  const kafka = await startBroker({ port: port && Number(port), directory });
   console.log(`Kafka answers on ${kafka.brokers}`);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => kafka.stop());
+  let asked = false;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      asked = true;
+      kafka.stop();
+    });
+  }
+  // Neither a signal nor a kept process keeps this one alive.
   const awake = setInterval(() => undefined, 60_000);
-  process.exitCode = (await kafka.exited) === 143 ? 0 : 1;
+  await kafka.exited;
   clearInterval(awake);
+  if (!asked) throw new Error('Kafka has ended');
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  main().catch((error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  });
+}

@@ -13,7 +13,10 @@ export default class NothingLeftOut {
       .filter((suite) => !ran.some((path) => new RegExp(suite).test(path)))
       .map((suite) => `No test ran in ${suite}`);
     if (numPendingTests + numTodoTests > 0) problems.push('Tests were skipped');
-    if (problems.length > 0) this.#error = new Error(problems.join('; '));
+    if (problems.length === 0) return;
+    this.#error = new Error(problems.join('; '));
+    // Jest counts it and does not tell it.
+    console.error(this.#error.message);
   }
 
   getLastError() {
