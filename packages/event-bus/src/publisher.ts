@@ -23,9 +23,9 @@ export interface PublisherOptions extends Omit<ClientOptions, 'requestTimeoutMs'
 export interface Publisher {
   /**
    * Resolves once every replica in sync holds all of the messages; creates topics that do not exist.
-   * Rejects within the time limit when the broker cannot be reached or refuses one; then some, all
-   * or none of them were written, and publishing them again may write some twice. Calls made at the
-   * same time are sent one after the other, in their order.
+   * Rejects within the time limit when the broker cannot be reached or refuses one: then some, all
+   * or none of them were written. Where something went wrong on the way, a message may be there
+   * twice. Calls made at the same time are sent one after the other, in their order.
    */
   publish(messages: Message[]): Promise<void>;
   /** Waits for what is being published, then closes the connections. */

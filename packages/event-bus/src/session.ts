@@ -33,7 +33,7 @@ export interface Session {
 /** A fetch older than this says nothing about the broker's health. */
 const FRESH_MS = 2000;
 /** Without any answer for so long, the session is given up. */
-const STALL_MS = 15_000;
+const STALL_MS = 8000;
 const CLOSE_LIMIT_MS = 1000;
 const REQUEST_TIMEOUT_MS = 3000;
 
@@ -75,9 +75,9 @@ export function openSession(options: SessionOptions): Session {
   consumer.on('consumer.group_join', () => {
     if (joined) end('the group was joined anew');
     joined = true;
-    aliveAt = performance.now();
   });
   consumer.on('consumer.network.request', ({ payload }) => {
+    aliveAt = performance.now();
     if (payload.apiName === 'Fetch') fetched(payload.broker);
     // Nothing here commits: kafkajs does when the place to read from is gone and it skips to the end.
     if (payload.apiName === 'OffsetCommit') end('the records to read next are gone');
@@ -85,7 +85,6 @@ export function openSession(options: SessionOptions): Session {
 
   function fetched(address: string): void {
     if (over) return;
-    aliveAt = performance.now();
     const known = leaders.get(address);
     if (known === undefined) end(`${address} leads a topic now`);
     else if (isFresh(known)) known.answeredAt = aliveAt;
