@@ -178,20 +178,3 @@ describe('revocation', () => {
     expect(await identity.context.database.outboxEvent.count()).toBe(before);
   });
 });
-
-describe('the database', () => {
-  test('holds neither tokens nor secrets', async () => {
-    const token = await issue();
-    const { rows } = await identity.context.pool.query<{ row: string }>(
-      `SELECT t::text AS row FROM identity.oauth_artifacts t
-       UNION ALL SELECT s::text FROM identity.system_applications s
-       UNION ALL SELECT o::text FROM identity.outbox o`,
-    );
-    const everything = rows.map(({ row }) => row).join('\n');
-    expect(everything).toContain(createHash('sha256').update(token).digest('hex'));
-    for (const secret of [token, application.client_secret, other.client_secret]) {
-      expect(everything).not.toContain(secret);
-      expect(everything).not.toContain(Buffer.from(secret).toString('hex'));
-    }
-  });
-});
