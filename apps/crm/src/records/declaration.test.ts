@@ -1,6 +1,5 @@
 import { nullable, type Out, optional, shape, text, uuid } from '@tessera/fields';
 import { HttpError, invalidField } from '@tessera/http-kit';
-import type { contact } from '../features/contacts/contacts.records.ts';
 import { callerIn, openDatabase } from '../testing/records.ts';
 import { declareRecord } from './declaration.ts';
 import { equals } from './filters.ts';

@@ -91,6 +91,7 @@ const firstPages = async <R>(
   return complete(listing, rows, { page, total: rows[0]?.total ?? 0 });
 };
 
+/** Several reads of one moment; within a transaction, of that transaction. */
 const inSnapshot = <T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> =>
   '$transaction' in db
     ? db.$transaction(read, { isolationLevel: 'RepeatableRead', timeout: LONGEST_MS })

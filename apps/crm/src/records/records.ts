@@ -6,7 +6,7 @@ import type { Filters } from './filters.ts';
 import type { ListQuery } from './list-query.ts';
 import type { Listed } from './listing.ts';
 import { type Column, columnSql, columnsOf, type Db, type RecordModel, type Row } from './model.ts';
-import { RecordRepository } from './repository.ts';
+import { type Expected, RecordRepository } from './repository.ts';
 
 /** A record as it is presented, with its version. */
 export interface Versioned<Answer> {
@@ -60,26 +60,28 @@ export const createRecords = <
     version: row.version,
   });
 
-  const found = async (caller: Caller, id: string): Promise<Row<M>> => {
+  const missing = (): HttpError => notFound(`The ${name}`);
+  const find = async (caller: Caller, id: string): Promise<Row<M>> => {
     const row = await repository.find(caller.tenantId, reach(caller), id);
-    if (!row) throw notFound(`The ${name}`);
+    if (!row) throw missing();
     return row;
   };
-  const live = async (caller: Caller, id: string): Promise<Row<M>> => {
-    const row = await found(caller, id);
-    if (row.deletedAt) throw notFound(`The ${name}`);
+  const findLive = async (caller: Caller, id: string): Promise<Row<M>> => {
+    const row = await find(caller, id);
+    if (row.deletedAt) throw missing();
     return row;
   };
 
   const changeLive = async (
     caller: Caller,
-    target: { id: string; versions: readonly number[] | undefined },
+    { id, versions }: Omit<Expected, 'deleted'>,
     values: object,
   ): Promise<Row<M>> => {
-    const expected = { ...target, deleted: false };
+    const expected = { id, versions, deleted: false };
     const row = await repository.update(caller.tenantId, reach(caller), expected, values);
     if (row) return row;
-    await live(caller, target.id);
+    if (!versions) throw missing();
+    await findLive(caller, id);
     throw preconditionFailed();
   };
 
@@ -109,7 +111,7 @@ export const createRecords = <
     },
 
     async show(caller, id) {
-      return versioned(await live(caller, id));
+      return versioned(await findLive(caller, id));
     },
 
     async create(caller, input) {
@@ -133,9 +135,9 @@ export const createRecords = <
       const values = { deletedAt: null };
       const row = await repository.update(caller.tenantId, reach(caller), expected, values);
       if (row) return versioned(row);
-      const there = await found(caller, id);
-      if (there.deletedAt || versions?.includes(there.version) === false)
-        throw preconditionFailed();
+      const there = await find(caller, id);
+      const isExpected = !there.deletedAt && (versions?.includes(there.version) ?? true);
+      if (!isExpected) throw preconditionFailed();
       return versioned(there);
     },
   };

@@ -25,6 +25,14 @@ export interface ListRequest {
   readonly exactTotal: boolean;
 }
 
+/** The state in which a row is to be changed. */
+export interface Expected {
+  readonly id: string;
+  /** Any of them; undefined: whichever it is. */
+  readonly versions: readonly number[] | undefined;
+  readonly deleted: boolean;
+}
+
 const conditionsOf = (reached: Reached): Prisma.Sql[] =>
   Object.entries(reached).map(([column, value]) => sql`${columnSql(column)} = ${value}`);
 
@@ -75,15 +83,11 @@ export class RecordRepository<M extends RecordModel> {
     return row as Row<M>;
   }
 
-  /** Changes the row in one statement, if it is in one of the versions and deleted or not as said. */
+  /** Changes the row by one statement; undefined where there is none in the state that is expected. */
   async update(
     tenantId: string,
     reached: Reached,
-    {
-      id,
-      versions,
-      deleted,
-    }: { id: string; versions: readonly number[] | undefined; deleted: boolean },
+    { id, versions, deleted }: Expected,
     values: object,
   ): Promise<Row<M> | undefined> {
     const [row] = await this.#rows.updateManyAndReturn({

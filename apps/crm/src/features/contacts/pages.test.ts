@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { columns, crowd, inOrder } from '../../testing/crowd.ts';
+import { callerIn, openDatabase } from '../../testing/records.ts';
+import { createContacts } from './contacts.records.ts';
+
+const { pool, database, close } = await openDatabase();
+const contacts = createContacts(database);
+afterAll(close);
+
+const sorts = Object.keys(columns) as (keyof typeof columns)[];
+
+const sortedBy = (sort: keyof typeof columns, descending: boolean) =>
+  descending ? (`-${sort}` as const) : sort;
+
+describe('Pages', () => {
+  test('put together are the whole list, in order, under every sort', async () => {
+    const caller = await crowd(pool, 230);
+    for (const sort of sorts) {
+      for (const descending of [false, true]) {
+        const seen: string[] = [];
+        for (let page = 1, more = true; more; page += 1) {
+          const query = { sort: sortedBy(sort, descending), page, per_page: 30 };
+          const listed = await contacts.list(caller, query);
+          seen.push(...listed.rows.map(({ id }) => id));
+          more = listed.more;
+        }
+        expect(seen).toEqual(await inOrder(pool, caller.tenantId, sort, descending));
+      }
+    }
+  });
+
+  test('are those of a plain offset, however deep, from either end, narrowed or not', async () => {
+    const caller = await crowd(pool, 5000);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...sorts),
+        fc.boolean(),
+        fc.boolean(),
+        fc.integer({ min: 1, max: 100 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        async (sort, descending, narrowed, per_page, depth) => {
+          const condition = narrowed ? "tags @> ARRAY['even']" : 'true';
+          const all = await inOrder(pool, caller.tenantId, sort, descending, condition);
+          const last = Math.ceil(all.length / per_page);
+          const page = 1 + Math.floor(depth * (last - 1));
+          const listed = await contacts.list(caller, {
+            ...{ sort: sortedBy(sort, descending), page, per_page },
+            ...(narrowed && { tag: 'even' }),
+          });
+          const offset = (page - 1) * per_page;
+          expect(listed.rows.map(({ id }) => id)).toEqual(all.slice(offset, offset + per_page));
+          expect(listed).toMatchObject({ page, total: all.length, more: page < last });
+        },
+      ),
+      { numRuns: 60, examples: [['name', true, false, 100, 1]] },
+    );
+  });
+
+  test('beyond the end are the last page', async () => {
+    const caller = await crowd(pool, 120);
+    for (const query of [{}, { tag: 'even' }, { search: 'ada' }, { page: 900_000_000 }]) {
+      const listed = await contacts.list(caller, { page: 7, per_page: 50, ...query });
+      const total = 'tag' in query ? 60 : 120;
+      expect(listed).toMatchObject({ page: Math.ceil(total / 50), total, more: false });
+      expect(listed.rows).toHaveLength(total % 50);
+    }
+  });
+
+  test('of nothing are one empty page', async () => {
+    for (const query of [
+      {},
+      { page: 3 },
+      { page: 3000 },
+      { search: 'a' },
+      { tag: 'even', page: 2 },
+    ]) {
+      const listed = await contacts.list(callerIn(), query);
+      expect(listed).toMatchObject({ rows: [], page: 1, total: 0, more: false });
+    }
+  });
+});

@@ -1,0 +1,80 @@
+import type { Caller } from '../../http.ts';
+import { crowd, inOrder } from '../../testing/crowd.ts';
+import { openDatabase } from '../../testing/records.ts';
+import { createContacts } from './contacts.records.ts';
+
+const { pool, database, close } = await openDatabase();
+const contacts = createContacts(database);
+afterAll(close);
+
+test('A total and the rows beside it are of the same moment, while others write', async () => {
+  const caller = await crowd(pool, 60);
+  const ids = await inOrder(pool, caller.tenantId, 'name', false);
+  let reading = true;
+  const write = async (id: string) => {
+    while (reading) {
+      await pool.query(
+        `UPDATE tenant_crm.contacts SET deleted_at = CASE WHEN deleted_at IS NULL THEN now() END
+         WHERE id = $1`,
+        [id],
+      );
+    }
+  };
+  const read = async () => {
+    for (let round = 0; round < 150; round += 1) {
+      for (const query of [{ per_page: 100 }, { per_page: 100, page: 500 }, { tag: 'even' }]) {
+        const { rows, page, perPage, total } = await contacts.list(caller, query);
+        expect(rows).toHaveLength(Math.min(perPage, total - (page - 1) * perPage));
+      }
+    }
+  };
+  const writing = ids.slice(0, 4).map(write);
+  await read().finally(() => {
+    reading = false;
+  });
+  await Promise.all(writing);
+});
+
+describe('A list of more than 10,000 hits', () => {
+  const size = 10_040;
+  let caller: Caller;
+  beforeAll(async () => {
+    caller = await crowd(pool, size);
+  });
+
+  test('has an exact total while it is not narrowed', async () => {
+    const listed = await contacts.list(caller, { page: 101, per_page: 100 });
+    expect(listed).toMatchObject({ total: size, totalIsMinimum: false, more: false });
+    expect(listed.rows).toHaveLength(40);
+  });
+
+  test('has a minimum for a total when it is narrowed, and goes on beyond it', async () => {
+    const list = (page: number) =>
+      contacts.list(caller, { search: 'ada', sort: 'name', per_page: 100, page });
+    expect(await list(1)).toMatchObject({ total: 10_000, totalIsMinimum: true, more: true });
+    expect(await list(100)).toMatchObject({ total: 10_000, totalIsMinimum: true, more: true });
+    const beyond = await list(101);
+    expect(beyond).toMatchObject({ total: 10_000, totalIsMinimum: true, more: false });
+    const order = await inOrder(pool, caller.tenantId, 'name', false);
+    expect(beyond.rows.map(({ id }) => id)).toEqual(order.slice(10_000));
+  });
+
+  test('is counted to the end when that is asked for, or when a page lies beyond the end', async () => {
+    const search = 'ada';
+    for (const query of [{ exact_total: true }, { page: 900 }, { page: 402, exact_total: true }]) {
+      const listed = await contacts.list(caller, { search, ...query });
+      expect(listed).toMatchObject({ total: size, totalIsMinimum: false });
+      expect(listed.page).toBe(Math.min(query.page ?? 1, Math.ceil(size / 25)));
+    }
+  });
+
+  test('is exact at 10,000 hits', async () => {
+    await pool.query(
+      `UPDATE tenant_crm.contacts SET deleted_at = now() WHERE id IN (
+         SELECT id FROM tenant_crm.contacts WHERE tenant_id = $1 LIMIT 40)`,
+      [caller.tenantId],
+    );
+    const listed = await contacts.list(caller, { search: 'ada' });
+    expect(listed).toMatchObject({ total: 10_000, totalIsMinimum: false });
+  });
+});
