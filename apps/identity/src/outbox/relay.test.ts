@@ -1,12 +1,5 @@
 import { createLogger } from '@tessera/http-kit';
-import {
-  ascending,
-  change,
-  makeOutbox,
-  type TestOutbox,
-  TOPIC,
-  versionsByTenant,
-} from '../testing/outbox.ts';
+import { change, makeOutbox, type TestOutbox, TOPIC, versionsByTenant } from '../testing/outbox.ts';
 import { severable } from '../testing/severable.ts';
 import { until } from '../testing/until.ts';
 import { bumpPolicyVersion, enqueue } from './outbox.ts';
@@ -151,62 +144,6 @@ describe('a relay', () => {
     await until(() => outbox.allSent());
     const versions = versionsByTenant(seen.map(({ value }) => value));
     expect(versions).toEqual({ [acme]: [2, 3, 4] });
-  });
-});
-
-describe('the order of one key', () => {
-  test('is the order of commits, whoever else writes at the same time', async () => {
-    const [acme = '', globex = ''] = outbox.tenantIds;
-    const { seen } = startListing();
-    const work = async (tenantId: string): Promise<void> => {
-      for (let i = 0; i < 10; i += 1) await change(outbox.database, tenantId);
-    };
-    await Promise.all([acme, globex, acme, acme, globex, acme].map(work));
-    await until(() => outbox.allSent());
-    expect(versionsByTenant(seen.map(({ value }) => value))).toEqual({
-      [acme]: ascending(2, 40),
-      [globex]: ascending(2, 20),
-    });
-  });
-
-  test('holds for users, who have no version to lock', async () => {
-    const { seen } = startListing();
-    const userId = '01980a5d-b0c1-7d52-9f0e-6a2d7e4c1b93';
-    const committed: string[] = [];
-    const revoke = (reason: string): Promise<unknown> =>
-      outbox.database
-        .$transaction(async (tx) => {
-          const data = { user_id: userId, reason };
-          await enqueue(tx, { type: 'identity.token.revoked', data });
-          // Whoever takes the next turn has to wait for the end of this.
-          await tx.$executeRaw`SELECT pg_sleep(random() * 0.02)`;
-        })
-        .then(() => committed.push(reason));
-    await Promise.all(Array.from({ length: 10 }, (_, i) => revoke(`reason-${i}`)));
-    await until(() => outbox.allSent());
-    const stored = await outbox.database.outboxEvent.findMany({ orderBy: { id: 'asc' } });
-    const reasons = stored.map(({ payload }) => JSON.parse(JSON.stringify(payload)).data.reason);
-    expect(seen.map(({ value }) => JSON.parse(value).data.reason)).toEqual(reasons);
-    expect(reasons).toEqual(committed);
-  });
-
-  test('is kept without a deadlock where transactions tell of several in any order', async () => {
-    const [acme = '', globex = ''] = outbox.tenantIds;
-    const { seen } = startListing();
-    const tell = (...keys: string[]): Promise<void> =>
-      outbox.database.$transaction((tx) => {
-        const news = keys.map((tenant_id) => {
-          const data = { tenant_id, status: 'active' } as const;
-          return { type: 'identity.tenant.status_changed', data } as const;
-        });
-        return enqueue(tx, ...news);
-      });
-    const both = Array.from({ length: 10 }, (_, i) =>
-      i % 2 === 0 ? tell(acme, globex) : tell(globex, acme),
-    );
-    await Promise.all(both);
-    await until(() => outbox.allSent());
-    expect(seen).toHaveLength(20);
   });
 });
 
