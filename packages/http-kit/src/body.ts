@@ -22,27 +22,31 @@ const refusals: Readonly<Record<string, (cause: unknown) => HttpError>> = {
 const refusal = (error: { type?: string }): HttpError =>
   (refusals[error.type ?? ''] ?? malformed)(error);
 
+/** Looks at the bytes before they are decoded: a decoder replaces broken ones by what nobody sent. */
+const verify = (_req: unknown, _res: unknown, bytes: Buffer, charset: string): void => {
+  const fail = (type: string): never => {
+    throw Object.assign(new Error(type), { type });
+  };
+  // Chunks may turn out to hold nothing, and the parser would make an object of it.
+  if (bytes.length === 0) fail('entity.absent');
+  if (charset !== 'utf-8') fail('charset.unsupported');
+  if (!isUtf8(bytes)) fail('entity.malformed');
+};
+
 /**
- * Reads a JSON body of at most `limit` bytes into `req.body`; an absent body stays undefined.
- * Refuses other media types (415), what is too large (413), and malformed JSON or UTF-8 (400):
- * a decoder that replaces broken bytes would store something that nobody sent.
+ * Reads a JSON body of at most `limit` bytes (unpacked) into `req.body`; an absent body stays undefined.
+ * Refuses other media types and charsets (415), what is too large (413), and malformed JSON or UTF-8 (400).
  */
 export const jsonBody = (limit: number): RequestHandler => {
-  const parse = express.json({
-    limit,
-    strict: false,
-    verify: (_req, _res, bytes) => {
-      if (!isUtf8(bytes)) throw new Error('not UTF-8');
-    },
-  });
+  const parse = express.json({ limit, strict: false, verify });
   return (req: Request, res: Response, next) => {
     if (!hasBody(req)) return next();
     if (!req.is('application/json')) {
       const message = 'The body must be sent as application/json.';
       return next(new HttpError(415, 'unsupported_media_type', message));
     }
-    parse(req, res, (error?: unknown) =>
-      next(error ? refusal(error as { type?: string }) : undefined),
+    parse(req, res, (error?: { type?: string }) =>
+      next(error && error.type !== 'entity.absent' ? refusal(error) : undefined),
     );
   };
 };

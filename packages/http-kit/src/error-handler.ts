@@ -13,6 +13,18 @@ export const unknownRoute: RequestHandler = (req) => {
   throw new HttpError(404, 'not_found', `There is no ${req.method} ${req.path}.`);
 };
 
+/** Where the path is right and the method is not: 405 with `Allow` (RFC 9110). `OPTIONS` asks for just that. */
+export const wrongMethod = (methods: readonly string[]): RequestHandler => {
+  const known = methods.map((method) => method.toUpperCase());
+  const allow = [...known, ...(known.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  return (req, res) => {
+    if (req.method === 'OPTIONS') return void res.status(204).set('Allow', allow).end();
+    throw new HttpError(405, 'method_not_allowed', `${req.method} is not allowed here.`, {
+      headers: { Allow: allow },
+    });
+  };
+};
+
 const unexpected = (cause: unknown): HttpError =>
   new HttpError(500, 'internal_error', 'Something went wrong on our side.', { cause });
 
@@ -27,14 +39,18 @@ const malformedPath = (error: unknown): HttpError | undefined =>
  */
 export const errorHandler =
   ({ render, translate }: ErrorHandlerOptions): ErrorRequestHandler =>
-  (thrown, req, res, next) => {
+  // Express knows a handler of errors by its four parameters.
+  (thrown, req, res, _next) => {
     const error =
       thrown instanceof HttpError
         ? thrown
         : (malformedPath(thrown) ?? translate?.(thrown) ?? unexpected(thrown));
     res.locals.errorCode = error.code;
     if (error.status >= 500) req.log?.error({ err: error.cause ?? error }, error.message);
-    // Half an answer cannot be taken back: the connection is cut, so that the caller sees a failure.
-    if (res.headersSent) return next(thrown);
+    if (res.headersSent) {
+      // Half an answer cannot be taken back: the connection is cut, so that the caller sees a failure.
+      if (!res.writableEnded) res.destroy();
+      return;
+    }
     res.status(error.status).set(error.headers).json(render(error));
   };

@@ -7,7 +7,7 @@ export interface HealthOptions {
   readonly path: string;
   readonly service: string;
   readonly version: string;
-  /** Whether the service can do its work: the database answers and its migrations are applied. */
+  /** Whether the service can do its work (the database answers, its migrations are applied); throws: no. */
   ready(): Promise<boolean>;
 }
 
@@ -45,7 +45,7 @@ export const healthRoutes = ({ path, service, version, ready }: HealthOptions): 
       responses: { 200: Health },
       problems: { 503: 'The service cannot do its work yet' },
       async handler({ reply }) {
-        if (await ready()) return reply(200, health());
+        if (await ready().catch(() => false)) return reply(200, health());
         throw new HttpError(503, 'not_ready', 'The database is not ready.', {
           headers: { 'Retry-After': '1' },
         });

@@ -10,6 +10,7 @@ export interface Metrics {
   readonly server: Server;
 }
 
+/** The process's own metrics and the duration of its requests, in a registry that takes further ones. */
 export const createMetrics = (): Metrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -24,14 +25,24 @@ export const createMetrics = (): Metrics => {
     const started = performance.now();
     res.once('close', () => {
       const { operation = 'unknown' } = res.locals;
-      const labels = { operation, method: req.method, status: res.statusCode };
-      duration.observe(labels, (performance.now() - started) / 1000);
+      // An answer that did not go out whole has no status that anyone has seen.
+      const status = res.writableFinished ? res.statusCode : 'cut off';
+      duration.observe(
+        { operation, method: req.method, status },
+        (performance.now() - started) / 1000,
+      );
     });
     next();
   };
-  const server = createServer(async (req, res) => {
-    if (req.method !== 'GET' || req.url !== '/metrics') return void res.writeHead(404).end();
-    res.writeHead(200, { 'Content-Type': registry.contentType }).end(await registry.metrics());
+  const server = createServer((req, res) => {
+    if (req.method !== 'GET' || req.url?.split('?', 1)[0] !== '/metrics') {
+      return void res.writeHead(404).end();
+    }
+    // A gauge may ask a database that is away: that costs one answer, not the process.
+    registry.metrics().then(
+      (text) => res.writeHead(200, { 'Content-Type': registry.contentType }).end(text),
+      () => res.writeHead(500).end(),
+    );
   });
   return { registry, observe, server };
 };

@@ -1,7 +1,8 @@
 import { type Field, type FieldErrors, readTexts, type Shape, validate } from '@tessera/fields';
-import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { type Request, type RequestHandler, Router } from 'express';
 import { jsonBody } from './body.ts';
-import { HttpError, notFound, validationFailed } from './http-error.ts';
+import { wrongMethod } from './error-handler.ts';
+import { notFound, validationFailed } from './http-error.ts';
 import type { Limits } from './limits.ts';
 import type { Reply, RouteEntry, RouteGroups } from './route.ts';
 
@@ -20,12 +21,6 @@ export interface MountOptions<Caller> {
 
 type Named = readonly [id: string, route: RouteEntry];
 
-/** Literal segments come before parameters, so that `/tasks/board` is never taken for an id. */
-const byPath = ([, a]: Named, [, b]: Named): number => {
-  const inOrder = (path: string): string => path.replaceAll('{', '\uffff');
-  return inOrder(a.path) < inOrder(b.path) ? -1 : inOrder(a.path) > inOrder(b.path) ? 1 : 0;
-};
-
 /** Every route with its operation id; throws where one is unmarked or stands twice. */
 export const flatten = (groups: RouteGroups): Named[] => {
   const seen = new Set<string>();
@@ -33,10 +28,19 @@ export const flatten = (groups: RouteGroups): Named[] => {
     if (seen.has(what)) throw new Error(`${what} is declared twice.`);
     seen.add(what);
   };
+  const spellings = new Map<string, string>();
   return Object.values(groups).flatMap((table) =>
     Object.entries(table).map(([id, route]): Named => {
+      const address = route.path.replace(/\{\w+\}/g, '{}');
+      const spelling = spellings.get(address) ?? route.path;
+      spellings.set(address, spelling);
+      if (spelling !== route.path) {
+        throw new Error(
+          `${spelling} and ${route.path} are one address: name its parameters alike.`,
+        );
+      }
       once(`The operation "${id}"`);
-      once(`${route.method.toUpperCase()} ${route.path.replace(/\{\w+\}/g, '{}')}`);
+      once(`${route.method.toUpperCase()} ${address}`);
       if ([route.permission].flat().filter(Boolean).length === 0) {
         throw new Error(`${id}: a route names its permission, or "public", or "authenticated".`);
       }
@@ -58,24 +62,33 @@ const checked = (
   return undefined;
 };
 
-const checkedQuery = (shape: Shape | undefined, req: Request, errors: FieldErrors): unknown => {
-  const fields = shape?.fields ?? {};
-  for (const [name, value] of Object.entries(req.query)) {
-    if (!Object.hasOwn(fields, name)) errors[name] = [`${name} is no parameter of this address`];
-    else if (Array.isArray(value)) errors[name] = [`${name} must be given once`];
+const checkedQuery = (
+  shape: Shape | undefined,
+  query: Readonly<Record<string, unknown>>,
+  errors: FieldErrors,
+): unknown => {
+  const known: Record<string, unknown> = {};
+  const misplaced: FieldErrors = Object.create(null);
+  for (const [name, value] of Object.entries(query)) {
+    if (!shape || !Object.hasOwn(shape.fields, name)) {
+      misplaced[name] = [`${name} is no parameter of this address`];
+    } else if (Array.isArray(value)) misplaced[name] = [`${name} must be given once`];
+    else known[name] = value;
   }
-  const known = Object.entries(req.query).filter(([name]) => errors[name] === undefined);
-  return shape && checked(shape, readTexts(shape, Object.fromEntries(known)), 'query', errors);
+  const value = shape && checked(shape, readTexts(shape, known), 'query', errors);
+  Object.assign(errors, misplaced);
+  return value;
 };
 
 const answer = (route: RouteEntry): RequestHandler =>
   async function answer(req, res) {
     // Without a prototype, a parameter called "__proto__" is a name like any other.
     const errors: FieldErrors = Object.create(null);
-    const params = checked(route.params, req.params, 'path', errors);
+    const texts = route.params && readTexts(route.params, req.params);
+    const params = checked(route.params, texts, 'path', errors);
     // An id that cannot exist names nothing.
     if (Object.keys(errors).length > 0) throw notFound();
-    const query = checkedQuery(route.query, req, errors);
+    const query = checkedQuery(route.query, req.query, errors);
     const body = checked(route.body, req.body, 'body', errors);
     if (Object.keys(errors).length > 0) throw validationFailed(errors);
     const reply = (status: number, ...rest: unknown[]): Reply => {
@@ -113,34 +126,34 @@ const stepsOf = <Caller>(route: RouteEntry, options: MountOptions<Caller>): Requ
   return [...steps, answer(route)];
 };
 
-const byAddress = (routes: readonly Named[]): Map<string, Named[]> => {
+/** Literal segments come before parameters, so that `/tasks/board` is never taken for an id. */
+const literalsFirst = (a: string, b: string): number => {
+  const inOrder = (path: string): string => path.replaceAll('{', '\uffff');
+  return inOrder(a) < inOrder(b) ? -1 : 1;
+};
+
+const byAddress = (routes: readonly Named[]): [path: string, routes: Named[]][] => {
   const addresses = new Map<string, Named[]>();
   for (const named of routes) {
-    const path = named[1].path.replace(/\{(\w+)\}/g, ':$1');
+    const { path } = named[1];
     addresses.set(path, [...(addresses.get(path) ?? []), named]);
   }
-  return addresses;
+  return [...addresses].sort(([a], [b]) => literalsFirst(a, b));
 };
 
 /** Turns the tables into a router: limits, caller, gate, body, checks, handler, in this order. */
 export const mount = <Caller>(groups: RouteGroups, options: MountOptions<Caller>): Router => {
   const router = Router({ caseSensitive: true, strict: true });
-  for (const [path, routes] of byAddress(flatten(groups).sort(byPath))) {
-    const methods = routes.map(([, route]) => route.method.toUpperCase());
-    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  for (const [path, routes] of byAddress(flatten(groups))) {
+    const address = router.route(path.replace(/\{(\w+)\}/g, ':$1'));
     for (const [id, route] of routes) {
       const remember: RequestHandler = (_req, res, next) => {
         res.locals.operation = id;
         next();
       };
-      router[route.method](path, remember, ...stepsOf(route, options));
+      address[route.method](remember, ...stepsOf(route, options));
     }
-    router.all(path, (req: Request, res: Response) => {
-      if (req.method === 'OPTIONS') return void res.status(204).set('Allow', allow).end();
-      throw new HttpError(405, 'method_not_allowed', `${req.method} is not allowed here.`, {
-        headers: { Allow: allow },
-      });
-    });
+    address.all(wrongMethod(routes.map(([, route]) => route.method)));
   }
   return router;
 };

@@ -14,20 +14,38 @@ export interface DocumentOptions {
 
 type Schemas = Record<string, JsonSchema>;
 
-/** Lists named schemas once under `components` and leaves references where they stood. */
-const hoist = (schema: unknown, schemas: Schemas): unknown => {
-  if (Array.isArray(schema)) return schema.map((item) => hoist(item, schemas));
-  if (schema === null || typeof schema !== 'object') return schema;
-  const { title, ...rest } = schema as { title?: unknown } & Record<string, unknown>;
-  const inner = Object.fromEntries(Object.entries(rest).map(([k, v]) => [k, hoist(v, schemas)]));
-  // A property called "title" is an object; the name of a schema is a text.
-  if (typeof title !== 'string')
-    return title === undefined ? inner : { title: hoist(title, schemas), ...inner };
+const mapped = <T, U>(of: Readonly<Record<string, T>>, to: (value: T) => U): Record<string, U> =>
+  Object.fromEntries(Object.entries(of).map(([key, value]) => [key, to(value)]));
+
+/**
+ * Lists named schemas once under `components` and leaves references where they stood. Walks only where
+ * a schema holds schemas: the title in an example, or a field called "title", names none.
+ */
+const hoist = (given: JsonSchema, schemas: Schemas): JsonSchema => {
+  const below = (schema: unknown): unknown =>
+    typeof schema === 'object' ? hoist(schema as JsonSchema, schemas) : schema;
+  const { title, ...own } = given;
+  const { properties, items, additionalProperties, anyOf } = own as Partial<{
+    properties: Record<string, unknown>;
+    items: unknown;
+    additionalProperties: unknown;
+    anyOf: unknown[];
+  }>;
+  const schema = {
+    ...own,
+    ...(properties && { properties: mapped(properties, below) }),
+    ...(items !== undefined && { items: below(items) }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties: below(additionalProperties),
+    }),
+    ...(anyOf && { anyOf: anyOf.map(below) }),
+  };
+  if (typeof title !== 'string') return schema;
   const known = schemas[title];
-  if (known && JSON.stringify(known) !== JSON.stringify(inner)) {
+  if (known && JSON.stringify(known) !== JSON.stringify(schema)) {
     throw new Error(`Two different schemas are named "${title}".`);
   }
-  schemas[title] = inner;
+  schemas[title] = schema;
   return { $ref: `#/components/schemas/${title}` };
 };
 

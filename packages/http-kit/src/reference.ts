@@ -1,5 +1,7 @@
-import express, { type RequestHandler, Router } from 'express';
-import { absolutePath } from 'swagger-ui-dist';
+import { type RequestHandler, type Response, Router } from 'express';
+// The package's main module would load the whole page into this process.
+import folderOfAssets from 'swagger-ui-dist/absolute-path.js';
+import { wrongMethod } from './error-handler.ts';
 
 const page = (title: string): string => `<!doctype html>
 <html lang="en">
@@ -34,6 +36,8 @@ const policy = [
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
 
@@ -44,16 +48,25 @@ export const reference = (
   limit: RequestHandler,
 ): RequestHandler => {
   const router = Router({ caseSensitive: true, strict: true });
-  router.use('/docs', limit, (_req, res, next) => {
-    res.set({ 'Content-Security-Policy': policy, 'Cache-Control': 'public, max-age=300' });
-    next();
-  });
+  const serve = (path: string, maxAge: number, send: (res: Response) => void): void => {
+    const headers = {
+      'Content-Security-Policy': policy,
+      'Cache-Control': `public, max-age=${maxAge}`,
+    };
+    router
+      .route(path)
+      .get(limit, (_req, res) => send(res.set(headers)))
+      .all(wrongMethod(['get']));
+  };
   for (const [path, document] of Object.entries(documents)) {
     const body = JSON.stringify(document);
-    router.get(path, (_req, res) => void res.type('application/json').send(body));
+    serve(path, 300, (res) => res.type('application/json').send(body));
   }
-  router.get('/docs', (_req, res) => void res.type('html').send(page(title)));
-  router.get('/docs/start.js', (_req, res) => void res.type('text/javascript').send(start));
-  router.use('/docs/assets', express.static(absolutePath(), { index: false, maxAge: '1h' }));
+  serve('/docs', 300, (res) => res.type('html').send(page(title)));
+  serve('/docs/start.js', 300, (res) => res.type('text/javascript').send(start));
+  for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
+    const from = { root: folderOfAssets(), cacheControl: false };
+    serve(`/docs/assets/${file}`, 3600, (res) => res.sendFile(file, from));
+  }
   return router;
 };

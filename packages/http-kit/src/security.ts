@@ -19,9 +19,9 @@ export const securityHeaders = (): RequestHandler[] => [
 ];
 
 /** Lets browsers of exactly these origins in, and read the headers that clients need. */
-export const crossOrigin = (origins: readonly string[], credentials: boolean): RequestHandler =>
-  cors({
-    origin: origins.length === 0 ? false : [...origins],
+export const crossOrigin = (origins: readonly string[], credentials: boolean): RequestHandler => {
+  const toBrowsers = cors({
+    origin: [...origins],
     credentials,
     methods: ['GET', 'POST', 'PUT', 'DELETE'],
     exposedHeaders: [
@@ -30,3 +30,14 @@ export const crossOrigin = (origins: readonly string[], credentials: boolean): R
     ],
     maxAge: 600,
   });
+  const allowed: ReadonlySet<string | undefined> = new Set(origins);
+  return (req, res, next) => {
+    // A cache must not give one origin what was made for another.
+    if (allowed.size > 0) res.vary('Origin');
+    // `cors` takes every OPTIONS for a preflight; any other one asks a route for its methods.
+    const isPreflight = req.headers['access-control-request-method'] !== undefined;
+    const isForCors = allowed.has(req.headers.origin) && (req.method !== 'OPTIONS' || isPreflight);
+    if (isForCors) toBrowsers(req, res, next);
+    else next();
+  };
+};

@@ -8,7 +8,10 @@ export interface Listening {
   stop(graceMs?: number): Promise<void>;
 }
 
+/** The port belongs to someone else; the message names the variable that gives another one. */
 export class PortTaken extends Error {}
+
+const IDLE_CHECK_MS = 25;
 
 /** Listens on a port (0: any free one). A taken port rejects with `PortTaken` that names `variable`. */
 export const listen = async (
@@ -32,11 +35,13 @@ export const listen = async (
     stop: (graceMs = 3000) =>
       new Promise((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+        // A connection whose request ends now is kept alive for a next one, and would hold us up.
+        const release = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
         server.close(() => {
           clearTimeout(cut);
+          clearInterval(release);
           resolve();
         });
-        server.closeIdleConnections();
       }),
   };
 };

@@ -24,8 +24,6 @@ export const readSettings = <const F extends Fields>(
   }
   const result = validate(declared, readTexts(declared, readLists(fields, given)), 'environment');
   if (result.ok) return result.value as OutOf<F>;
-  const problems = Object.entries(result.errors).flatMap(([name, messages]) =>
-    messages.map((message) => (message.startsWith(name) ? message : `${name}: ${message}`)),
-  );
+  const problems = Object.values(result.errors).flat();
   throw new Error(`The configuration does not fit:\n${problems.map((p) => `- ${p}`).join('\n')}`);
 };

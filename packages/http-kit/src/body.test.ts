@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import request from 'supertest';
+import { listen } from './index.ts';
+import { appOf, everything, id, things } from './testing/things.ts';
+
+const app = appOf({ Things: things });
+const put = (headers: Record<string, string>, body: string | Buffer) =>
+  request(app)
+    .put(`/things/${id}`)
+    .set({ authorization: everything, 'content-type': 'application/json', ...headers })
+    .serialize((given: unknown) => given as string)
+    .send(body);
+
+describe('a body that does not fit is told apart:', () => {
+  test.each([
+    ['malformed JSON', 'application/json', '{"name":', 400],
+    ['broken UTF-8', 'application/json', Buffer.from('7b226e616d65223a22ff227d', 'hex'), 400],
+    ['another media type', 'text/plain', '{"name":"x"}', 415],
+    ['another charset', 'application/json; charset=latin1', '{"name":"x"}', 415],
+    ['UTF-16', 'application/json; charset=utf-16le', Buffer.from('{"name":"x"}', 'utf16le'), 415],
+    ['too many bytes', 'application/json', JSON.stringify({ name: 'x'.repeat(2000) }), 413],
+    ['a body that is no object', 'application/json', '7', 422],
+  ])('%s', async (_case, type, body, status) => {
+    const answer = await put({ 'content-type': type }, body);
+    expect(answer.status).toBe(status);
+    expect(answer.body.message).toEqual(expect.any(String));
+  });
+
+  test.each([
+    ['a packed body is unpacked', 'gzip', gzipSync('{"name":"x"}'), 200],
+    ['what unpacks to too much', 'gzip', gzipSync(`{"name":"${'x'.repeat(5_000_000)}"}`), 413],
+    ['what does not unpack', 'gzip', Buffer.from('{"name":"x"}'), 400],
+    ['an unknown packing', 'zip', gzipSync('{"name":"x"}'), 415],
+  ])('%s', async (_case, encoding, body, status) => {
+    const answer = await put({ 'content-encoding': encoding }, body);
+    expect(answer.status).toBe(status);
+  });
+});
+
+/** Sends what no client library would. */
+const sendRaw = async (headers: Record<string, string>, chunks: readonly string[]) => {
+  const server = await listen(app, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  const sent = httpRequest(`${server.url}/things/${id}`, {
+    method: 'PUT',
+    headers: { authorization: everything, ...headers },
+  });
+  const answered = once(sent, 'response');
+  for (const chunk of chunks) sent.write(chunk);
+  sent.end();
+  const [answer] = (await answered) as [IncomingMessage];
+  const body = JSON.parse((await answer.toArray()).join(''));
+  await server.stop(0);
+  return { status: answer.statusCode, body };
+};
+
+test('chunks that hold nothing are an absent body, not an empty object', async () => {
+  const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+  expect(await sendRaw(headers, [])).toMatchObject({
+    status: 422,
+    body: { errors: { body: ['body is required'] } },
+  });
+  expect(await sendRaw(headers, ['{"name":', '"x"}'])).toMatchObject({ status: 200 });
+});

@@ -1,0 +1,40 @@
+import express from 'express';
+import request from 'supertest';
+import { createLimits, errorHandler, healthRoutes, mount } from './index.ts';
+
+const serviceThatIs = (ready: () => Promise<boolean>) => {
+  const routes = healthRoutes({ path: '/api/health', service: 'things', version: '1.2.3', ready });
+  const unlimited = { window: 60, address: 0, principal: 0 };
+  const limits = createLimits<never>({
+    classes: { default: unlimited, service: unlimited },
+    principalKey: () => '',
+  });
+  const gate = { authenticate: () => Promise.reject(new Error('asked')), authorize: () => {} };
+  const app = express();
+  app.use(mount({ Health: routes }, { gate, limits, bodyLimit: 1000 }));
+  app.use(errorHandler({ render: ({ code, message }) => ({ error: code, message }) }));
+  return request(app);
+};
+
+test.each(['/api/health', '/livez', '/readyz'])('%s tells what runs', async (path) => {
+  const { body } = await serviceThatIs(async () => true)
+    .get(path)
+    .expect(200);
+  expect(body).toEqual({
+    status: 'ok',
+    service: 'things',
+    version: '1.2.3',
+    timestamp: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/),
+  });
+});
+
+test.each([
+  ['is not there yet', async () => false],
+  ['cannot be asked', () => Promise.reject(new Error('refused'))],
+])('a service whose database %s lives and is not ready', async (_case, ready) => {
+  const service = serviceThatIs(ready);
+  await service.get('/livez').expect(200);
+  const { headers, body } = await service.get('/readyz').expect(503);
+  expect(headers['retry-after']).toBe('1');
+  expect(body.error).toBe('not_ready');
+});

@@ -1,0 +1,120 @@
+import { setTimeout as later } from 'node:timers/promises';
+import type { RequestHandler } from 'express';
+import request from 'supertest';
+import { createLogger, requestLog } from './index.ts';
+import { appOf, everything, id, things } from './testing/things.ts';
+
+type Line = Record<string, unknown>;
+
+/** An app whose log is read here; `before` runs between the log and the routes. */
+const logged = (...before: RequestHandler[]) => {
+  const lines: Line[] = [];
+  const logger = createLogger('things', 'info', { write: (line) => lines.push(JSON.parse(line)) });
+  const app = appOf({ Things: things }, {}, requestLog(logger), ...before);
+  const written = async (count: number): Promise<Line[]> => {
+    while (lines.length < count) await later(1);
+    return lines;
+  };
+  return { app, written };
+};
+
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+test('a request leaves one line that says what happened, and nothing that was sent', async () => {
+  const { app, written } = logged();
+  await request(app)
+    .put(`/things/${id}?token=s3cret`)
+    .set({ authorization: `${everything} s3cret`, cookie: 's3cret=1', 'user-agent': 's3cret' })
+    .send({ name: 's3cret' })
+    .expect(422);
+  const lines = await written(1);
+  expect(lines).toEqual([
+    {
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      service: 'things',
+      request_id: expect.stringMatching(uuidPattern),
+      method: 'PUT',
+      path: `/things/${id}`,
+      status: 422,
+      operation: 'updateThing',
+      error: 'validation_failed',
+      duration_ms: expect.any(Number),
+      msg: 'PUT 422',
+    },
+  ]);
+  expect(JSON.stringify(lines)).not.toContain('s3cret');
+});
+
+describe('the id of a request', () => {
+  test('is the one that the caller gave, in the answer and in the log', async () => {
+    const { app, written } = logged();
+    const answer = await request(app).get('/things').set('x-request-id', 'trace-1.a_B');
+    expect(answer.headers['x-request-id']).toBe('trace-1.a_B');
+    expect((await written(1))[0]).toMatchObject({ request_id: 'trace-1.a_B' });
+  });
+
+  test.each(['', 'a b', 'a"b', 'é', 'x'.repeat(65), '<script>', 'a,b'])(
+    'is a new one where the given is none: %j',
+    async (given) => {
+      const { app } = logged();
+      const answer = await request(app)
+        .get('/things')
+        .set('x-request-id', Buffer.from(given).toString('latin1'));
+      expect(answer.headers['x-request-id']).toMatch(uuidPattern);
+    },
+  );
+});
+
+test('the cause of a 500 is logged under the id of its request, without what hangs on it', async () => {
+  const cause = Object.assign(new Error('insert failed', { cause: new Error('constraint') }), {
+    code: '23514',
+    detail: 'Failing row contains (s3cret)',
+    config: { password: 's3cret' },
+  });
+  const { app, written } = logged(() => {
+    throw cause;
+  });
+  const answer = await request(app).get('/things').expect(500);
+  expect(answer.text).not.toContain('insert failed');
+  const [fault, outcome] = await written(2);
+  expect(fault).toMatchObject({
+    level: 'error',
+    request_id: answer.headers['x-request-id'],
+    err: {
+      type: 'Error',
+      code: '23514',
+      message: expect.stringContaining('constraint'),
+      stack: expect.stringContaining('logs.test.ts'),
+    },
+  });
+  expect(outcome).toMatchObject({ level: 'error', status: 500, error: 'internal_error' });
+  expect(JSON.stringify([fault, outcome])).not.toContain('s3cret');
+});
+
+test('what is thrown and no error is logged too', async () => {
+  const { app, written } = logged(() => {
+    throw 'a text';
+  });
+  await request(app).get('/things').expect(500);
+  expect((await written(2))[0]).toMatchObject({ err: { type: 'string', message: 'a text' } });
+});
+
+test('an answer that fails half-way is cut off, and is no success in the log', async () => {
+  const { app, written } = logged((_req, res) => {
+    res.write('half');
+    throw new Error('broke');
+  });
+  await expect(request(app).get('/things')).rejects.toThrow('socket hang up');
+  const [fault, outcome] = await written(2);
+  expect(fault).toMatchObject({ err: { message: 'broke' } });
+  expect(outcome).toMatchObject({ msg: 'GET cut off', error: 'internal_error' });
+  expect(outcome).not.toHaveProperty('status');
+});
+
+test('a caller who leaves early is no success in the log', async () => {
+  const { app, written } = logged(() => void call.abort());
+  const call = request(app).get('/things');
+  await expect(call).rejects.toThrow('Aborted');
+  expect((await written(1))[0]).toMatchObject({ level: 'info', msg: 'GET cut off' });
+});

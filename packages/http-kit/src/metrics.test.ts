@@ -1,0 +1,55 @@
+import { setTimeout as later } from 'node:timers/promises';
+import { Gauge } from 'prom-client';
+import request from 'supertest';
+import { createMetrics } from './index.ts';
+import { appOf, everything, id, things } from './testing/things.ts';
+
+test('requests are measured by operation and status, whatever ids their paths hold', async () => {
+  const metrics = createMetrics();
+  const app = appOf({ Things: things }, {}, metrics.observe);
+  await request(app).get('/things').set('authorization', everything).expect(200);
+  await request(app).get('/things').expect(401);
+  await request(app).put(`/things/${id}`).expect(401);
+  await request(app).get(`/nothing/${id}`).expect(404);
+  const { text, headers } = await request(metrics.server).get('/metrics').expect(200);
+  expect(headers['content-type']).toContain('text/plain');
+  const counted = (labels: string) => text.includes(`_count{${labels}} 1\n`);
+  expect(counted('operation="listThings",method="GET",status="200"')).toBe(true);
+  expect(counted('operation="listThings",method="GET",status="401"')).toBe(true);
+  expect(counted('operation="updateThing",method="PUT",status="401"')).toBe(true);
+  expect(counted('operation="unknown",method="GET",status="404"')).toBe(true);
+  expect(text).toContain('process_cpu_seconds_total');
+  expect(text).not.toContain(id);
+});
+
+test('a caller who leaves early is not counted as a success', async () => {
+  const metrics = createMetrics();
+  const app = appOf({ Things: things }, {}, metrics.observe, () => void call.abort());
+  const call = request(app).get('/things');
+  await expect(call).rejects.toThrow('Aborted');
+  const scrape = async () => (await request(metrics.server).get('/metrics')).text;
+  while (!(await scrape()).includes('method="GET",status="cut off"} 1')) await later(1);
+});
+
+test('a metric that cannot be had fails the answer and not the process', async () => {
+  const { registry, server } = createMetrics();
+  let isAway = true;
+  new Gauge({
+    name: 'rows',
+    help: 'Rows',
+    registers: [registry],
+    collect() {
+      if (isAway) throw new Error('the database is away');
+      this.set(7);
+    },
+  });
+  await request(server).get('/metrics').expect(500);
+  isAway = false;
+  expect((await request(server).get('/metrics?x=1').expect(200)).text).toContain('rows 7');
+});
+
+test('the port of the metrics serves nothing else', async () => {
+  const { server } = createMetrics();
+  await request(server).get('/').expect(404);
+  await request(server).post('/metrics').expect(404);
+});

@@ -1,0 +1,165 @@
+import { int, shape, text, uuid } from '@tessera/fields';
+import request from 'supertest';
+import { empty } from './index.ts';
+import { appOf, everything, id, route, Thing, things } from './testing/things.ts';
+
+const app = appOf({ Things: things });
+const put = (path = `/things/${id}`) => request(app).put(path).set('authorization', everything);
+
+describe('a request travels through the steps of its route', () => {
+  test('without a caller it is 401 with a challenge', async () => {
+    const answer = await request(app).get('/things').expect(401);
+    expect(answer.headers['www-authenticate']).toBe('Bearer');
+    expect(answer.body.error).toBe('unauthenticated');
+  });
+
+  test('without the permission it is 403, before the body is even read', async () => {
+    await request(app).put(`/things/${id}`).set('authorization', 'bob').send('{').expect(403);
+  });
+
+  test('the handler gets checked and typed input, with defaults', async () => {
+    const answer = await request(app).get('/things?done=true').set('authorization', everything);
+    expect(answer.body).toEqual({ data: [{ id, name: 'ann 1', done: true }] });
+  });
+
+  test('a literal path is never taken for an id', async () => {
+    const answer = await request(app).get('/things/board').expect(204);
+    expect(answer.headers['x-board']).toBe('yes');
+  });
+});
+
+describe('input that does not fit', () => {
+  test.each([
+    ['/things?page=two', { page: [expect.any(String)] }],
+    ['/things?pgae=2', { pgae: ['pgae is no parameter of this address'] }],
+    ['/things?page=1&page=2', { page: ['page must be given once'] }],
+    ['/things?page=0&done=maybe', { page: [expect.any(String)], done: [expect.any(String)] }],
+    ['/things?constructor=1', { constructor: ['constructor is no parameter of this address'] }],
+    [
+      '/things?__proto__=1',
+      JSON.parse('{"__proto__":["__proto__ is no parameter of this address"]}'),
+    ],
+  ])('%s is 422 with the names', async (path, errors) => {
+    const answer = await request(app).get(path).set('authorization', everything).expect(422);
+    expect(answer.body.errors).toEqual(errors);
+  });
+
+  test('a parameter that is needed and given twice is told for the right reason', async () => {
+    const find = route({
+      method: 'get',
+      path: '/find',
+      permission: 'public',
+      summary: 'Find',
+      query: shape({ name: text(20) }),
+      responses: { 204: empty },
+      handler: ({ reply }) => reply(204),
+    });
+    const answer = await request(appOf({ Find: { find } }))
+      .get('/find?name=a&name=b')
+      .expect(422);
+    expect(answer.body.errors).toEqual({ name: ['name must be given once'] });
+  });
+
+  test('an id that cannot exist is 404', async () => {
+    await put('/things/nope').send({ name: 'x' }).expect(404);
+  });
+
+  test('an absent body is 422', async () => {
+    const answer = await put().expect(422);
+    expect(answer.body.errors).toEqual({ body: ['body is required'] });
+  });
+});
+
+describe('addresses', () => {
+  test('an unknown one is 404, in letter case and slashes too', async () => {
+    for (const path of ['/nothing', '/Things', '/things/']) {
+      await request(app).get(path).set('authorization', everything).expect(404);
+    }
+  });
+
+  test('a wrong method is 405 and says which are right', async () => {
+    const answer = await request(app).delete('/things').expect(405);
+    expect(answer.headers.allow).toBe('GET, HEAD, OPTIONS');
+    await request(app).options('/things').expect(204).expect('Allow', 'GET, HEAD, OPTIONS');
+  });
+
+  test('HEAD is answered as GET is, without the body', async () => {
+    const get = await request(app).get('/things').set('authorization', everything);
+    const head = await request(app).head('/things').set('authorization', everything).expect(200);
+    expect(head.headers['content-length']).toBe(get.headers['content-length']);
+    await request(app).head('/things').expect(401);
+  });
+
+  test('a number in the path is one', async () => {
+    const showYear = route({
+      method: 'get',
+      path: '/years/{year}',
+      permission: 'public',
+      summary: 'A year',
+      params: shape({ year: int(2000, 2100) }),
+      responses: { 200: shape({ next: int(2000, 2101) }) },
+      handler: ({ params, reply }) => reply(200, { next: params.year + 1 }),
+    });
+    const years = request(appOf({ Years: { showYear } }));
+    expect((await years.get('/years/2026').expect(200)).body).toEqual({ next: 2027 });
+    await years.get('/years/1999').expect(404);
+    await years.get('/years/soon').expect(404);
+  });
+
+  test('a malformed one is 400', async () => {
+    await put('/things/%E0%A4%A').send({ name: 'x' }).expect(400);
+  });
+});
+
+test('what nobody declared is a 500 that says nothing of its cause', async () => {
+  const answer = await request(app).post('/broken').expect(500);
+  expect(answer.body.error).toBe('internal_error');
+  expect(answer.text).not.toContain('hunter2');
+});
+
+describe('an app does not start', () => {
+  test('with a route that names no permission', () => {
+    const unmarked = { ...things.listThings, permission: '' };
+    expect(() => appOf({ Things: { unmarked } })).toThrow('unmarked: a route names its permission');
+  });
+
+  test('with an operation or an address that stands twice', () => {
+    expect(() => appOf({ A: things, B: things })).toThrow('"listThings" is declared twice');
+    expect(() => appOf({ A: { a: things.listThings, b: things.listThings } })).toThrow(
+      'GET /things is declared twice',
+    );
+  });
+
+  test('with an address whose parameters have two names', () => {
+    const removeThing = { ...things.showBoard, method: 'delete', path: '/things/{thing}' } as const;
+    expect(() => appOf({ A: things, B: { removeThing } })).toThrow(
+      '/things/{id} and /things/{thing} are one address: name its parameters alike.',
+    );
+  });
+
+  test('with a class of limits that does not exist', () => {
+    expect(() => appOf({ A: { a: { ...things.listThings, limit: 'lavish' } } })).toThrow(
+      '"lavish"',
+    );
+  });
+});
+
+test('a route that does not fit together does not compile', () => {
+  const get = { method: 'get', path: '/a', summary: '', responses: { 200: Thing } } as const;
+  const open = { ...get, permission: 'public' } as const;
+  const byId = { ...open, path: '/a/{id}' } as const;
+  const thing = { id, name: 'x', done: true };
+  const params = shape({ identifier: uuid() });
+  // @ts-expect-error the permission is missing
+  route({ ...get, handler: ({ reply }) => reply(200, thing) });
+  // @ts-expect-error there is no such permission
+  route({ ...get, permission: 'things.lsit', handler: ({ reply }) => reply(200, thing) });
+  // @ts-expect-error the path has a parameter without a field
+  route({ ...byId, params, handler: ({ reply }) => reply(200, thing) });
+  // @ts-expect-error the answer lacks a field
+  route({ ...open, handler: ({ reply }) => reply(200, { id, name: 'x' }) });
+  // @ts-expect-error the status is not declared
+  route({ ...open, handler: ({ reply }) => reply(201, thing) });
+  // @ts-expect-error a public route has no caller
+  route({ ...open, handler: ({ caller, reply }) => reply(200, { ...thing, name: caller.name }) });
+});

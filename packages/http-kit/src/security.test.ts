@@ -1,0 +1,84 @@
+import request from 'supertest';
+import { crossOrigin, securityHeaders } from './index.ts';
+import { appOf, everything, things } from './testing/things.ts';
+
+const app = appOf({ Things: things }, {}, ...securityHeaders());
+
+test('an answer cannot be run, framed, sniffed or stored', async () => {
+  const { headers } = await request(app).get('/things').set('authorization', everything);
+  expect(headers).toMatchObject({
+    'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'strict-transport-security': expect.stringContaining('max-age='),
+  });
+});
+
+describe('browsers of other origins', () => {
+  const ours = 'https://panel.example.com';
+  const open = appOf({ Things: things }, {}, crossOrigin([ours], true));
+  const from = (origin: string) => request(open).get('/things').set({ origin });
+
+  test('a listed one reads answers, refusals too, and the headers that clients need', async () => {
+    for (const call of [from(ours).set('authorization', everything), from(ours)]) {
+      const { headers } = await call;
+      expect(headers).toMatchObject({
+        'access-control-allow-origin': ours,
+        'access-control-allow-credentials': 'true',
+        vary: expect.stringContaining('Origin'),
+      });
+      expect(headers['access-control-expose-headers']?.split(',')).toEqual(
+        expect.arrayContaining(['ETag', 'Retry-After', 'RateLimit', 'RateLimit-Policy']),
+      );
+      expect(headers['access-control-expose-headers']).toMatch(/X-RateLimit-.*X-Request-Id/);
+    }
+    const wrong = await request(open).delete('/things').set('origin', ours).expect(405);
+    expect(wrong.headers['access-control-allow-origin']).toBe(ours);
+  });
+
+  test.each(['https://panel.example.com.evil.example', 'http://panel.example.com', 'null'])(
+    '%s is not let in, and caches keep the answers apart',
+    async (origin) => {
+      const { headers } = await from(origin).set('authorization', everything).expect(200);
+      expect(headers['access-control-allow-origin']).toBeUndefined();
+      expect(headers['access-control-allow-credentials']).toBeUndefined();
+      expect(headers.vary).toContain('Origin');
+    },
+  );
+
+  const preflight = (origin: string) =>
+    request(open).options('/things').set({
+      origin,
+      'access-control-request-method': 'PUT',
+      'access-control-request-headers': 'authorization,if-match',
+    });
+
+  test('a preflight of a listed one is told what it may send', async () => {
+    const { headers } = await preflight(ours).expect(204);
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': ours,
+      'access-control-allow-methods': 'GET,POST,PUT,DELETE',
+      'access-control-allow-headers': 'authorization,if-match',
+      'access-control-max-age': '600',
+    });
+  });
+
+  test('a preflight of any other is told nothing', async () => {
+    const { headers } = await preflight('https://evil.example').expect(204);
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+
+  test('an OPTIONS that is no preflight is answered by the route', async () => {
+    const plain = await request(open).options('/things').set('origin', ours).expect(204);
+    expect(plain.headers.allow).toBe('GET, HEAD, OPTIONS');
+    await request(open).options('/nothing').set('origin', ours).expect(404);
+  });
+
+  test('without origins in the configuration none is let in', async () => {
+    const closed = appOf({ Things: things }, {}, crossOrigin([], true));
+    const { headers } = await request(closed).get('/things').set('origin', ours);
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+  });
+});

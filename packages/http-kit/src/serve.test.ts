@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as later } from 'node:timers/promises';
+import { type Listening, listen, PortTaken } from './index.ts';
+
+/** A server whose answers wait until they are let go. */
+const holding = async () => {
+  const held: ServerResponse[] = [];
+  const place = { host: '127.0.0.1', port: 0, variable: 'THINGS_PORT' };
+  const listening = await listen((_req, res) => void held.push(res), place);
+  const agent = new Agent({ keepAlive: true });
+  const call = async (): Promise<{ text: string; connection: string | undefined }> => {
+    const [answer] = (await once(get(listening.url, { agent }), 'response')) as [IncomingMessage];
+    return { text: (await answer.toArray()).join(''), connection: answer.headers.connection };
+  };
+  const received = async (count: number): Promise<ServerResponse> => {
+    while (held.length < count) await later(1);
+    return held[count - 1] as ServerResponse;
+  };
+  return { listening, call, received, agent };
+};
+
+const isRefused = async ({ url }: Listening): Promise<boolean> =>
+  fetch(url).then(
+    () => false,
+    () => true,
+  );
+
+test('a taken port is told by its number and by the variable that changes it', async () => {
+  const { listening } = await holding();
+  const { port } = listening;
+  const second = listen(() => {}, { host: '127.0.0.1', port, variable: 'THINGS_PORT' });
+  await expect(second).rejects.toThrow(`Port ${port} is taken; set THINGS_PORT to a free one.`);
+  await expect(second).rejects.toBeInstanceOf(PortTaken);
+  await listening.stop();
+});
+
+test('what cannot be listened on is no taken port', async () => {
+  const place = { host: '203.0.113.1', port: 0, variable: 'THINGS_PORT' };
+  await expect(listen(() => {}, place)).rejects.not.toBeInstanceOf(PortTaken);
+});
+
+test('stopping lets a running request end, takes no new one, and waits no longer', async () => {
+  const { listening, call, received } = await holding();
+  const running = call();
+  const response = await received(1);
+  const started = performance.now();
+  const stopped = listening.stop(60_000);
+  expect(await isRefused(listening)).toBe(true);
+  response.end('done');
+  expect((await running).text).toBe('done');
+  await stopped;
+  expect(performance.now() - started).toBeLessThan(30_000);
+});
+
+test('stopping does not wait for a connection that is kept for later', async () => {
+  const { listening, call, received } = await holding();
+  const running = call();
+  (await received(1)).end('done');
+  expect((await running).connection).toBe('keep-alive');
+  const started = performance.now();
+  await listening.stop(60_000);
+  expect(performance.now() - started).toBeLessThan(30_000);
+});
+
+test('stopping cuts what does not end in time', async () => {
+  const { listening, call, received } = await holding();
+  const running = call();
+  const cut = expect(running).rejects.toThrow('socket hang up');
+  await received(1);
+  await listening.stop(20);
+  await cut;
+});
+
+test('stopping twice is stopping', async () => {
+  const { listening } = await holding();
+  await Promise.all([listening.stop(), listening.stop()]);
+});
