@@ -16,7 +16,7 @@ const running = () => {
     (name) => /^\d+$/.test(name) && Number(name) !== process.pid,
   );
   const isOurs = (command) =>
-    command.includes(root) && /postgres|mokapi|apps\/|local-stack|keep\.mjs/.test(command);
+    command.includes(root) && /postgres|mokapi|kafka|apps\/|local-stack|keep\.mjs/.test(command);
   return new Map(pids.map((pid) => [pid, commandOf(pid)]).filter(([, command]) => isOurs(command)));
 };
 

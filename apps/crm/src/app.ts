@@ -1,20 +1,14 @@
 import { isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit';
 import {
+  createApplication,
   createLimits,
-  crossOrigin,
-  errorHandler,
-  HttpError,
+  type HttpError,
   healthRoutes,
-  mount,
-  openapi,
   type RouteGroups,
-  reference,
-  requestLog,
-  securityHeaders,
+  unavailable,
   under,
-  unknownRoute,
 } from '@tessera/http-kit';
-import express, { type Express } from 'express';
+import type { Express } from 'express';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
@@ -53,10 +47,7 @@ const limitsOf = ({ limits }: Config) =>
 
 const translate = (error: unknown): HttpError | undefined =>
   isDatabaseUnavailable(error)
-    ? new HttpError(503, 'database_unavailable', 'The database does not answer. Try again.', {
-        headers: { 'Retry-After': '1' },
-        cause: error,
-      })
+    ? unavailable('database_unavailable', 'The database does not answer. Try again.', error)
     : undefined;
 
 /** The routes by tag, in the order of the document. */
@@ -65,39 +56,32 @@ const routesOf = ({ pool, database }: Context): RouteGroups => ({
     path: '/api/crm/health',
     service: 'crm',
     version,
-    ready: () => migrationsApplied(pool, migrations).catch(() => false),
+    ready: () => migrationsApplied(pool, migrations),
   }),
   Contacts: under('/api/crm', contactRoutes(createContacts(database))),
 });
 
 /** The application and its OpenAPI document. */
 export const createApp = (context: Context): { app: Express; document: object } => {
-  const { config, logger, metrics, access } = context;
-  const groups = routesOf(context);
-  const limits = limitsOf(config);
-  const document = openapi(groups, {
-    title: 'Tessera CRM',
-    version,
-    description: "The tenants' records, every route gated by the caller's rights.",
-    error: Problem,
-    problems,
+  const { config, logger, metrics, observers } = context;
+  return createApplication<Caller>({
+    groups: routesOf(context),
+    about: {
+      title: 'Tessera CRM',
+      version,
+      description: "The tenants' records, every route gated by the caller's rights.",
+      error: Problem,
+      problems,
+    },
+    gate: context.access.gate,
+    limits: limitsOf(config),
+    bodyLimit: BODY_LIMIT,
+    cors: { origins: config.corsOrigins, credentials: false },
+    trustedProxies: config.trustedProxies,
+    render: renderError,
+    translate,
+    logger,
+    metrics,
+    observers,
   });
-
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.enable('case sensitive routing');
-  app.set('query parser', 'simple');
-  app.set('trust proxy', config.trustedProxies);
-
-  app.use(requestLog(logger));
-  app.use(metrics.observe);
-  app.use(securityHeaders());
-  app.use(crossOrigin(config.corsOrigins, false));
-  for (const observer of context.observers) app.use(observer);
-  app.use(reference('Tessera CRM', { '/docs/api.json': document }, limits.address('service')));
-  app.use(mount(groups, { gate: access.gate, limits, bodyLimit: BODY_LIMIT }));
-  app.use(unknownRoute);
-  app.use(errorHandler({ render: renderError, translate }));
-  return { app, document };
 };

@@ -4,6 +4,7 @@ const needed = { DATABASE_URL: 'postgresql://localhost/crm', IDENTITY_URL: 'http
 
 test('little has to be said', () => {
   expect(readConfig(needed)).toEqual({
+    isLocal: false,
     host: '0.0.0.0',
     port: 4100,
     metricsPort: undefined,

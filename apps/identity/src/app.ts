@@ -1,20 +1,14 @@
 import { asyncapiDocument } from '@tessera/contracts';
 import { isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit';
 import {
+  createApplication,
   createLimits,
-  crossOrigin,
-  errorHandler,
-  HttpError,
+  type HttpError,
   healthRoutes,
-  mount,
-  openapi,
   type RouteGroups,
-  reference,
-  requestLog,
-  securityHeaders,
-  unknownRoute,
+  unavailable,
 } from '@tessera/http-kit';
-import express, { type Express, type Request } from 'express';
+import type { Express } from 'express';
 import { authorize } from './access.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
@@ -61,10 +55,7 @@ const limitsOf = ({ limits }: Config) =>
 
 const translate = (error: unknown): HttpError | undefined =>
   isDatabaseUnavailable(error)
-    ? new HttpError(503, 'database_unavailable', 'The database does not answer. Try again.', {
-        headers: { 'Retry-After': '1' },
-        cause: error,
-      })
+    ? unavailable('database_unavailable', 'The database does not answer. Try again.', error)
     : undefined;
 
 /** The routes by tag, in the order of the document. */
@@ -73,7 +64,7 @@ const routesOf = (context: Context): RouteGroups => ({
     path: '/api/health',
     service: 'identity',
     version,
-    ready: () => migrationsApplied(context.pool, migrations).catch(() => false),
+    ready: () => migrationsApplied(context.pool, migrations),
   }),
   Keys: keyRoutes(context.keys),
   'Sign-in': signInRoutes(context.signIn, context.config),
@@ -85,34 +76,26 @@ const routesOf = (context: Context): RouteGroups => ({
 
 /** The application and its OpenAPI document. */
 export const createApp = (context: Context): { app: Express; document: object } => {
-  const { config, logger, metrics } = context;
-  const groups = routesOf(context);
-  const limits = limitsOf(config);
-  const document = openapi(groups, {
-    title: 'Tessera identity',
-    version,
-    description: 'Who is calling, for which tenant, with which rights.',
-    error: Failure,
-    problems,
+  const { config, logger, metrics, observers } = context;
+  return createApplication<Caller>({
+    groups: routesOf(context),
+    about: {
+      title: 'Tessera identity',
+      version,
+      description: 'Who is calling, for which tenant, with which rights.',
+      error: Failure,
+      problems,
+    },
+    documents: { '/docs/events.json': asyncapiDocument() },
+    gate: { authenticate: (req) => context.authentication.caller(req), authorize },
+    limits: limitsOf(config),
+    bodyLimit: BODY_LIMIT,
+    cors: { origins: config.corsOrigins, credentials: true },
+    trustedProxies: config.trustedProxies,
+    render: renderError,
+    translate,
+    logger,
+    metrics,
+    observers,
   });
-
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.enable('case sensitive routing');
-  app.set('query parser', 'simple');
-  app.set('trust proxy', config.trustedProxies);
-
-  app.use(requestLog(logger));
-  app.use(metrics.observe);
-  app.use(securityHeaders());
-  app.use(crossOrigin(config.corsOrigins, true));
-  for (const observer of context.observers) app.use(observer);
-  const documents = { '/docs/api.json': document, '/docs/events.json': asyncapiDocument() };
-  app.use(reference('Tessera identity', documents, limits.address('public')));
-  const authenticate = (req: Request) => context.authentication.caller(req);
-  app.use(mount(groups, { gate: { authenticate, authorize }, limits, bodyLimit: BODY_LIMIT }));
-  app.use(unknownRoute);
-  app.use(errorHandler({ render: renderError, translate }));
-  return { app, document };
 };

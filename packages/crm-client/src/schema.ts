@@ -155,13 +155,13 @@ export interface components {
             country?: string | null;
         };
         Contact: {
-            title: string | null;
             /** Format: uuid */
             id: string;
             first_name: string;
             last_name: string | null;
             email: string | null;
             phone: string | null;
+            title: string | null;
             /** Format: uuid */
             company_id: string | null;
             /** Format: uuid */
@@ -177,11 +177,11 @@ export interface components {
             updated_at: string;
         };
         ContactInput: {
-            title?: string | null;
             first_name: string;
             last_name?: string | null;
             email?: string | null;
             phone?: string | null;
+            title?: string | null;
             /** Format: uuid */
             company_id?: string | null;
             /** Format: uuid */
@@ -736,11 +736,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    title?: string | null;
                     first_name?: string;
                     last_name?: string | null;
                     email?: string | null;
                     phone?: string | null;
+                    title?: string | null;
                     /** Format: uuid */
                     company_id?: string | null;
                     /** Format: uuid */

@@ -49,3 +49,7 @@ export const notFound = (what = 'The resource'): HttpError =>
 /** 401 with the challenge that RFC 6750 section 3 asks for. */
 export const unauthenticated = (message = 'Authentication is required.'): HttpError =>
   new HttpError(401, 'unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
+
+/** 503: something that the answer needs is away for the moment. */
+export const unavailable = (code: string, message: string, cause: unknown): HttpError =>
+  new HttpError(503, code, message, { headers: { 'Retry-After': '1' }, cause });

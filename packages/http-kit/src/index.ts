@@ -1,3 +1,4 @@
+export { type ApplicationOptions, createApplication } from './application.ts';
 export { jsonBody } from './body.ts';
 export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
 export { type HealthOptions, healthRoutes } from './health.ts';
@@ -6,6 +7,7 @@ export {
   invalidField,
   notFound,
   unauthenticated,
+  unavailable,
   validationFailed,
 } from './http-error.ts';
 export { createLimits, type LimitClass, type Limits, type LimitsOptions } from './limits.ts';
@@ -32,4 +34,5 @@ export {
 } from './route.ts';
 export { crossOrigin, securityHeaders } from './security.ts';
 export { type Listening, listen, PortTaken } from './serve.ts';
+export { requests, serviceSettings, serviceVariables } from './service-settings.ts';
 export { readSettings } from './settings.ts';

@@ -17,6 +17,8 @@ function end() {
   child.kill(signal);
   // SIGQUIT: PostgreSQL leaves without a checkpoint, Go programs leave at once.
   setTimeout(() => child.kill('SIGQUIT'), patience).unref();
+  // To a JVM that is a request for a report.
+  setTimeout(() => child.kill('SIGKILL'), 3 * patience).unref();
 }
 
 function leave(code) {

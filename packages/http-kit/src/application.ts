@@ -1,0 +1,50 @@
+import express, { type Express, type RequestHandler } from 'express';
+import { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
+import { type Logger, requestLog } from './logs.ts';
+import type { Metrics } from './metrics.ts';
+import { type MountOptions, mount } from './mount.ts';
+import { type DocumentOptions, openapi } from './openapi.ts';
+import { reference } from './reference.ts';
+import type { RouteGroups } from './route.ts';
+import { crossOrigin, securityHeaders } from './security.ts';
+
+export interface ApplicationOptions<Caller> extends MountOptions<Caller>, ErrorHandlerOptions {
+  readonly groups: RouteGroups;
+  readonly about: DocumentOptions;
+  /** Documents beside the OpenAPI one, by path. */
+  readonly documents?: Readonly<Record<string, object>>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** How many proxies in front are trusted to tell the client's address, counted from the right. */
+  readonly trustedProxies: number;
+  readonly cors: { readonly origins: readonly string[]; readonly credentials: boolean };
+  /** See every request before it is routed; tests hold answers against the document here. */
+  readonly observers: readonly RequestHandler[];
+}
+
+/** A service's application and its OpenAPI document. The middleware stands here in its order. */
+export const createApplication = <Caller>(
+  options: ApplicationOptions<Caller>,
+): { app: Express; document: object } => {
+  const { groups, about, logger, metrics, cors, limits } = options;
+  const document = openapi(groups, about);
+  const documents = { '/docs/api.json': document, ...options.documents };
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+  app.set('query parser', 'simple');
+  app.set('trust proxy', options.trustedProxies);
+
+  app.use(requestLog(logger));
+  app.use(metrics.observe);
+  app.use(securityHeaders());
+  app.use(crossOrigin(cors.origins, cors.credentials));
+  for (const observer of options.observers) app.use(observer);
+  app.use(reference(about.title, documents, limits.address('service')));
+  app.use(mount(groups, options));
+  app.use(unknownRoute);
+  app.use(errorHandler(options));
+  return { app, document };
+};

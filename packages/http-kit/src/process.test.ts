@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as later } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const service = fileURLToPath(new URL('./testing/service.ts', import.meta.url));
+const started: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+});
+
+/** Starts the service of the tests; `said` waits for a line. */
+const run = (behaviour: string) => {
+  const child = spawn(
+    process.execPath,
+    ['--conditions=source', '--import', 'tsx', service, behaviour],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  started.push(child);
+  const lines: string[] = [];
+  const output = createInterface({ input: child.stdout });
+  output.on('line', (line) => lines.push(line));
+  const ended = Promise.all([once(child, 'exit'), once(output, 'close')]).then(([[code]]) => ({
+    code: code as number | null,
+    lines,
+  }));
+  const said = async (part: string): Promise<void> => {
+    while (!lines.some((line) => line.includes(part))) await later(5);
+  };
+  return { child, said, ended };
+};
+
+const LIMIT_MS = 60_000;
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s stops a service in order and ends it with 0',
+  async (signal) => {
+    const { child, said, ended } = run('stops in order');
+    await said('ready');
+    child.kill(signal);
+    const { code, lines } = await ended;
+    expect(code).toBe(0);
+    expect(lines.slice(-2)).toEqual([expect.stringContaining(signal), 'in order']);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a Ctrl-C that arrives on several ways is one',
+  async () => {
+    const { child, said, ended } = run('stops in order');
+    await said('ready');
+    child.kill('SIGINT');
+    child.kill('SIGTERM');
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a second Ctrl-C, later, ends what does not stop',
+  async () => {
+    const { child, said, ended } = run('never stops');
+    await said('ready');
+    child.kill('SIGINT');
+    await said('stopping');
+    const patience = setInterval(() => child.kill('SIGINT'), 100);
+    const { code } = await ended;
+    clearInterval(patience);
+    expect(code).toBe(1);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a signal during the start ends it at once',
+  async () => {
+    const { child, said, ended } = run('never starts');
+    await said('ready');
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(1);
+  },
+  LIMIT_MS,
+);
+
+test.each([
+  ['does not start', 'Port 1 is taken; set THINGS_PORT to a free one.'],
+  ['throws later', 'nobody caught this'],
+  ['rejects later', 'nobody awaited this'],
+])(
+  'a service that %s ends with 1 and a line that says why',
+  async (behaviour, message) => {
+    const { code, lines } = await run(behaviour).ended;
+    expect(code).toBe(1);
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ level: 'fatal', msg: message });
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a service that fails to stop says so',
+  async () => {
+    const { child, said, ended } = run('fails to stop');
+    await said('ready');
+    child.kill('SIGTERM');
+    const { code, lines } = await ended;
+    expect(code).toBe(1);
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ msg: 'the database is away' });
+  },
+  LIMIT_MS,
+);
