@@ -1,6 +1,7 @@
 // A process for the tests of `runProcess`: it says "ready", and then does what its argument says.
 import { setTimeout as later } from 'node:timers/promises';
-import { createLogger, runProcess } from '../index.ts';
+import { createLogger } from '../logs.ts';
+import { runProcess } from '../process.ts';
 
 const [behaviour] = process.argv.slice(2);
 const forever = new Promise<never>(() => setInterval(() => {}, 60_000));
