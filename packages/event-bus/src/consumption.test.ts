@@ -4,6 +4,8 @@ import { createPublisher, type Publisher } from './publisher.ts';
 import { newTopics, openBroker, type TestBroker } from './testing/broker.ts';
 import { quiet, type Reading, read, until } from './testing/reading.ts';
 
+import.meta.jest.setTimeout(60_000);
+
 const topics = newTopics('moved', 'sold', 'joining', 'slow', 'bad', 'silent');
 const readings: Reading[] = [];
 let broker: TestBroker;
@@ -201,4 +203,4 @@ test('A broker that falls silent is noticed after 2 s; when it speaks again, onC
   await publish(topics.silent, 'heard');
   await until(() => reading.happened.at(-1) === 'heard');
   expect(reading.happened.slice(0, 3)).toEqual(['connected', 'disconnected', 'connected']);
-}, 30_000);
+});

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs, { type Admin, type Consumer, type Kafka, type Producer } from 'kafkajs';
 import type { Logger } from './logger.ts';
 
@@ -35,6 +36,9 @@ export interface Client {
 // Few and quick: whoever uses the client starts afresh with a new one. All are set, because kafkajs
 // has other defaults where NODE_ENV is "test".
 const RETRY = { initialRetryTime: 50, maxRetryTime: 500, multiplier: 2, factor: 0.2, retries: 2 };
+// A send outlasts an election of leaders.
+const SEND_RETRY = { ...RETRY, retries: 5 };
+const CREATION_POLL_MS = 50;
 const CONNECTION_TIMEOUT_MS = 1000;
 const KEEP_ALIVE_DELAY_MS = 60_000;
 
@@ -80,6 +84,7 @@ export function createClient(options: ClientOptions): Client {
         maxInFlightRequests: 1,
         allowAutoTopicCreation: false,
         createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+        retry: SEND_RETRY,
       }),
     consumer: (groupId) =>
       kafka.consumer({
@@ -111,11 +116,19 @@ async function withAdmin<T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): P
 
 async function ensureTopics(admin: Admin, topics: string[]): Promise<void> {
   // Listed first: a client without the right to create still works where they all exist.
+  const missing = await missingTopics(admin, topics);
+  if (missing.length === 0) return;
+  await admin.createTopics({
+    topics: missing.map((topic) => ({ topic, numPartitions: 1 })),
+    // It would fail where the broker that it asks has not heard of them yet.
+    waitForLeaders: false,
+  });
+  while ((await missingTopics(admin, topics)).length > 0) await sleep(CREATION_POLL_MS);
+}
+
+async function missingTopics(admin: Admin, topics: string[]): Promise<string[]> {
   const existing = new Set(await admin.listTopics());
-  const missing = topics.filter((topic) => !existing.has(topic));
-  if (missing.length > 0) {
-    await admin.createTopics({ topics: missing.map((topic) => ({ topic, numPartitions: 1 })) });
-  }
+  return topics.filter((topic) => !existing.has(topic));
 }
 
 async function leadersOf(admin: Admin, topics: string[]): Promise<Set<string>> {

@@ -5,7 +5,9 @@ import { createPublisher, type Publisher } from './publisher.ts';
 import { newTopics, openBroker, type TestBroker } from './testing/broker.ts';
 import { type Reading, read, until } from './testing/reading.ts';
 
-const LIMIT_MS = 60_000;
+// Apache Kafka needs some time to come back.
+import.meta.jest.setTimeout(180_000);
+
 const topics = newTopics('early', 'killed', 'leaving');
 let broker: TestBroker;
 let publisher: Publisher;
@@ -27,83 +29,75 @@ afterAll(() => broker.close());
 const publish = (topic: string, value: string): Promise<void> =>
   publisher.publish([{ topic, key: 'tenant', value }]);
 
-test(
-  'With the broker away at the start, both wait for it and then work',
-  async () => {
-    await broker.kill();
-    reading = read({ brokers: broker.brokers, topics: [topics.early] });
-    const { records, connected } = reading;
-    await expect(publish(topics.early, 'lost')).rejects.toThrow('Cannot publish');
-    expect(connected()).toBe(false);
-    await broker.start();
-    await until(connected);
-    await publish(topics.early, 'found');
-    await until(() => records.length === 1);
-    expect(String(records[0]?.value)).toBe('found');
-  },
-  LIMIT_MS,
-);
+test('With the broker away at the start, both wait for it and then work', async () => {
+  await broker.kill();
+  reading = read({ brokers: broker.brokers, topics: [topics.early] });
+  const { records, connected } = reading;
+  await expect(publish(topics.early, 'lost')).rejects.toThrow('Cannot publish');
+  expect(connected()).toBe(false);
+  await broker.start();
+  await until(connected);
+  await publish(topics.early, 'found');
+  await until(() => records.length === 1);
+  expect(String(records[0]?.value)).toBe('found');
+});
 
-test(
-  'Whenever the broker is killed, each published event is received, or onConnected says that some were missed',
-  async () => {
-    const history: string[] = [];
-    reading = read({
-      brokers: broker.brokers,
-      topics: [topics.killed],
-      onConnected: () => void history.push('connected'),
-      onRecord: ({ value }) => void history.push(`received ${value}`),
-    });
-    const { connected } = reading;
-    await until(connected);
+test('Whenever the broker is killed, each published event is received, or onConnected says that some were missed', async () => {
+  const history: string[] = [];
+  reading = read({
+    brokers: broker.brokers,
+    topics: [topics.killed],
+    onConnected: () => void history.push('connected'),
+    onRecord: ({ value }) => void history.push(`received ${value}`),
+  });
+  const { connected } = reading;
+  await until(connected);
 
-    let longest = 0;
-    let stop = false;
-    let published = 0;
-    // As the relay does: one after the other, each until it succeeds.
-    const publishing = (async () => {
-      while (!stop) {
-        const started = performance.now();
-        await publish(topics.killed, String(published)).then(
-          () => history.push(`published ${published++}`),
-          () => undefined,
-        );
-        longest = Math.max(longest, performance.now() - started);
-      }
-    })();
-    const another = (count: number): Promise<void> => {
-      const target = published + count;
-      return until(() => published >= target);
-    };
-
-    try {
-      for (const _ of [1, 2]) {
-        await another(10);
-        await broker.kill();
-        const killed = performance.now();
-        await until(() => !connected());
-        expect(performance.now() - killed).toBeLessThan(3000);
-        await broker.start();
-        await until(connected);
-        await another(10);
-      }
-    } finally {
-      stop = true;
-      await publishing;
+  let longest = 0;
+  let stop = false;
+  let published = 0;
+  // As the relay does: one after the other, each until it succeeds.
+  const publishing = (async () => {
+    while (!stop) {
+      const started = performance.now();
+      await publish(topics.killed, String(published)).then(
+        () => history.push(`published ${published++}`),
+        () => undefined,
+      );
+      longest = Math.max(longest, performance.now() - started);
     }
-    await until(() => history.includes(`received ${published - 1}`));
+  })();
+  const another = (count: number): Promise<void> => {
+    const target = published + count;
+    return until(() => published >= target);
+  };
 
-    expect(longest).toBeLessThan(6500);
-    expect(history.filter((event) => event === 'connected').length).toBeGreaterThanOrEqual(3);
-    const missed = Array.from({ length: published }, (_, value) => value).filter(
-      (value) =>
-        !history.includes(`received ${value}`) &&
-        history.lastIndexOf('connected') < history.indexOf(`published ${value}`),
-    );
-    expect(missed).toEqual([]);
-  },
-  LIMIT_MS,
-);
+  try {
+    for (const _ of [1, 2]) {
+      await another(10);
+      await broker.kill();
+      const killed = performance.now();
+      await until(() => !connected());
+      expect(performance.now() - killed).toBeLessThan(3000);
+      await broker.start();
+      await until(connected);
+      await another(10);
+    }
+  } finally {
+    stop = true;
+    await publishing;
+  }
+  await until(() => history.includes(`received ${published - 1}`));
+
+  expect(longest).toBeLessThan(6500);
+  expect(history.filter((event) => event === 'connected').length).toBeGreaterThanOrEqual(3);
+  const missed = Array.from({ length: published }, (_, value) => value).filter(
+    (value) =>
+      !history.includes(`received ${value}`) &&
+      history.lastIndexOf('connected') < history.indexOf(`published ${value}`),
+  );
+  expect(missed).toEqual([]);
+});
 
 /** A process that publishes, consumes, stops both when told to, and should then end by itself. */
 async function replica(): Promise<ChildProcess> {
@@ -132,21 +126,17 @@ async function replica(): Promise<ChildProcess> {
   return child;
 }
 
-test(
-  'A process that has stopped both ends by itself, with the broker there and with it gone',
-  async () => {
-    const [first, second] = await Promise.all([replica(), replica()]);
-    try {
-      first.stdin?.write('stop');
-      expect(await once(first, 'exit')).toEqual([0, null]);
-      await broker.kill();
-      second.stdin?.write('stop');
-      expect(await once(second, 'exit')).toEqual([0, null]);
-    } finally {
-      first.kill('SIGKILL');
-      second.kill('SIGKILL');
-      await broker.start();
-    }
-  },
-  LIMIT_MS,
-);
+test('A process that has stopped both ends by itself, with the broker there and with it gone', async () => {
+  const [first, second] = await Promise.all([replica(), replica()]);
+  try {
+    first.stdin?.write('stop');
+    expect(await once(first, 'exit')).toEqual([0, null]);
+    await broker.kill();
+    second.stdin?.write('stop');
+    expect(await once(second, 'exit')).toEqual([0, null]);
+  } finally {
+    first.kill('SIGKILL');
+    second.kill('SIGKILL');
+    await broker.start();
+  }
+});
