@@ -21,6 +21,14 @@ const follow = (code) =>
     stdio: ['ignore', 'inherit', 'inherit'],
   });
 
+/** A second start finds the ports taken: it ends with 1 and names the port and its variable. */
+const refusesTakenPort = () => {
+  const second = spawnSync('npm', ['start'], { cwd: root, encoding: 'utf8' });
+  if (second.status !== 1 || !/^Port \d+ is taken; set IDENTITY_PORT/m.test(second.stderr)) {
+    throw new Error(`A taken port is not told: exit code ${second.status}\n${second.stderr}`);
+  }
+};
+
 /** Starts the system as the README says, runs exactly its blocks, and stops it with Ctrl-C. */
 export const tour = async () => {
   const code = blocks(readFileSync(join(root, 'README.md'), 'utf8')).join('\n');
@@ -40,6 +48,7 @@ export const tour = async () => {
       ended.then(() => reject(new Error(`npm start ended:\n${said}`)));
     });
     if (follow(code).status !== 0) throw new Error('A block of the tour failed.');
+    refusesTakenPort();
     if (follow('false\ntrue').status === 0) throw new Error('A failing block is not noticed.');
   } finally {
     const asked = Date.now();
