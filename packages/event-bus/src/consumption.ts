@@ -14,7 +14,7 @@ export interface ConsumeOptions extends Omit<ClientOptions, 'requestTimeoutMs'> 
   /** Unique to this replica: each reads everything. Its groups at the broker begin with it and a dot. */
   groupId: string;
   /** Created if they do not exist, like `<topic>.dead-letter` of each. */
-  topics: string[];
+  topics: readonly string[];
   logger: Logger;
   /**
    * Called for one record after the other. One that it rejects, or throws at, goes to

@@ -7,7 +7,7 @@ export type { Consumer, Producer } from 'kafkajs';
 
 export interface ClientOptions {
   /** `host:port` of some brokers of the cluster. */
-  brokers: string[];
+  brokers: readonly string[];
   /** How this process calls itself in the broker's logs. */
   clientId: string;
   /** How long one request to the broker may take. */
@@ -26,9 +26,9 @@ export interface Client {
    * Creates those that do not exist yet, with the broker's default of replicas and one partition:
    * every consumer reads everything, so that more would share no work.
    */
-  ensureTopics(topics: string[]): Promise<void>;
+  ensureTopics(topics: readonly string[]): Promise<void>;
   /** The addresses (`host:port`) of the brokers that lead a partition of these topics. */
-  leadersOf(topics: string[]): Promise<Set<string>>;
+  leadersOf(topics: readonly string[]): Promise<Set<string>>;
   /** Closes every connection and refuses new ones, so that no retry of kafkajs lives on. */
   abandon(): void;
 }
@@ -63,7 +63,7 @@ const LOST_TRACK = new Set([
 export function createClient(options: ClientOptions): Client {
   const sockets = trackedSockets(options.dial ?? dial);
   const kafka = new kafkajs.Kafka({
-    brokers: options.brokers,
+    brokers: [...options.brokers],
     clientId: options.clientId,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     requestTimeout: options.requestTimeoutMs,
@@ -114,7 +114,7 @@ async function withAdmin<T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): P
   }
 }
 
-async function ensureTopics(admin: Admin, topics: string[]): Promise<void> {
+async function ensureTopics(admin: Admin, topics: readonly string[]): Promise<void> {
   // Listed first: a client without the right to create still works where they all exist.
   const missing = await missingTopics(admin, topics);
   if (missing.length === 0) return;
@@ -126,14 +126,14 @@ async function ensureTopics(admin: Admin, topics: string[]): Promise<void> {
   while ((await missingTopics(admin, topics)).length > 0) await sleep(CREATION_POLL_MS);
 }
 
-async function missingTopics(admin: Admin, topics: string[]): Promise<string[]> {
+async function missingTopics(admin: Admin, topics: readonly string[]): Promise<string[]> {
   const existing = new Set(await admin.listTopics());
   return topics.filter((topic) => !existing.has(topic));
 }
 
-async function leadersOf(admin: Admin, topics: string[]): Promise<Set<string>> {
+async function leadersOf(admin: Admin, topics: readonly string[]): Promise<Set<string>> {
   const { brokers } = await admin.describeCluster();
-  const metadata = await admin.fetchTopicMetadata({ topics });
+  const metadata = await admin.fetchTopicMetadata({ topics: [...topics] });
   const addresses = new Map(brokers.map(({ nodeId, host, port }) => [nodeId, `${host}:${port}`]));
   const leaders = new Set<string>();
   for (const { name, partitions } of metadata.topics) {

@@ -27,7 +27,7 @@ export interface Publisher {
    * or none of them were written. Where something went wrong on the way, a message may be there
    * twice. Calls made at the same time are sent one after the other, in their order.
    */
-  publish(messages: Message[]): Promise<void>;
+  publish(messages: readonly Message[]): Promise<void>;
   /** Waits for what is being published, then closes the connections. */
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   let closed = false;
   let queue: Promise<void> = Promise.resolve();
 
-  async function send(messages: Message[], deadline: number): Promise<void> {
+  async function send(messages: readonly Message[], deadline: number): Promise<void> {
     if (Date.now() >= deadline) throw failure('messages before these took all the time');
     try {
       await attempt(messages, deadline).catch((error) => {
@@ -51,7 +51,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     }
   }
 
-  async function attempt(messages: Message[], deadline: number): Promise<void> {
+  async function attempt(messages: readonly Message[], deadline: number): Promise<void> {
     connection ??= connectionTo({ ...options, requestTimeoutMs: timeoutMs });
     try {
       await before(deadline, connection.send(messages));
@@ -85,7 +85,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
 }
 
 interface Connection {
-  send(messages: Message[]): Promise<void>;
+  send(messages: readonly Message[]): Promise<void>;
   abandon(): void;
   close(): Promise<void>;
 }

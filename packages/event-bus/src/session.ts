@@ -16,9 +16,9 @@ export interface EventRecord {
 
 export interface SessionOptions extends Omit<ClientOptions, 'requestTimeoutMs'> {
   groupId: string;
-  topics: string[];
+  topics: readonly string[];
   /** Topics that are only created. */
-  alsoEnsure: string[];
+  alsoEnsure: readonly string[];
   onRecord(record: EventRecord): Promise<void>;
   onConnected(): void | Promise<void>;
 }
@@ -106,7 +106,7 @@ export function openSession(options: SessionOptions): Session {
       leaders.set(address, { answeredAt: Number.NEGATIVE_INFINITY, told: false });
     }
     await consumer.connect();
-    await consumer.subscribe({ topics: options.topics });
+    await consumer.subscribe({ topics: [...options.topics] });
     await consumer.run({
       autoCommit: false,
       async eachMessage({ topic, partition, message: { offset, key, value, headers = {} } }) {
