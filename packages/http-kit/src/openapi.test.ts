@@ -26,3 +26,38 @@ test('the OpenAPI document says what the routes do', () => {
     'x-permissions': 'public',
   });
 });
+
+const documentOf = (groups: RouteGroups) =>
+  openapi(groups, {
+    ...{ title: 'Things', version: '1.0.0', description: '', problems: {} },
+    error: shape({ message: text(100) }),
+  }) as { paths: Record<string, object>; components: { schemas: Record<string, object> } };
+
+const answering = (field: ReturnType<typeof shape>, path = '/named') =>
+  route({
+    ...{ method: 'get', path, permission: 'public', summary: 'Named' },
+    responses: { 200: field },
+    handler: ({ reply }) => reply(200, {}),
+  });
+
+test('a named shape stands once, and everywhere else there is a reference to it', () => {
+  const Label = named('Label', shape({ text: described(text(10), 'What it says', 'new') }));
+  const { paths, components } = documentOf({
+    Labels: { listLabels: answering(shape({ first: Label, all: list(Label) })) },
+  });
+  expect(components.schemas.Label).toMatchObject({
+    properties: { text: { description: 'What it says', examples: ['new'] } },
+  });
+  const reference = '{"$ref":"#/components/schemas/Label"}';
+  expect(JSON.stringify(paths).split(reference)).toHaveLength(3);
+});
+
+test('two different shapes of one name are told, not mixed up', () => {
+  const groups = {
+    Labels: {
+      one: answering(named('Label', shape({ text: text(10) })), '/one'),
+      other: answering(named('Label', shape({ text: text(20) })), '/other'),
+    },
+  };
+  expect(() => documentOf(groups)).toThrow('Two different schemas are named "Label"');
+});
