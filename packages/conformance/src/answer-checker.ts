@@ -17,6 +17,14 @@ export interface AnswerChecker {
 const isJson = (res: ServerResponse): boolean =>
   String(res.getHeader('content-type') ?? '').startsWith('application/json');
 
+const parsed = (payload: string): unknown => {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    return undefined;
+  }
+};
+
 /** Holds every answer of an app against what its OpenAPI document declares for the operation. */
 export const createAnswerChecker = (document: OpenApiDocument): AnswerChecker => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -35,7 +43,8 @@ export const createAnswerChecker = (document: OpenApiDocument): AnswerChecker =>
     if (!declared) return 'which it does not declare';
     if (!declared.content) return payload === '' ? undefined : 'with a body that is not declared';
     if (!declared.content['application/json']) return undefined;
-    if (!isJson(res)) return 'which is not JSON';
+    const answered = isJson(res) ? parsed(payload) : undefined;
+    if (answered === undefined) return 'which is not JSON';
     const pointer = [operation.path, operation.method.toLowerCase(), 'responses', res.statusCode]
       .map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1'))
       .map(encodeURIComponent)
@@ -43,9 +52,7 @@ export const createAnswerChecker = (document: OpenApiDocument): AnswerChecker =>
     const $ref = `document#/paths/${pointer}/content/application~1json/schema`;
     const fits = compiled.get($ref) ?? ajv.compile({ $ref });
     compiled.set($ref, fits);
-    return fits(JSON.parse(payload))
-      ? undefined
-      : `which does not fit (${ajv.errorsText(fits.errors)})`;
+    return fits(answered) ? undefined : `which does not fit (${ajv.errorsText(fits.errors)})`;
   };
 
   const check = (id: string, res: ServerResponse, payload: string): void => {
@@ -58,14 +65,21 @@ export const createAnswerChecker = (document: OpenApiDocument): AnswerChecker =>
   return {
     findings,
     observe(_req, res, next) {
-      const end = res.end;
+      const { write, end } = res;
+      const sent: Buffer[] = [];
+      const keep = ([chunk]: readonly unknown[]): void => {
+        if (typeof chunk === 'string' || chunk instanceof Uint8Array) sent.push(Buffer.from(chunk));
+      };
+      res.write = function (this: ObservedResponse, ...args: unknown[]) {
+        keep(args);
+        return Reflect.apply(write, this, args);
+      } as typeof res.write;
       res.end = function (this: ObservedResponse, ...args: unknown[]) {
-        const [chunk] = args;
+        keep(args);
         const { operation } = res.locals;
-        const whole = typeof chunk === 'string' || Buffer.isBuffer(chunk) ? String(chunk) : '';
         const isHead = res.req.method === 'HEAD';
         if (operation !== undefined && !isHead && res.statusCode !== 304) {
-          check(operation, res, whole);
+          check(operation, res, Buffer.concat(sent).toString());
         }
         return Reflect.apply(end, this, args);
       } as typeof res.end;

@@ -3,12 +3,14 @@ import { type JsonSchema, type OpenApiDocument, resolve } from './document.ts';
 
 let made = 0;
 
+const isEmail = (schema: JsonSchema): boolean => schema.pattern?.includes('@') ?? false;
+
 const sampleText = (schema: JsonSchema): string => {
   made += 1;
   if (schema.format === 'uuid') return randomUUID();
   if (schema.format === 'date-time') return '2026-01-02T03:04:05.678Z';
   if (schema.format === 'date') return '2026-01-02';
-  if (schema.pattern?.includes('@')) return `sample-${made}@example.com`;
+  if (isEmail(schema)) return `sample-${made}@example.com`;
   const text = `Sample ${made}`.padEnd(schema.minLength ?? 0, 'x').slice(0, schema.maxLength);
   if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(text)) {
     throw new Error(`No sample fits ${schema.pattern}: give its field an example (described()).`);
@@ -19,7 +21,8 @@ const sampleText = (schema: JsonSchema): string => {
 /** A value that fits a schema, with every optional property filled in. Texts differ from call to call. */
 export const sample = (document: OpenApiDocument, given: JsonSchema): unknown => {
   const schema = resolve(document, given);
-  if (schema.examples?.[0] !== undefined) return schema.examples[0];
+  // One address for everybody would be taken by the second time.
+  if (schema.examples?.[0] !== undefined && !isEmail(schema)) return schema.examples[0];
   if (schema.enum) return schema.enum[0];
   if (schema.anyOf?.[0]) return sample(document, schema.anyOf[0]);
   switch ([schema.type].flat()[0]) {

@@ -23,6 +23,9 @@ const lengthOf = (value: string): number => {
   return points;
 };
 
+/** Said by negation: reference pages make their examples from a positive pattern, and `\S` gives "}". */
+const notBlank = { not: { type: 'string', pattern: '^\\s*$' } };
+
 /** Text of 1 to `max` code points that is not blank; white space around it is cut off. */
 export const text = (max: number): Field<string, false> =>
   field(
@@ -31,7 +34,7 @@ export const text = (max: number): Field<string, false> =>
       if (value.length > max && lengthOf(value) > max) return error('string.max', { limit: max });
       return value.trim() || error('string.empty');
     }),
-    { type: 'string', maxLength: max, pattern: '\\S' },
+    { type: 'string', maxLength: max, ...notBlank },
   );
 
 /** Text kept to the letter, blanks and all: passwords, tokens, search terms. May be empty when `min` is 0. */
@@ -76,7 +79,7 @@ export const email = (): Field<string, false> => {
         ? value.toLowerCase()
         : error('email.invalid'),
     ),
-    { type: 'string', maxLength: 254, pattern: pattern.source },
+    { type: 'string', maxLength: 254, pattern: pattern.source, examples: ['ada@example.com'] },
   );
 };
 
