@@ -159,6 +159,7 @@ export interface components {
             id: string;
             first_name: string;
             last_name: string | null;
+            /** @example ada@example.com */
             email: string | null;
             phone: string | null;
             title: string | null;
@@ -179,6 +180,7 @@ export interface components {
         ContactInput: {
             first_name: string;
             last_name?: string | null;
+            /** @example ada@example.com */
             email?: string | null;
             phone?: string | null;
             title?: string | null;
@@ -198,6 +200,7 @@ export interface components {
         };
         LabelledEmail: {
             label: string;
+            /** @example ada@example.com */
             email: string;
         };
         LabelledPhone: {
@@ -738,6 +741,7 @@ export interface operations {
                 "application/json": {
                     first_name?: string;
                     last_name?: string | null;
+                    /** @example ada@example.com */
                     email?: string | null;
                     phone?: string | null;
                     title?: string | null;

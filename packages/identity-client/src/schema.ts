@@ -390,6 +390,7 @@ export interface components {
             last_name: string;
         };
         Login: {
+            /** @example ada@example.com */
             email: string;
             password: string;
             /**
