@@ -61,3 +61,13 @@ test('two different shapes of one name are told, not mixed up', () => {
   };
   expect(() => documentOf(groups)).toThrow('Two different schemas are named "Label"');
 });
+
+test('a field called "title" and the title in an example name no shape', () => {
+  const Article = shape({ title: text(50), body: text(500) });
+  const example = { title: 'News', body: 'None' };
+  const groups = { Articles: { show: answering(described(Article, 'An article', example)) } };
+  const { paths, components } = documentOf(groups);
+  expect(components.schemas).toEqual({});
+  expect(JSON.stringify(paths)).toContain('"examples":[{"title":"News","body":"None"}]');
+  expect(JSON.stringify(paths)).toContain('"properties":{"title":{"type":"string"');
+});

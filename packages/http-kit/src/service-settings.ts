@@ -2,6 +2,7 @@ import {
   described,
   int,
   list,
+  matching,
   type OutOf,
   oneOf,
   optional,
@@ -9,6 +10,13 @@ import {
   verbatim,
   withDefault,
 } from '@tessera/fields';
+
+/** To the letter as browsers send it: with a slash at its end it would never match, and nobody would know. */
+const origin = matching(
+  /^https?:\/\/[^/?#@*\s]+$/,
+  'an origin such as https://app.example.com',
+  300,
+);
 
 const port = () => int(0, 65_535);
 
@@ -36,7 +44,7 @@ export const serviceVariables = (standardPort: number) =>
       "host:port of brokers. Without them identity's events wait, and nothing tells CRM of changes.",
     ),
     CORS_ORIGINS: described(
-      withDefault(list(text(300), { max: 200 }), []),
+      withDefault(list(origin, { max: 200 }), []),
       'Browser origins that may call.',
     ),
     TRUSTED_PROXIES: described(

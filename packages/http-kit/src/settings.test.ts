@@ -1,5 +1,5 @@
 import { bool, int, list, matching, oneOf, optional, text, withDefault } from '@tessera/fields';
-import { readSettings } from './index.ts';
+import { readSettings, serviceVariables } from './index.ts';
 
 const fields = {
   PORT: withDefault(int(0, 65_535), 4000),
@@ -46,3 +46,16 @@ test('names every variable that does not fit, and repeats no value', () => {
   );
   expect(read).not.toThrow('s3cret');
 });
+
+test.each(['https://app.example.com/', '*', 'app.example.com', 'https://*.example.com'])(
+  'a browser would never send %s as its origin, which is told',
+  (origin) => {
+    const environment = {
+      DATABASE_URL: 'postgres://',
+      CORS_ORIGINS: `http://localhost:3000,${origin}`,
+    };
+    expect(() => readSettings(serviceVariables(4000), environment)).toThrow(
+      'CORS_ORIGINS.1 must be an origin such as https://app.example.com',
+    );
+  },
+);

@@ -63,7 +63,7 @@ export const things = {
   }),
 };
 
-const gate = {
+export const gate = {
   authenticate: async (req: express.Request): Promise<Caller> => {
     const [name, ...permissions] = (req.get('authorization') ?? '').split(' ');
     if (!name) throw unauthenticated();
