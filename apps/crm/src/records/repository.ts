@@ -1,5 +1,5 @@
 import { Prisma } from '../generated/prisma/client.ts';
-import { type Listed, readPage } from './listing.ts';
+import type { Listed } from './listing.ts';
 import {
   columnSql,
   type Db,
@@ -9,7 +9,9 @@ import {
   type Table,
   tableOf,
 } from './model.ts';
+import { readNarrowedList } from './narrowed-list.ts';
 import { searchCondition } from './search.ts';
+import { readWholeList } from './whole-list.ts';
 
 const { sql, join, raw } = Prisma;
 
@@ -36,7 +38,7 @@ export interface Expected {
 const conditionsOf = (reached: Reached): Prisma.Sql[] =>
   Object.entries(reached).map(([column, value]) => sql`${columnSql(column)} = ${value}`);
 
-const keptTotal = (table: string, tenantId: string): Prisma.Sql => sql`(
+const keptCount = (table: string, tenantId: string): Prisma.Sql => sql`(
   SELECT coalesce(sum(count), 0)::int FROM tenant_crm.record_counts
   WHERE table_name = ${table} AND tenant_id = ${tenantId}::uuid
 )`;
@@ -56,21 +58,22 @@ export class RecordRepository<M extends RecordModel> {
   }
 
   async list(tenantId: string, reached: Reached, request: ListRequest): Promise<Listed<Row<M>>> {
+    const { search, conditions, sort } = request;
     const table = raw(`tenant_crm.${this.#name}`);
     const live = sql`tenant_id = ${tenantId}::uuid AND deleted_at IS NULL`;
-    const narrowed = [...conditionsOf(reached), ...request.conditions];
-    const where = join([live, ...narrowed], ' AND ');
-    const { search, sort } = request;
-    return readPage(this.#db, {
+    const narrowing = [...conditionsOf(reached), ...conditions];
+    if (search) {
+      const among = join([live, ...narrowing], ' AND ');
+      narrowing.push(await searchCondition(this.#db, table, among, search));
+    }
+    const listing = {
       ...request,
-      table,
-      columns: this.#columns,
-      where: search
-        ? sql`${where} AND ${await searchCondition(this.#db, table, where, search)}`
-        : where,
-      keptTotal: search || narrowed.length > 0 ? undefined : keptTotal(this.#name, tenantId),
+      ...{ table, columns: this.#columns, live, liveTotal: keptCount(this.#name, tenantId) },
       sort: { ...sort, column: columnSql(sort.column) },
-    });
+    };
+    return narrowing.length === 0
+      ? readWholeList(this.#db, listing)
+      : readNarrowedList(this.#db, { ...listing, narrowing: join(narrowing, ' AND ') });
   }
 
   /** The row, deleted or not. */

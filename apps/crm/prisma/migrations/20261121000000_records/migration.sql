@@ -31,7 +31,8 @@ DECLARE
   folded text := 'lower(normalize(value))';
 BEGIN
   IF home IS NOT NULL THEN
-    folded := format('%1$s.unaccent(%2$L::regdictionary, %3$s)', home, home || '.unaccent', folded);
+    -- lower() once more: the sign for "number" folds to "No".
+    folded := format('lower(%1$s.unaccent(%2$L::regdictionary, %3$s))', home, home || '.unaccent', folded);
   END IF;
   EXECUTE 'CREATE FUNCTION tenant_crm.search_key(value text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN ' || folded;
@@ -59,6 +60,16 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10000
 RETURN (
   SELECT array_agg(one) || array_agg(one || next) FILTER (WHERE next IS NOT NULL)
   FROM unnest(string_to_array(folded, NULL), (string_to_array(folded, NULL))[2:]) AS pair(one, next)
+);
+
+-- The pieces to find a term by: those of two characters, or the only character that it has. Not for
+-- parallel plans: what is found by pieces is found before a worker has started.
+CREATE FUNCTION tenant_crm.term_pieces(term text) RETURNS text[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL UNSAFE
+RETURN (
+  SELECT coalesce(array_agg(piece), '{}')
+  FROM unnest(tenant_crm.search_pieces(tenant_crm.search_key(term))) AS piece
+  WHERE length(piece) = least(2, length(tenant_crm.search_key(term)))
 );
 
 -- Makes the index behind the search of a table that has search_text. Arrays that are filtered by what

@@ -1,0 +1,51 @@
+import { Prisma } from '../generated/prisma/client.ts';
+import {
+  type Counted,
+  exactly,
+  inSnapshot,
+  type Listed,
+  type Listing,
+  offsetOf,
+  ordered,
+  pageWithin,
+  readTotal,
+} from './listing.ts';
+import type { Db } from './model.ts';
+
+const { sql } = Prisma;
+
+/** From this offset on a page is found by its index alone, and its rows are read afterwards. */
+const DEEP = 1000;
+
+/** One of the first pages and the total, by one statement; undefined where the list ends before. */
+const firstPages = async <R>(db: Db, listing: Listing): Promise<Listed<R> | undefined> => {
+  const { table, columns, live, liveTotal, page, perPage } = listing;
+  const offset = offsetOf(page, perPage);
+  if (offset >= DEEP) return undefined;
+  const rows = await db.$queryRaw<Counted<R>[]>`
+    SELECT ${liveTotal} AS total, ${columns} FROM ${table} WHERE ${live}
+    ${ordered(listing)} LIMIT ${perPage} OFFSET ${offset}`;
+  if (rows.length === 0 && page > 1) return undefined;
+  return exactly(listing, { rows, page, total: rows[0]?.total ?? 0 });
+};
+
+/** Any page. Those in the second half are found from the end of the list. */
+const deepPage = <R>(db: Db, listing: Listing): Promise<Listed<R>> =>
+  inSnapshot(db, async (snapshot) => {
+    const { table, columns, live, liveTotal, perPage } = listing;
+    const total = await readTotal(snapshot, liveTotal);
+    const page = pageWithin(total, listing);
+    const before = offsetOf(page, perPage);
+    const limit = Math.min(perPage, total - before);
+    const after = total - before - limit;
+    const backwards = after < before;
+    const part = sql`${ordered(listing, backwards)} LIMIT ${limit} OFFSET ${backwards ? after : before}`;
+    const rows = await snapshot.$queryRaw<R[]>`
+      SELECT ${columns} FROM ${table}
+      WHERE id = ANY(ARRAY(SELECT id FROM ${table} WHERE ${live} ${part})) ${ordered(listing)}`;
+    return exactly(listing, { rows, page, total });
+  });
+
+/** One page of all live rows of a tenant. */
+export const readWholeList = async <R>(db: Db, listing: Listing): Promise<Listed<R>> =>
+  (await firstPages<R>(db, listing)) ?? deepPage<R>(db, listing);
