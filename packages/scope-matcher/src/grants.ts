@@ -35,11 +35,20 @@ const ofLength = (rules: readonly Rule[], length: number): Rule[] =>
     return rule.segments.length === length ? [rule] : [];
   });
 
-/** Given every rule that covers a permission: is it allowed? */
-const allows = (owner: Rights, covering: readonly Rule[]): boolean => {
-  const has = (role: Role): boolean => covering.some((r) => r.owner === owner && r.role === role);
-  return has('allow') && !has('deny') && (owner.scopes === undefined || has('scope'));
-};
+/** Whether one of the rules covers everything below, whatever the segments from `position` on are. */
+const coversRest = (rules: readonly Rule[], owner: Rights, role: Role, position: number): boolean =>
+  rules.some(
+    (rule) =>
+      rule.owner === owner &&
+      rule.role === role &&
+      rule.segments.every((segment, index) => index < position || segment === WILDCARD),
+  );
+
+/** Given the rules that fit so far: does the owner hold everything below? At the end, the permission itself. */
+const holdsRest = (rules: readonly Rule[], owner: Rights, position: number): boolean =>
+  coversRest(rules, owner, 'allow', position) &&
+  !rules.some((rule) => rule.owner === owner && rule.role === 'deny') &&
+  (owner.scopes === undefined || coversRest(rules, owner, 'scope', position));
 
 /**
  * What a change gives away: the permissions that `after` allows while neither `before` nor `holder`
@@ -64,11 +73,13 @@ export const grantsBeyond = ({
   const found: string[] = [];
 
   const walk = (path: readonly string[], length: number, fitting: readonly Rule[]): void => {
-    if (!fitting.some(({ owner, role }) => owner === given && role === 'allow')) return;
     const position = path.length;
+    if (!fitting.some(({ owner, role }) => owner === given && role === 'allow')) return;
+    // Where nothing below can be new, it need not be tried: or 200 rules would mean a million permissions.
+    if (holdsRest(fitting, held, position) || holdsRest(fitting, had, position)) return;
+    if (coversRest(fitting, given, 'deny', position)) return;
     if (position === length) {
-      const isNew = allows(given, fitting) && !allows(had, fitting) && !allows(held, fitting);
-      if (isNew) found.push(path.join('.'));
+      if (holdsRest(fitting, given, position)) found.push(path.join('.'));
       return;
     }
     for (const segment of new Set([...fitting.map((r) => `${r.segments[position]}`), WILDCARD])) {
