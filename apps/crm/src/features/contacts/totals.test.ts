@@ -68,6 +68,20 @@ describe('A list of more than 10,000 hits', () => {
     }
   });
 
+  test('is in order, too, where all hits are at the end of it', async () => {
+    await pool.query(
+      `INSERT INTO tenant_crm.contacts (id, tenant_id, first_name, last_name)
+       SELECT gen_random_uuid(), $1, 'Bob', '0' FROM generate_series(1, 5100)`,
+      [caller.tenantId],
+    );
+    const order = await inOrder(pool, caller.tenantId, 'name', false, "first_name = 'Ada'");
+    for (const page of [1, 2]) {
+      const { rows, more } = await contacts.list(caller, { search: 'ada', sort: 'name', page });
+      expect(rows.map(({ id }) => id)).toEqual(order.slice(page * 25 - 25, page * 25));
+      expect(more).toBe(true);
+    }
+  });
+
   test('is exact at 10,000 hits', async () => {
     await pool.query(
       `UPDATE tenant_crm.contacts SET deleted_at = now() WHERE id IN (
