@@ -23,7 +23,8 @@ export const run = (command, args, environment = {}) => {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, ...environment },
-    shell: process.platform === 'win32',
+    // There, npm and npx are scripts; Node itself may lie in "Program Files", which a shell would split.
+    shell: process.platform === 'win32' && command !== process.execPath,
   });
   if (result.status !== 0) process.exit(result.status ?? 1);
 };
@@ -53,10 +54,11 @@ const datesOf = (paths) => {
   return hash.digest('hex');
 };
 
-/** Does the work unless its fingerprint is the one it left behind the last time. */
-const unlessDone = (name, fingerprint, work) => {
+/** Does the work unless its result is there and its fingerprint is the one it left behind the last time. */
+const unlessDone = (name, result, fingerprint, work) => {
   const stamp = join(stamps, name);
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint) return;
+  const isThere = existsSync(join(root, result)) && existsSync(stamp);
+  if (isThere && readFileSync(stamp, 'utf8') === fingerprint) return;
   work();
   mkdirSync(stamps, { recursive: true });
   writeFileSync(stamp, fingerprint);
@@ -72,24 +74,29 @@ export const bootstrap = ({ build = false } = {}) => {
     ...workspace.flatMap((directory) => filesBelow(directory, isManifest)),
     ...filesBelow('patches', () => true),
   ];
-  unlessDone('installed', contentsOf(manifests), () => {
+  unlessDone('installed', 'node_modules/.modules.yaml', contentsOf(manifests), () => {
     pnpm('install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only');
   });
   for (const app of ['identity', 'crm']) {
     const schemas = filesBelow(`apps/${app}`, (name) =>
       /^(schema\.prisma|prisma\.config\.ts)$/.test(name),
     );
-    const generated = existsSync(join(root, 'apps', app, 'src', 'generated'));
-    const fingerprint = generated ? contentsOf(['pnpm-lock.yaml', ...schemas]) : 'nothing yet';
-    unlessDone(`generated-${app}`, fingerprint, () => {
+    const fingerprint = contentsOf(['pnpm-lock.yaml', ...schemas]);
+    unlessDone(`generated-${app}`, `apps/${app}/src/generated`, fingerprint, () => {
       run(process.execPath, ['packages/database-kit/tools/prisma.mjs', app, 'generate']);
     });
   }
   if (!build) return;
   const sources = workspace.flatMap((directory) =>
-    filesBelow(directory, (name) => /\.(ts|json)$/.test(name)),
+    filesBelow(directory, (name) => /\.(ts|json|prisma)$/.test(name)),
   );
-  unlessDone('built', datesOf(['tsconfig.base.json', ...sources]), () => {
-    run(process.execPath, ['node_modules/typescript/bin/tsc', '-b']);
-  });
+  const settings = ['tsconfig.json', 'tsconfig.base.json', 'pnpm-lock.yaml'];
+  unlessDone(
+    'built',
+    'packages/local-stack/dist/start.js',
+    datesOf([...settings, ...sources]),
+    () => {
+      run(process.execPath, ['node_modules/typescript/bin/tsc', '-b']);
+    },
+  );
 };

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { root } from './bootstrap.mjs';
 
 const commandOf = (pid) => {
@@ -20,11 +21,16 @@ const running = () => {
   return new Map(pids.map((pid) => [pid, commandOf(pid)]).filter(([, command]) => isOurs(command)));
 };
 
+/** A process may end a moment after the one that told it to. */
+const PATIENCE_MS = 5000;
+
 export const noProcessLeft = {
   running,
-  since(before) {
-    const left = [...running()].filter(([pid]) => !before.has(pid));
-    if (left.length > 0)
-      throw new Error(`Left behind:\n${left.map(([, command]) => command).join('\n')}`);
+  async since(before) {
+    const left = () => [...running()].filter(([pid]) => !before.has(pid));
+    const until = Date.now() + PATIENCE_MS;
+    while (left().length > 0 && Date.now() < until) await setTimeout(50);
+    const commands = left().map(([, command]) => command);
+    if (commands.length > 0) throw new Error(`Left behind:\n${commands.join('\n')}`);
   },
 };

@@ -15,8 +15,11 @@ let passed = 0;
 let failed = 0;
 
 const shell = (command, args) =>
-  spawnSync(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' })
-    .status === 0;
+  spawnSync(command, args, {
+    cwd: root,
+    stdio: 'inherit',
+    shell: process.platform === 'win32' && command !== process.execPath,
+  }).status === 0;
 const node = (...args) => shell(process.execPath, args);
 
 const check = async (name, run) => {
