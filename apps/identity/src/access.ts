@@ -47,7 +47,7 @@ const demand = (caller: Caller, permission: string, route: RouteEntry, req: Requ
     details: {
       required_permission: permission,
       resource_type: route.resource ?? null,
-      resource_id: Object.values(req.params).map(String).at(-1) ?? null,
+      resource_id: route.resource ? (Object.values(req.params).map(String).at(-1) ?? null) : null,
       user_id: caller.id,
     },
   });

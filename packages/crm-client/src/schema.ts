@@ -265,6 +265,15 @@ export interface operations {
                     };
                 };
             };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Some of what was sent does not fit; `errors` names each field */
             422: {
                 headers: {
@@ -328,6 +337,15 @@ export interface operations {
                     };
                 };
             };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Some of what was sent does not fit; `errors` names each field */
             422: {
                 headers: {
@@ -389,6 +407,15 @@ export interface operations {
                         timestamp: string;
                         version: string;
                     };
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description Some of what was sent does not fit; `errors` names each field */
@@ -468,6 +495,15 @@ export interface operations {
                         meta: components["schemas"]["PageMeta"];
                         links: components["schemas"]["PageLinks"];
                     };
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description There is no token, or identity says that it is not good */
@@ -661,6 +697,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
             };
             /** @description There is no token, or identity says that it is not good */
             401: {
@@ -888,6 +933,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description There is no token, or identity says that it is not good */
             401: {
                 headers: {
@@ -917,6 +971,24 @@ export interface operations {
             };
             /** @description It is in none of the versions that `If-Match` names */
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -984,6 +1056,15 @@ export interface operations {
                     };
                 };
             };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description There is no token, or identity says that it is not good */
             401: {
                 headers: {
@@ -1013,6 +1094,24 @@ export interface operations {
             };
             /** @description It is in none of the versions that `If-Match` names */
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

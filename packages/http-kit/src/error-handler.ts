@@ -28,9 +28,11 @@ export const wrongMethod = (methods: readonly string[]): RequestHandler => {
 const unexpected = (cause: unknown): HttpError =>
   new HttpError(500, 'internal_error', 'Something went wrong on our side.', { cause });
 
-const malformedPath = (error: unknown): HttpError | undefined =>
+const malformedAddress = (error: unknown): HttpError | undefined =>
   error instanceof URIError
-    ? new HttpError(400, 'malformed_path', 'The path is not well-formed.', { cause: error })
+    ? new HttpError(400, 'malformed_address', 'The address is not well-formed UTF-8.', {
+        cause: error,
+      })
     : undefined;
 
 /**
@@ -44,7 +46,7 @@ export const errorHandler =
     const error =
       thrown instanceof HttpError
         ? thrown
-        : (malformedPath(thrown) ?? translate?.(thrown) ?? unexpected(thrown));
+        : (malformedAddress(thrown) ?? translate?.(thrown) ?? unexpected(thrown));
     res.locals.errorCode = error.code;
     if (error.status >= 500) req.log?.error({ err: error.cause ?? error }, error.message);
     if (res.headersSent) {

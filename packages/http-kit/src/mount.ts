@@ -1,4 +1,11 @@
-import { type Field, type FieldErrors, readTexts, type Shape, validate } from '@tessera/fields';
+import {
+  type Field,
+  type FieldErrors,
+  readTexts,
+  type Shape,
+  shape,
+  validate,
+} from '@tessera/fields';
 import { type Request, type RequestHandler, Router } from 'express';
 import { jsonBody } from './body.ts';
 import { wrongMethod } from './error-handler.ts';
@@ -63,21 +70,30 @@ const checked = (
 };
 
 const checkedQuery = (
-  shape: Shape | undefined,
+  declared: Shape | undefined,
   query: Readonly<Record<string, unknown>>,
   errors: FieldErrors,
 ): unknown => {
   const known: Record<string, unknown> = {};
   const misplaced: FieldErrors = Object.create(null);
   for (const [name, value] of Object.entries(query)) {
-    if (!shape || !Object.hasOwn(shape.fields, name)) {
+    if (!declared || !Object.hasOwn(declared.fields, name)) {
       misplaced[name] = [`${name} is no parameter of this address`];
     } else if (Array.isArray(value)) misplaced[name] = [`${name} must be given once`];
     else known[name] = value;
   }
-  const value = shape && checked(shape, readTexts(shape, known), 'query', errors);
+  const value = declared && checked(declared, readTexts(declared, known), 'query', errors);
   Object.assign(errors, misplaced);
   return value;
+};
+
+/** The body of a route that takes none, where one is sent nevertheless. */
+const NOTHING = shape({});
+
+/** Throws a URIError, which is a 400: a parser that replaces broken bytes would look for something else. */
+const refuseMalformedQuery = (url: string): void => {
+  const start = url.indexOf('?');
+  if (start >= 0 && url.includes('%', start)) decodeURIComponent(url.slice(start));
 };
 
 const answer = (route: RouteEntry): RequestHandler =>
@@ -86,10 +102,12 @@ const answer = (route: RouteEntry): RequestHandler =>
     const errors: FieldErrors = Object.create(null);
     const texts = route.params && readTexts(route.params, req.params);
     const params = checked(route.params, texts, 'path', errors);
+    refuseMalformedQuery(req.originalUrl);
     // An id that cannot exist names nothing.
     if (Object.keys(errors).length > 0) throw notFound();
     const query = checkedQuery(route.query, req.query, errors);
-    const body = checked(route.body, req.body, 'body', errors);
+    const takes = route.body ?? (req.body === undefined ? undefined : NOTHING);
+    const body = checked(takes, req.body, 'body', errors);
     if (Object.keys(errors).length > 0) throw validationFailed(errors);
     const reply = (status: number, ...rest: unknown[]): Reply => {
       const declared = route.responses[status];
@@ -103,6 +121,10 @@ const answer = (route: RouteEntry): RequestHandler =>
     const { caller } = res.locals;
     await route.handler?.({ params, query, body, caller, req, res, reply } as never);
   };
+
+/** Where a body may come, whether or not the route has a use for one. */
+export const takesBody = (route: RouteEntry): boolean =>
+  route.body !== undefined || route.method !== 'get';
 
 const stepsOf = <Caller>(route: RouteEntry, options: MountOptions<Caller>): RequestHandler[] => {
   const { gate, limits, bodyLimit } = options;
@@ -122,7 +144,7 @@ const stepsOf = <Caller>(route: RouteEntry, options: MountOptions<Caller>): Requ
     );
   }
   if (route.forward) return [...steps, route.forward];
-  if (route.body) steps.push(jsonBody(bodyLimit));
+  if (takesBody(route)) steps.push(jsonBody(bodyLimit));
   return [...steps, answer(route)];
 };
 

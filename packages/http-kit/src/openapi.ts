@@ -1,5 +1,5 @@
 import type { Field, JsonSchema, Shape } from '@tessera/fields';
-import { flatten } from './mount.ts';
+import { flatten, takesBody } from './mount.ts';
 import { type Empty, permissionsOf, type RouteEntry, type RouteGroups } from './route.ts';
 
 export interface DocumentOptions {
@@ -54,8 +54,8 @@ const statusesOf = (route: RouteEntry): number[] => {
   return [
     ...(guarded ? [401, 403] : []),
     ...(route.params ? [404] : []),
-    ...(route.body ? [400, 413, 415] : []),
-    ...(route.forward ? [] : [422]),
+    ...(route.forward ? [] : [400, 422]),
+    ...(takesBody(route) ? [413, 415] : []),
     ...[429, 500, 503],
   ];
 };

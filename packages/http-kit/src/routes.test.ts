@@ -163,3 +163,24 @@ test('a route that does not fit together does not compile', () => {
   // @ts-expect-error a public route has no caller
   route({ ...open, handler: ({ caller, reply }) => reply(200, { ...thing, name: caller.name }) });
 });
+
+describe('what a route has no use for', () => {
+  test('a body where none is taken is 422 and named, and nothing is done', async () => {
+    const answer = await request(app).post('/broken').send({ surprise: 1 }).expect(422);
+    expect(answer.body.errors).toEqual({ surprise: ['surprise is not allowed'] });
+    await request(app)
+      .post('/broken')
+      .set('content-type', 'application/json')
+      .send('{')
+      .expect(400);
+  });
+
+  test('an empty body is as good as none', async () => {
+    await request(app).post('/broken').send({}).expect(500);
+  });
+
+  test('a query in broken UTF-8 is 400, not a search for something else', async () => {
+    const answer = await request(app).get('/things?page=%ff').set('authorization', everything);
+    expect(answer).toMatchObject({ status: 400, body: { error: 'malformed_address' } });
+  });
+});

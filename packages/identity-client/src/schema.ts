@@ -547,6 +547,15 @@ export interface operations {
                     };
                 };
             };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description Some of what was sent does not fit; `errors` names each field */
             422: {
                 headers: {
@@ -608,6 +617,15 @@ export interface operations {
                         timestamp: string;
                         version: string;
                     };
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description Some of what was sent does not fit; `errors` names each field */
@@ -673,6 +691,15 @@ export interface operations {
                     };
                 };
             };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description Some of what was sent does not fit; `errors` names each field */
             422: {
                 headers: {
@@ -727,6 +754,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JsonWebKeySet"];
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description Some of what was sent does not fit; `errors` names each field */
@@ -886,6 +922,15 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description There is no token, or it is expired, revoked or not genuine */
             401: {
                 headers: {
@@ -897,6 +942,24 @@ export interface operations {
             };
             /** @description The caller lacks a permission, which is named, or the tenant is suspended */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1224,6 +1287,15 @@ export interface operations {
                     "application/json": components["schemas"]["AuthorizationServerMetadata"];
                 };
             };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description Some of what was sent does not fit; `errors` names each field */
             422: {
                 headers: {
@@ -1278,6 +1350,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuthorizationServerMetadata"];
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description Some of what was sent does not fit; `errors` names each field */
@@ -1339,6 +1420,15 @@ export interface operations {
                         data: components["schemas"]["Me"];
                         message?: string;
                     };
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description There is no token, or it is expired, revoked or not genuine */
@@ -1418,6 +1508,15 @@ export interface operations {
                         data: components["schemas"]["Principal"];
                         message?: string;
                     };
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description There is no token, or it is expired, revoked or not genuine */
@@ -1501,6 +1600,15 @@ export interface operations {
                     };
                 };
             };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description There is no token, or it is expired, revoked or not genuine */
             401: {
                 headers: {
@@ -1578,6 +1686,15 @@ export interface operations {
                         data: components["schemas"]["Permission"][];
                         message?: string;
                     };
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description There is no token, or it is expired, revoked or not genuine */
@@ -1666,6 +1783,15 @@ export interface operations {
                         data: components["schemas"]["Member"][];
                         meta: components["schemas"]["PageMeta"];
                     };
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description There is no token, or it is expired, revoked or not genuine */
@@ -1757,6 +1883,15 @@ export interface operations {
                         data: components["schemas"]["Member"];
                         message?: string;
                     };
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description There is no token, or it is expired, revoked or not genuine */
@@ -1967,6 +2102,15 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description There is no token, or it is expired, revoked or not genuine */
             401: {
                 headers: {
@@ -1996,6 +2140,24 @@ export interface operations {
             };
             /** @description The member is the last owner */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

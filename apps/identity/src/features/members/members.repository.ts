@@ -168,22 +168,28 @@ export class MembersRepository {
     this.#database = database;
   }
 
-  async list(tenantId: string, query: MemberQuery): Promise<{ members: Member[]; total: number }> {
+  /** One page, and the number of it: a page beyond the last one is the last one. */
+  async list(
+    tenantId: string,
+    query: MemberQuery,
+  ): Promise<{ members: Member[]; page: number; total: number }> {
     const where = { tenantId, ...matching(query.search) };
-    const [rows, total] = await this.#database.$transaction(
-      [
-        this.#database.membership.findMany({
+    const { perPage, sort } = query;
+    return this.#database.$transaction(
+      async (tx) => {
+        const total = await tx.membership.count({ where });
+        const page = Math.min(query.page, Math.max(1, Math.ceil(total / perPage)));
+        const rows = await tx.membership.findMany({
           where,
           include: whole,
-          orderBy: [...orderOf(query.sort), { userId: query.sort.order }],
-          skip: (query.page - 1) * query.perPage,
-          take: query.perPage,
-        }),
-        this.#database.membership.count({ where }),
-      ],
+          orderBy: [...orderOf(sort), { userId: sort.order }],
+          skip: (page - 1) * perPage,
+          take: perPage,
+        });
+        return { members: rows.map(memberOf), page, total };
+      },
       { isolationLevel: 'RepeatableRead' },
     );
-    return { members: rows.map(memberOf), total };
   }
 
   async find(tenantId: string, userId: string): Promise<Member | null> {

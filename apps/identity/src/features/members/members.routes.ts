@@ -12,7 +12,7 @@ import {
   withDefault,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { done, page, pageMeta, route, success } from '../../http.ts';
+import { done, pageMeta, page as pageOf, route, success } from '../../http.ts';
 import type { Member as MemberRecord } from './members.repository.ts';
 import type { MembersService } from './members.service.ts';
 
@@ -67,13 +67,13 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
       search: optional(text(200)),
       sort: withDefault(oneOf(...SORTS), 'name'),
     }),
-    responses: { 200: page(Member) },
+    responses: { 200: pageOf(Member) },
     async handler({ params, query, reply }) {
-      const { page: current, per_page: perPage, search } = query;
-      const asked = { page: current, perPage, search, sort: sortOf(query.sort) };
-      const { members: found, total } = await members.list(params.tenantId, asked);
-      const meta = pageMeta(current, perPage, total);
-      return reply(200, { success: true, data: found.map(present), meta });
+      const { page, per_page: perPage, search } = query;
+      const asked = { page, perPage, search, sort: sortOf(query.sort) };
+      const found = await members.list(params.tenantId, asked);
+      const meta = pageMeta(found.page, perPage, found.total);
+      return reply(200, { success: true, data: found.members.map(present), meta });
     },
   }),
   showMember: route({

@@ -56,7 +56,10 @@ export class MembersService {
     this.#members = members;
   }
 
-  list(tenantId: string, query: MemberQuery): Promise<{ members: Member[]; total: number }> {
+  list(
+    tenantId: string,
+    query: MemberQuery,
+  ): Promise<{ members: Member[]; page: number; total: number }> {
     return this.#members.list(tenantId, query);
   }
 

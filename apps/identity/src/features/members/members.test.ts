@@ -55,6 +55,23 @@ describe('the list of members', () => {
     expect(last.body.data[0]).toMatchObject({ name: 'Zoe Zimmer' });
   });
 
+  test('shows the last page where one beyond it is asked for', async () => {
+    const bearer = await owner();
+    await join('viewer');
+    const answer = await get(bearer, `${at()}?per_page=1&page=9`).expect(200);
+    expect(answer.body).toMatchObject({ data: [{}], meta: { current_page: 2, last_page: 2 } });
+  });
+
+  test('names no resource in the refusal of a whole list', async () => {
+    const bearer = await identity.people.caller(tenant, 'identity.members.view');
+    const answer = await get(bearer, at()).expect(403);
+    expect(answer.body).toMatchObject({
+      required_permission: 'identity.members.list',
+      resource_type: null,
+      resource_id: null,
+    });
+  });
+
   test('is searched by name and address, with wildcards taken for what they are', async () => {
     const bearer = await owner();
     await join('viewer', { firstName: 'Per', lastName: '100%' });

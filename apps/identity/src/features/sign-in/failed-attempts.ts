@@ -12,10 +12,19 @@ export interface FailedAttempts {
   giveBack(account: string): Promise<void>;
 }
 
-const locked = (milliseconds: number): HttpError =>
-  new HttpError(429, 'rate_limited', 'Too many failed sign-ins. Try again later.', {
-    headers: { 'Retry-After': `${Math.ceil(milliseconds / 1000)}` },
+/** The headers tell of this limit, not of the one that the address still has left. */
+const locked = (most: number, windowSeconds: number, milliseconds: number): HttpError => {
+  const seconds = Math.ceil(milliseconds / 1000);
+  return new HttpError(429, 'rate_limited', 'Too many failed sign-ins. Try again later.', {
+    headers: {
+      'Retry-After': `${seconds}`,
+      'RateLimit-Policy': `"login-account"; q=${most}; w=${windowSeconds}`,
+      RateLimit: `"login-account"; r=0; t=${seconds}`,
+      'X-RateLimit-Limit': `${most}`,
+      'X-RateLimit-Remaining': '0',
+    },
   });
+};
 
 /** In memory: each replica counts by itself. */
 export const failedAttempts = (
@@ -28,7 +37,8 @@ export const failedAttempts = (
       try {
         await limiter.consume(account);
       } catch (refusal) {
-        throw refusal instanceof RateLimiterRes ? locked(refusal.msBeforeNext) : refusal;
+        if (!(refusal instanceof RateLimiterRes)) throw refusal;
+        throw locked(most, windowSeconds, refusal.msBeforeNext);
       }
     },
     async giveBack(account) {
