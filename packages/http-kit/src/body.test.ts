@@ -39,27 +39,43 @@ describe('a body that does not fit is told apart:', () => {
   });
 });
 
-/** Sends what no client library would. */
-const sendRaw = async (headers: Record<string, string>, chunks: readonly string[]) => {
+/** Sends what no client library would, and waits for the answer, whether or not all has been sent. */
+const sendRaw = async (
+  headers: Record<string, string>,
+  chunks: readonly string[],
+  { isAll = true } = {},
+) => {
   const server = await listen(app, { host: '127.0.0.1', port: 0, variable: 'PORT' });
   const sent = httpRequest(`${server.url}/things/${id}`, {
     method: 'PUT',
-    headers: { authorization: everything, ...headers },
+    headers: { authorization: everything, 'content-type': 'application/json', ...headers },
   });
   const answered = once(sent, 'response');
   for (const chunk of chunks) sent.write(chunk);
-  sent.end();
+  if (isAll) sent.end();
   const [answer] = (await answered) as [IncomingMessage];
   const body = JSON.parse((await answer.toArray()).join(''));
+  sent.destroy();
   await server.stop(0);
   return { status: answer.statusCode, body };
 };
 
 test('chunks that hold nothing are an absent body, not an empty object', async () => {
-  const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+  const headers = { 'transfer-encoding': 'chunked' };
   expect(await sendRaw(headers, [])).toMatchObject({
     status: 422,
     body: { errors: { body: ['body is required'] } },
   });
   expect(await sendRaw(headers, ['{"name":', '"x"}'])).toMatchObject({ status: 200 });
+});
+
+test('a body that says it is too large is refused before it is sent', async () => {
+  const headers = { 'content-length': '5000000' };
+  expect(await sendRaw(headers, ['{'], { isAll: false })).toMatchObject({ status: 413 });
+});
+
+test('chunks are counted while they come', async () => {
+  const headers = { 'transfer-encoding': 'chunked' };
+  const chunks = ['{"name":"', 'x'.repeat(2000), '"}'];
+  expect(await sendRaw(headers, chunks)).toMatchObject({ status: 413 });
 });

@@ -8,9 +8,11 @@ const hasBody = (req: Request): boolean =>
 const malformed = (cause: unknown): HttpError =>
   new HttpError(400, 'malformed_body', 'The body is not well-formed JSON in UTF-8.', { cause });
 
+const tooLarge = (cause?: unknown): HttpError =>
+  new HttpError(413, 'body_too_large', 'The body is too large.', { cause });
+
 const refusals: Readonly<Record<string, (cause: unknown) => HttpError>> = {
-  'entity.too.large': (cause) =>
-    new HttpError(413, 'body_too_large', 'The body is too large.', { cause }),
+  'entity.too.large': tooLarge,
   'encoding.unsupported': (cause) =>
     new HttpError(415, 'unsupported_media_type', 'The content encoding is not supported.', {
       cause,
@@ -45,6 +47,8 @@ export const jsonBody = (limit: number): RequestHandler => {
       const message = 'The body must be sent as application/json.';
       return next(new HttpError(415, 'unsupported_media_type', message));
     }
+    // The parser would wait for the last byte of it before it refuses.
+    if (Number(req.headers['content-length']) > limit) return next(tooLarge());
     parse(req, res, (error?: { type?: string }) =>
       next(error && error.type !== 'entity.absent' ? refusal(error) : undefined),
     );
