@@ -24,7 +24,8 @@ const describeError = (error: unknown): object => {
 export const createLogger = (
   service: string,
   level: string,
-  destination: DestinationStream = pino.destination(1),
+  // Written at once: what is said last, before an end, must not be lost with it.
+  destination: DestinationStream = pino.destination({ dest: 1, sync: true }),
 ): Logger =>
   pino(
     {

@@ -14,7 +14,12 @@ const start = (): Promise<Stack> =>
     directory,
     from: 'source',
     postgresSettings: throwawaySettings,
-    environment: { RATE_LIMIT_LOGIN: '1000', RATE_LIMIT_DEFAULT: '100000', LOG_LEVEL: 'info' },
+    environment: {
+      RATE_LIMIT_LOGIN: '1000',
+      RATE_LIMIT_DEFAULT: '100000',
+      RATE_LIMIT_ADDRESS: '100000',
+      LOG_LEVEL: 'info',
+    },
   });
 
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { throwawaySettings } from '../postgres.ts';
 import { type Stack, startStack } from '../stack.ts';
 import { type Answer, call, signIn, statuses, until } from './people.ts';
@@ -14,7 +15,11 @@ beforeAll(async () => {
     directory,
     from: 'source',
     postgresSettings: throwawaySettings,
-    environment: { RATE_LIMIT_LOGIN: '1000', RATE_LIMIT_DEFAULT: '100000' },
+    environment: {
+      RATE_LIMIT_LOGIN: '1000',
+      RATE_LIMIT_DEFAULT: '100000',
+      RATE_LIMIT_ADDRESS: '100000',
+    },
   });
 }, 120_000);
 afterAll(async () => {
@@ -85,7 +90,7 @@ test('each service starts without a broker, and events that waited leave when it
   expect(await changeRole(owner, 'member')).toBe(200);
   expect(await unpublished()).toBeGreaterThan(0);
   await stack.broker.start();
-  while ((await unpublished()) > 0);
+  while ((await unpublished()) > 0) await delay(20);
   await until(
     () => contacts('POST', viewer),
     ({ status }) => status === 201,

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../stack.ts';
 
 /** The members of answers that the tests look at one by one. */
@@ -57,6 +58,8 @@ export const signIn = async (
   return answer.body.data.token;
 };
 
+const BETWEEN_CALLS_MS = 20;
+
 /** Calls until the answer is as wanted; gives every answer on the way. The test's own limit ends it. */
 export const until = async (
   attempt: () => Promise<Answer>,
@@ -67,6 +70,7 @@ export const until = async (
     const answer = await attempt();
     seen.push(answer);
     if (wanted(answer)) return seen;
+    await delay(BETWEEN_CALLS_MS);
   }
 };
 
