@@ -2,7 +2,7 @@ import { type IdentityPermission, isSystemPermission } from '@tessera/contracts'
 import { type Gate, HttpError, notFound, permissionsOf, type RouteEntry } from '@tessera/http-kit';
 import { covers, decide } from '@tessera/scope-matcher';
 import type { Request } from 'express';
-import type { Caller, CallerTenant, UserCaller } from './tokens/caller.ts';
+import type { Caller, CallerTenant, Restriction, UserCaller } from './tokens/caller.ts';
 
 const isWithinScopes = ({ scopes }: Caller, permission: string): boolean =>
   scopes === undefined || scopes.some((scope) => covers(scope, permission));
@@ -63,8 +63,22 @@ const demandTenant = (caller: UserCaller, tenantId: string | undefined): void =>
   activeTenant(caller);
 };
 
+const unfinished: Readonly<Record<Restriction, string>> = {
+  two_factor_required: 'Finish signing in with the second factor.',
+  pin_required: 'Give the PIN first.',
+  password_change_required: 'Change the password first.',
+};
+
+/** Refuses who has something left to do, except where that is done. */
+const demandFinished = (caller: UserCaller, { admits = [] }: RouteEntry): void => {
+  const { restriction } = caller;
+  if (restriction === null || admits.includes(restriction)) return;
+  throw new HttpError(403, restriction, unfinished[restriction]);
+};
+
 /** Whether a known caller may use a route: what it needs must be held where it leads (decision I12). */
 export const authorize: Gate<Caller>['authorize'] = (caller, route, req) => {
+  if (caller.type !== 'client') demandFinished(caller, route);
   // The keys of a suspended tenant open nothing (decision I13).
   if (caller.type === 'service_account') activeTenant(caller);
   const tenantId = req.params.tenantId?.toString();

@@ -15,12 +15,12 @@ import {
   text,
 } from '@tessera/fields';
 import { type HttpError, routesFor } from '@tessera/http-kit';
-import type { Caller } from './tokens/caller.ts';
+import type { Caller, Restriction } from './tokens/caller.ts';
 
 export type { Caller };
 
 /** Declares a route of identity. */
-export const route = routesFor<Caller, IdentityPermission>();
+export const route = routesFor<Caller, IdentityPermission, Restriction>();
 
 const isSuccess = oneOf(true);
 const message = optional(text(1000));

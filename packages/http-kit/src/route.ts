@@ -58,6 +58,8 @@ interface Declared<A, R extends Responses> {
   readonly responses: R;
   /** The 4xx and 5xx answers that are this route's own: status and when. */
   readonly problems?: Readonly<Record<number, string>>;
+  /** Callers for whom most routes are shut, by what they have left to do first: those who may come here. */
+  readonly admits?: readonly string[];
   /** What kind of thing the path names, for `permission_denied`; its id is the last path parameter. */
   readonly resource?: string;
   /** The class of limits that counts this route; `default` unless told. */
@@ -73,8 +75,10 @@ export interface Route<
   Q extends Shape | undefined,
   B extends Field | undefined,
   R extends Responses,
+  State extends string = string,
 > extends Declared<A, R> {
   readonly path: P;
+  readonly admits?: readonly State[];
   readonly params?: PA &
     (Given<PA> extends Record<ParameterNames<P>, unknown>
       ? unknown
@@ -104,9 +108,12 @@ export type RouteTable = Readonly<Record<string, RouteEntry>>;
 /** Tag -> routes, in the order of the document. */
 export type RouteGroups = Readonly<Record<string, RouteTable>>;
 
-/** Gives an app its `route` function, bound to who calls it and to the permissions that exist. */
+/**
+ * Gives an app its `route` function, bound to who calls it, to the permissions that exist, and to what
+ * callers may have left to do.
+ */
 export const routesFor =
-  <Caller, Permission extends string>() =>
+  <Caller, Permission extends string, State extends string = never>() =>
   <
     const A extends Access<Permission>,
     const P extends string,
@@ -115,7 +122,7 @@ export const routesFor =
     Q extends Shape | undefined = undefined,
     B extends Field | undefined = undefined,
   >(
-    route: Route<Caller, A, P, PA, Q, B, R>,
+    route: Route<Caller, A, P, PA, Q, B, R, State>,
   ): RouteEntry =>
     route as RouteEntry;
 

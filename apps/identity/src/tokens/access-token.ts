@@ -2,8 +2,11 @@ import type { KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import type { SigningKey } from './signing-keys.ts';
 
-/** What an access token is issued for. */
-export type TokenUse = 'login' | 'switch' | 'api_key' | 'code' | 'impersonation';
+/**
+ * What an access token is issued for; `two_factor` is good for nothing but the second step of a sign-in
+ * (decision I2).
+ */
+export type TokenUse = 'login' | 'switch' | 'api_key' | 'code' | 'impersonation' | 'two_factor';
 
 /** What identity puts into an access token (RFC 9068 section 2.2, and ours). Times in seconds since 1970. */
 export interface AccessTokenClaims {
@@ -21,6 +24,10 @@ export interface AccessTokenClaims {
 const ALGORITHM = 'ES256';
 /** RFC 9068 section 2.1: no other kind of JWT, an ID token for example, passes for an access token. */
 const TYPE = 'at+jwt';
+/** Of a token that only finishes a sign-in: who checks signatures alone takes it for none. */
+const PENDING_TYPE = 'pending+jwt';
+
+const typeFor = (use: TokenUse): string => (use === 'two_factor' ? PENDING_TYPE : TYPE);
 
 export const signAccessToken = (
   claims: AccessTokenClaims,
@@ -29,13 +36,14 @@ export const signAccessToken = (
 ): string =>
   jwt.sign({ iss: issuer, aud: issuer, ...claims }, privateKey, {
     algorithm: ALGORITHM,
-    header: { alg: ALGORITHM, typ: TYPE, kid },
+    header: { alg: ALGORITHM, typ: typeFor(claims.token_use), kid },
   });
 
 /** The `kid` of a JWT that may be an access token of ours; undefined when its header says it is none. */
 export const keyIdOf = (token: string): string | undefined => {
   const header = jwt.decode(token, { complete: true })?.header;
-  return header?.typ === TYPE && header.alg === ALGORITHM ? header.kid : undefined;
+  const isOurs = header?.typ === TYPE || header?.typ === PENDING_TYPE;
+  return isOurs && header.alg === ALGORITHM ? header.kid : undefined;
 };
 
 /** The claims of a genuine, unexpired access token (RFC 9068 section 4); undefined for any other. */
@@ -45,14 +53,17 @@ export const verifyAccessToken = (
   issuer: string,
 ): AccessTokenClaims | undefined => {
   try {
-    const claims = jwt.verify(token, key, {
+    const { header, payload: claims } = jwt.verify(token, key, {
       algorithms: [ALGORITHM],
       issuer,
       audience: issuer,
+      complete: true,
     });
-    const { jti, exp } = claims as Partial<AccessTokenClaims>;
+    const { jti, exp, token_use } = claims as Partial<AccessTokenClaims>;
     const isWhole = typeof jti === 'string' && UUID.test(jti) && typeof exp === 'number';
-    return isWhole ? (claims as unknown as AccessTokenClaims) : undefined;
+    return isWhole && token_use !== undefined && header.typ === typeFor(token_use)
+      ? (claims as unknown as AccessTokenClaims)
+      : undefined;
   } catch (error) {
     if (error instanceof jwt.JsonWebTokenError) return undefined;
     throw error;

@@ -1,4 +1,5 @@
 import type { Policy } from '@tessera/scope-matcher';
+import type { TokenUse } from './access-token.ts';
 
 export interface CallerTenant {
   readonly id: string;
@@ -17,6 +18,12 @@ interface Credential {
   readonly expiresAt: Date;
 }
 
+/**
+ * What a user has to do before anything else is served, as the error code of what is refused meanwhile:
+ * the second factor (decision I2), the PIN (I3), a new password (I6).
+ */
+export type Restriction = 'two_factor_required' | 'pin_required' | 'password_change_required';
+
 /** A person or a service account: whoever stands in the table of users. */
 export interface UserCaller extends Credential {
   readonly type: 'user' | 'service_account';
@@ -27,6 +34,9 @@ export interface UserCaller extends Credential {
   readonly isSystemAdmin: boolean;
   /** The session that the token hangs on; service accounts have none. */
   readonly sessionId: string | null;
+  readonly tokenUse: TokenUse;
+  /** Most routes are shut until it is lifted. */
+  readonly restriction: Restriction | null;
   /** The administrator who acts as this user. */
   readonly impersonatorId: string | null;
   /** The token's tenant, which decides everywhere. */

@@ -1,10 +1,12 @@
 import type { Policy } from '@tessera/scope-matcher';
 import type { Pool } from 'pg';
-import type { CallerTenant, ClientCaller, UserCaller } from './caller.ts';
+import type { TokenUse } from './access-token.ts';
+import type { CallerTenant, ClientCaller, Restriction, UserCaller } from './caller.ts';
 
 interface Row {
   readonly token_id: string;
   readonly client_id: string;
+  readonly use: TokenUse;
   readonly scopes: string[] | null;
   readonly session_id: string | null;
   readonly impersonator_id: string | null;
@@ -16,6 +18,9 @@ interface Row {
   readonly last_name: string;
   readonly is_system_admin: boolean;
   readonly is_service_account: boolean;
+  readonly force_password_change: boolean;
+  /** Null where there is no session. */
+  readonly pin_pending: boolean | null;
   /** A bigint, as text. */
   readonly version: string | null;
   readonly tenants: CallerTenant[] | null;
@@ -28,9 +33,9 @@ interface Row {
  * whose tenant they have left.
  */
 const CALLER = `
-  SELECT t.id AS token_id, t.client_id, t.scopes, t.session_id, t.impersonator_id, t.expires_at,
+  SELECT t.id AS token_id, t.client_id, t.use, t.scopes, t.session_id, t.impersonator_id, t.expires_at,
     t.tenant_id, u.id AS user_id, u.email, u.first_name, u.last_name, u.is_system_admin,
-    u.is_service_account, v.version,
+    u.is_service_account, u.force_password_change, s.pin_pending, v.version,
     (SELECT json_agg(json_build_object('id', n.id, 'slug', n.slug, 'name', n.name, 'plan', n.plan,
         'isActive', n.status = 'active') ORDER BY n.slug)
       FROM identity.memberships own JOIN identity.tenants n ON n.id = own.tenant_id
@@ -42,10 +47,17 @@ const CALLER = `
         WHERE tenant_id = m.tenant_id AND user_id = m.user_id) AS p) AS policies
   FROM identity.tokens t
   JOIN identity.users u ON u.id = t.user_id AND u.is_active
+  LEFT JOIN identity.sessions s ON s.id = t.session_id
   LEFT JOIN identity.memberships m ON m.tenant_id = t.tenant_id AND m.user_id = t.user_id
   LEFT JOIN identity.policy_versions v ON v.tenant_id = t.tenant_id
   WHERE t.id = $1 AND t.revoked_at IS NULL
     AND (t.tenant_id IS NULL OR m.user_id IS NOT NULL)`;
+
+const restrictionOf = (row: Row): Restriction | null => {
+  if (row.use === 'two_factor') return 'two_factor_required';
+  if (row.pin_pending) return 'pin_required';
+  return row.force_password_change ? 'password_change_required' : null;
+};
 
 /** The user behind a recorded token; undefined when it admits nobody, or no longer. */
 export const userOfToken = async (pool: Pool, tokenId: string): Promise<UserCaller | undefined> => {
@@ -65,6 +77,8 @@ export const userOfToken = async (pool: Pool, tokenId: string): Promise<UserCall
     clientId: row.client_id,
     ...(row.scopes && { scopes: row.scopes }),
     sessionId: row.session_id,
+    tokenUse: row.use,
+    restriction: restrictionOf(row),
     impersonatorId: row.impersonator_id,
     expiresAt: row.expires_at,
     tenant: tenants.find(({ id }) => id === row.tenant_id) ?? null,

@@ -41,6 +41,7 @@ export const meRoutes = (me: MeService): RouteTable => ({
     method: 'get',
     path: '/api/me',
     permission: 'authenticated',
+    admits: ['password_change_required'],
     summary: 'One’s own account',
     responses: { 200: success(Me) },
     async handler({ caller, reply }) {

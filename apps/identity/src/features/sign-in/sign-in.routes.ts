@@ -111,6 +111,7 @@ export const signInRoutes = (
       method: 'post',
       path: '/api/auth/logout',
       permission: 'authenticated',
+      admits: ['pin_required', 'password_change_required'],
       summary: 'End the session with all its tokens',
       responses: { 200: done },
       async handler({ caller, req, res, reply }) {
