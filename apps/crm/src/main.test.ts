@@ -1,18 +1,17 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { type ServiceProcess, spawnService, until } from '@tessera/local-stack';
 import { crmDatabase, testEnvironment } from './testing/crm.ts';
 import { deferred } from './testing/deferred.ts';
-import { eventually } from './testing/eventually.ts';
 import { IdentityStandIn } from './testing/identity.ts';
-import { type CrmProcess, spawnCrm } from './testing/process.ts';
 
 const LIMIT_MS = 60_000;
 const identity = new IdentityStandIn();
-const running: CrmProcess[] = [];
+const running: ServiceProcess[] = [];
 let databaseUrl: string;
 
-const start = (environment: Record<string, string> = {}): CrmProcess => {
-  const made = spawnCrm({
+const start = (environment: Record<string, string> = {}): ServiceProcess => {
+  const made = spawnService('crm', {
     ...testEnvironment(databaseUrl, identity.url),
     LOG_LEVEL: 'trace',
     ...environment,
@@ -76,7 +75,7 @@ test(
     await asked.promise;
     const started = performance.now();
     crm.child.kill('SIGTERM');
-    await eventually('it stops', () => crm.said().includes('stopping'));
+    await until(() => crm.said().includes('stopping'));
     answer.resolve();
     expect((await under).status).toBe(403);
     expect(await crm.ended).toBe(0);

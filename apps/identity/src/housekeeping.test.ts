@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createLogger } from '@tessera/http-kit';
+import { until } from '@tessera/local-stack';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { User } from './generated/prisma/client.ts';
 import { type Housekeeping, startHousekeeping } from './housekeeping.ts';
 import { startIdentity, type TestIdentity } from './testing/identity.ts';
-import { until } from './testing/until.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

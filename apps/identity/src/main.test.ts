@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { createLogger } from '@tessera/http-kit';
+import { type ServiceProcess, spawnService } from '@tessera/local-stack';
 import bcrypt from 'bcrypt';
 import { createDatabase } from './database.ts';
 import { identityDatabase, testEnvironment } from './testing/identity.ts';
 import { PASSWORD } from './testing/population.ts';
-import { type IdentityProcess, spawnIdentity } from './testing/process.ts';
 
-const running: IdentityProcess[] = [];
+const running: ServiceProcess[] = [];
 const start = async (environment: Record<string, string> = {}) => {
-  const made = spawnIdentity({
+  const made = spawnService('identity', {
     ...testEnvironment(await identityDatabase()),
     LOG_LEVEL: 'trace',
     ...environment,

@@ -12,6 +12,8 @@ export interface AnswerChecker {
   observe(req: unknown, res: ObservedResponse, next: () => void): void;
   /** The answers that were not as declared, a sentence each. */
   readonly findings: readonly string[];
+  /** Throws where there are findings. */
+  verify(): void;
 }
 
 const isJson = (res: ServerResponse): boolean =>
@@ -25,12 +27,28 @@ const parsed = (payload: string): unknown => {
   }
 };
 
-/** Holds every answer of an app against what its OpenAPI document declares for the operation. */
-export const createAnswerChecker = (document: OpenApiDocument): AnswerChecker => {
+interface Declared {
+  readonly operations: ReadonlyMap<string, Operation>;
+  readonly ajv: Ajv2020;
+}
+
+const declaredIn = (document: OpenApiDocument): Declared => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
   ajv.addSchema({ ...document, $id: 'document' });
-  const operations = new Map(operationsOf(document).map((o) => [o.id, o]));
+  return { ajv, operations: new Map(operationsOf(document).map((o) => [o.id, o])) };
+};
+
+/**
+ * Holds every answer of an app against what its OpenAPI document declares for the operation. The
+ * document is asked for with the first answer: an app that has one is made with its observers.
+ */
+export const createAnswerChecker = (documentOf: () => object): AnswerChecker => {
+  let known: Declared | undefined;
+  const declared = (): Declared => {
+    known ??= declaredIn(documentOf() as OpenApiDocument);
+    return known;
+  };
   const compiled = new Map<string, ValidateFunction>();
   const findings: string[] = [];
 
@@ -39,10 +57,10 @@ export const createAnswerChecker = (document: OpenApiDocument): AnswerChecker =>
     res: ServerResponse,
     payload: string,
   ): string | undefined => {
-    const declared = operation.responses[res.statusCode];
-    if (!declared) return 'which it does not declare';
-    if (!declared.content) return payload === '' ? undefined : 'with a body that is not declared';
-    if (!declared.content['application/json']) return undefined;
+    const response = operation.responses[res.statusCode];
+    if (!response) return 'which it does not declare';
+    if (!response.content) return payload === '' ? undefined : 'with a body that is not declared';
+    if (!response.content['application/json']) return undefined;
     const answered = isJson(res) ? parsed(payload) : undefined;
     if (answered === undefined) return 'which is not JSON';
     const pointer = [operation.path, operation.method.toLowerCase(), 'responses', res.statusCode]
@@ -50,13 +68,14 @@ export const createAnswerChecker = (document: OpenApiDocument): AnswerChecker =>
       .map(encodeURIComponent)
       .join('/');
     const $ref = `document#/paths/${pointer}/content/application~1json/schema`;
+    const { ajv } = declared();
     const fits = compiled.get($ref) ?? ajv.compile({ $ref });
     compiled.set($ref, fits);
     return fits(answered) ? undefined : `which does not fit (${ajv.errorsText(fits.errors)})`;
   };
 
   const check = (id: string, res: ServerResponse, payload: string): void => {
-    const operation = operations.get(id);
+    const operation = declared().operations.get(id);
     const problem = operation ? misfit(operation, res, payload) : 'but is not in the document';
     if (problem)
       findings.push(`${id} answered ${res.statusCode} ${problem}: ${payload.slice(0, 300)}`);
@@ -64,6 +83,9 @@ export const createAnswerChecker = (document: OpenApiDocument): AnswerChecker =>
 
   return {
     findings,
+    verify() {
+      if (findings.length > 0) throw new Error(`Answers not as declared:\n${findings.join('\n')}`);
+    },
     observe(_req, res, next) {
       const { write, end } = res;
       const sent: Buffer[] = [];

@@ -132,10 +132,10 @@ const serviceWith = (flaw?: Flaw) => {
       throw new HttpError(403, 'permission_denied', 'No.', { details });
     },
   };
-  const checker = createAnswerChecker(document);
+  const checker = createAnswerChecker(() => document);
   const app = express();
   app.set('query parser', 'simple');
-  app.use((req, res, next) => checker.observe(req, res, next));
+  app.use(checker.observe);
   if (flaw === 'accepts anything') {
     app.use((req, res, next) =>
       req.query.surprise || req.method === 'POST' ? void res.status(200).json({}) : next(),
@@ -241,9 +241,9 @@ describe('an answer that is sent piece by piece', () => {
     [['[1,', '2'], [expect.stringContaining('which is not JSON')]],
     [['{}'], [expect.stringContaining('which does not fit')]],
   ])('%j is held against its declaration as a whole', async (pieces, findings) => {
-    const checker = createAnswerChecker(document);
+    const checker = createAnswerChecker(() => document);
     const app = express();
-    app.use((req, res, next) => checker.observe(req, res, next));
+    app.use(checker.observe);
     app.get('/export', (_req, res) => {
       res.locals.operation = 'exportThings';
       res.type('application/json');

@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net';
+import { until } from '@tessera/local-stack';
 import type { EventRecord } from './index.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
 import { newTopics, openBroker, type TestBroker } from './testing/broker.ts';
-import { quiet, type Reading, read, until } from './testing/reading.ts';
+import { quiet, type Reading, read } from './testing/reading.ts';
 
 import.meta.jest.setTimeout(60_000);
 

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { until } from '@tessera/local-stack';
 import { createPublisher, type Publisher } from './publisher.ts';
 import { newTopics, openBroker, type TestBroker } from './testing/broker.ts';
-import { type Reading, read, until } from './testing/reading.ts';
+import { type Reading, read } from './testing/reading.ts';
 
 // Apache Kafka needs some time to come back.
 import.meta.jest.setTimeout(180_000);

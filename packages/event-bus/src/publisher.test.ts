@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net';
+import { until } from '@tessera/local-stack';
 import { createPublisher, type Publisher, type PublisherOptions } from './publisher.ts';
 import { newTopics, openBroker, type TestBroker } from './testing/broker.ts';
-import { type Reading, read, until } from './testing/reading.ts';
+import { type Reading, read } from './testing/reading.ts';
 
 import.meta.jest.setTimeout(60_000);
 

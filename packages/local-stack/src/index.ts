@@ -5,4 +5,6 @@ export {
   startPostgres,
   throwawaySettings,
 } from './postgres.ts';
+export { type ServiceProcess, spawnService } from './service-process.ts';
 export { freshDatabase, type TestDatabase } from './test-database.ts';
+export { until } from './until.ts';

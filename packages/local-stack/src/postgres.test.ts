@@ -6,10 +6,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { type Postgres, startPostgres, throwawaySettings } from './postgres.ts';
+import { until } from './until.ts';
 
 const MINUTE = 60_000;
 let directory: string;
@@ -45,10 +45,6 @@ async function ask(url: string, sql: string): Promise<unknown[]> {
 /** The first line of a server's lock file. */
 const postmaster = async (of = directory): Promise<number> =>
   Number.parseInt(await readFile(path.join(of, 'data/postmaster.pid'), 'utf8'), 10);
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await delay(5);
-}
 
 function isAlive(pid: number): boolean {
   try {

@@ -1,5 +1,5 @@
+import { until } from '@tessera/local-stack';
 import { type EventSource, startEvents } from '../testing/broker.ts';
-import { eventually } from '../testing/eventually.ts';
 import { IdentityStandIn, type Person } from '../testing/identity.ts';
 import { type Probe, startProbe } from '../testing/probe.ts';
 
@@ -34,13 +34,13 @@ const status = async ({ headers }: Person, of = probe): Promise<number> =>
 const killBroker = async () => {
   if (world.isBrokerUp) await events.kill();
   world.isBrokerUp = false;
-  await eventually('it is noticed', () => probe.access.stream() === 'disconnected');
+  await until(() => probe.access.stream() === 'disconnected');
 };
 
 const startBroker = async () => {
   if (!world.isBrokerUp) await events.restart();
   world.isBrokerUp = true;
-  await eventually('the stream is connected', () => probe.access.stream() === 'connected');
+  await until(() => probe.access.stream() === 'connected');
 };
 
 /** How often identity is asked for callers and for policies during some work. */
@@ -61,11 +61,11 @@ test(
     const ada = identity.signIn({ policies: everything });
     expect(await status(ada, late)).toBe(200);
     await startBroker();
-    await eventually('it is connected', () => late.access.stream() === 'connected');
+    await until(() => late.access.stream() === 'connected');
     expect(await status(ada, late)).toBe(200);
     identity.revoke(ada);
     await events.publish('identity.token.revoked', { user_id: ada.id, reason: 'logout-all' });
-    await eventually('the event bites', async () => (await status(ada, late)) === 401);
+    await until(async () => (await status(ada, late)) === 401);
   },
   LIMIT_MS,
 );

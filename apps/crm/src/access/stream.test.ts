@@ -1,8 +1,8 @@
 import { consume } from '@tessera/event-bus';
 import { createLogger } from '@tessera/http-kit';
+import { until } from '@tessera/local-stack';
 import { type EventSource, startEvents } from '../testing/broker.ts';
 import { deferred } from '../testing/deferred.ts';
-import { eventually } from '../testing/eventually.ts';
 import { IdentityStandIn, type Person } from '../testing/identity.ts';
 import { type Probe, startProbe } from '../testing/probe.ts';
 
@@ -14,7 +14,7 @@ let probe: Probe;
 beforeAll(async () => {
   [events] = await Promise.all([startEvents(), identity.start()]);
   probe = await startProbe({ identity, kafkaBrokers: events.brokers });
-  await eventually('the stream is connected', () => probe.access.stream() === 'connected');
+  await until(() => probe.access.stream() === 'connected');
 }, 60_000);
 afterEach(() => identity.restore());
 afterAll(async () => {
@@ -45,7 +45,7 @@ describe('what has changed bites with its event, and nothing before did:', () =>
     change();
     expect(await status(person)).toBe(200);
     await tell();
-    await eventually('the change bites', async () => (await status(person)) === after);
+    await until(async () => (await status(person)) === after);
   };
 
   test('policies', async () => {
@@ -65,7 +65,7 @@ describe('what has changed bites with its event, and nothing before did:', () =>
     version = identity.setPolicies(ada, everything);
     const change = { tenant_id: identity.acme.id, version, user_ids: null };
     await events.publish('identity.policy.updated', change);
-    await eventually('the right is given back', async () => (await status(ada)) === 200);
+    await until(async () => (await status(ada)) === 200);
   });
 
   test('a user', async () => {
@@ -130,12 +130,12 @@ test('an update that lands while policies are being fetched is not lost', async 
     return usual;
   });
   const answer = status(ada);
-  await eventually('the old policies are on their way', () => !isFirst);
+  await until(() => !isFirst);
   const version = identity.setPolicies(ada, []);
   identity.setPolicies(bob, []);
   const change = { tenant_id: identity.acme.id, version: version + 1, user_ids: null };
   await events.publish('identity.policy.updated', change);
-  await eventually('CRM has seen the event', async () => (await status(bob)) === 403);
+  await until(async () => (await status(bob)) === 403);
   travels.resolve();
   expect(await answer).toBe(403);
 });
@@ -166,7 +166,7 @@ describe('a record that does not parse', () => {
 
   test('goes to the dead letters, and the stream goes on', async () => {
     const { letters, connected } = reader;
-    await eventually('the dead letters are read', connected);
+    await until(connected);
     const ada = identity.signIn({ policies: everything });
     await status(ada);
     const malformed = ['{', '{"specversion":"1.0"}', 'null', ''];
@@ -174,8 +174,8 @@ describe('a record that does not parse', () => {
     const version = identity.setPolicies(ada, []);
     const change = { tenant_id: identity.acme.id, version, user_ids: null };
     await events.publish(topic, change);
-    await eventually('the event after them bites', async () => (await status(ada)) === 403);
-    await eventually('all of them are there', () => letters.length === malformed.length);
+    await until(async () => (await status(ada)) === 403);
+    await until(() => letters.length === malformed.length);
     expect(letters).toEqual(malformed);
     expect(probe.access.stream()).toBe('connected');
   });

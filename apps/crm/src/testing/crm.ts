@@ -1,14 +1,9 @@
-import {
-  type AnswerChecker,
-  createAnswerChecker,
-  type OpenApiDocument,
-} from '@tessera/conformance';
+import { createAnswerChecker, type OpenApiDocument } from '@tessera/conformance';
 import { type CrmPermission, crmPermissions } from '@tessera/contracts';
 import { migrate } from '@tessera/database-kit';
 import { listen } from '@tessera/http-kit';
 import { freshDatabase } from '@tessera/local-stack';
 import type { Policy } from '@tessera/scope-matcher';
-import type { Response } from 'express';
 import request, { type Agent } from 'supertest';
 import { createApp } from '../app.ts';
 import { readConfig } from '../config.ts';
@@ -77,21 +72,12 @@ export const startCrm = async (
   const identity = await new IdentityStandIn().start();
   const databaseUrl = environment.DATABASE_URL ?? (await crmDatabase());
   const config = readConfig({ ...testEnvironment(databaseUrl, identity.url), ...environment });
-  let checker: AnswerChecker | undefined;
+  const answers = createAnswerChecker(() => made.document);
   const context = createContext(config, {
     ...overrides,
-    observers: [
-      (req, res, next) =>
-        checker
-          ? checker.observe(req, res as Response<unknown, { operation?: string }>, next)
-          : next(),
-      ...(overrides.observers ?? []),
-    ],
+    observers: [answers.observe, ...(overrides.observers ?? [])],
   });
   const made = createApp(context);
-  const document = made.document as OpenApiDocument;
-  checker = createAnswerChecker(document);
-  const { findings } = checker;
   const end = async (): Promise<void> => {
     await context.stop();
     await identity.stop();
@@ -103,7 +89,7 @@ export const startCrm = async (
   const server = await listen(made.app, { ...config, variable: 'PORT' });
   return {
     context,
-    document,
+    document: made.document as OpenApiDocument,
     url: server.url,
     http: request(server.url) as unknown as Agent,
     identity,
@@ -114,7 +100,7 @@ export const startCrm = async (
     async stop() {
       await server.stop();
       await end();
-      if (findings.length > 0) throw new Error(`Answers not as declared:\n${findings.join('\n')}`);
+      answers.verify();
     },
   };
 };

@@ -1,8 +1,8 @@
 import { createLogger } from '@tessera/http-kit';
+import { type ServiceProcess, spawnService } from '@tessera/local-stack';
 import { createDatabase } from '../database.ts';
 import { digest, newSecret } from '../secrets.ts';
 import { identityDatabase, testEnvironment } from '../testing/identity.ts';
-import { type IdentityProcess, spawnIdentity } from '../testing/process.ts';
 
 /** Makes a system application in a database that no identity runs on yet. */
 const makeApplication = async (url: string) => {
@@ -18,7 +18,7 @@ const makeApplication = async (url: string) => {
   return { client_id, client_secret };
 };
 
-let identity: IdentityProcess | undefined;
+let identity: ServiceProcess | undefined;
 afterEach(async () => {
   identity?.child.kill('SIGKILL');
   await identity?.ended;
@@ -27,7 +27,7 @@ afterEach(async () => {
 test('the log tells what was asked and refused, and no secret and no token, however much it tells', async () => {
   const url = await identityDatabase();
   const application = await makeApplication(url);
-  identity = spawnIdentity({ ...testEnvironment(url), LOG_LEVEL: 'trace' });
+  identity = spawnService('identity', { ...testEnvironment(url), LOG_LEVEL: 'trace' });
   const address = await identity.ready();
   const post = async (path: string, body: object): Promise<{ access_token?: string }> => {
     const answer = await fetch(`${address}/api/oauth/${path}`, {

@@ -1,6 +1,6 @@
+import { until } from '@tessera/local-stack';
 import { identityDatabase, startIdentity, type TestIdentity } from '../testing/identity.ts';
 import { severable } from '../testing/severable.ts';
-import { until } from '../testing/until.ts';
 
 interface Credentials {
   readonly client_id: string;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { asyncapiDocument } from '@tessera/contracts';
 import { type Consumption, consume, createPublisher, type Publisher } from '@tessera/event-bus';
 import { createLogger } from '@tessera/http-kit';
-import { type Broker, startBroker } from '@tessera/local-stack';
+import { type Broker, startBroker, until } from '@tessera/local-stack';
 import {
   ascending,
   change,
@@ -13,7 +13,6 @@ import {
   TOPIC,
   versionsByTenant,
 } from '../testing/outbox.ts';
-import { until } from '../testing/until.ts';
 import { type OutboxRecord, type Relay, startRelay } from './relay.ts';
 
 const logger = createLogger('test', 'silent');

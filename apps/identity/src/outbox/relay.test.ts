@@ -1,7 +1,7 @@
 import { createLogger } from '@tessera/http-kit';
+import { until } from '@tessera/local-stack';
 import { change, makeOutbox, type TestOutbox, TOPIC, versionsByTenant } from '../testing/outbox.ts';
 import { severable } from '../testing/severable.ts';
-import { until } from '../testing/until.ts';
 import { bumpPolicyVersion, enqueue } from './outbox.ts';
 import { type OutboxRecord, type Relay, startRelay } from './relay.ts';
 

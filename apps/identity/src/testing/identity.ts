@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type AnswerChecker,
-  createAnswerChecker,
-  type OpenApiDocument,
-} from '@tessera/conformance';
+import { createAnswerChecker, type OpenApiDocument } from '@tessera/conformance';
 import { migrate } from '@tessera/database-kit';
 import { listen } from '@tessera/http-kit';
 import { freshDatabase } from '@tessera/local-stack';
-import type { Response } from 'express';
 import request, { type Agent } from 'supertest';
 import { createApp } from '../app.ts';
 import { readConfig } from '../config.ts';
@@ -61,34 +56,25 @@ export const startIdentity = async (
 ): Promise<TestIdentity> => {
   const databaseUrl = environment.DATABASE_URL ?? (await identityDatabase());
   const config = readConfig({ ...testEnvironment(databaseUrl), ...environment });
-  let checker: AnswerChecker | undefined;
+  const answers = createAnswerChecker(() => made.document);
   const context = createContext(config, {
     ...overrides,
-    observers: [
-      (req, res, next) =>
-        checker
-          ? checker.observe(req, res as Response<unknown, { operation?: string }>, next)
-          : next(),
-      ...(overrides.observers ?? []),
-    ],
+    observers: [answers.observe, ...(overrides.observers ?? [])],
   });
   const made = createApp(context);
-  const document = made.document as OpenApiDocument;
-  checker = createAnswerChecker(document);
-  const { findings } = checker;
   await context.start();
   const server = await listen(made.app, { ...config, variable: 'PORT' });
   const http = request(server.url) as unknown as Agent;
   return {
     context,
-    document,
+    document: made.document as OpenApiDocument,
     url: server.url,
     http,
     people: new Population(context.database, http, config.passwords.cost),
     async stop() {
       await server.stop();
       await context.stop();
-      if (findings.length > 0) throw new Error(`Answers not as declared:\n${findings.join('\n')}`);
+      answers.verify();
     },
   };
 };

@@ -1,8 +1,8 @@
+import { until } from '@tessera/local-stack';
 import jwt from 'jsonwebtoken';
 import type { Tenant, User } from '../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../testing/identity.ts';
 import { claimsOf, expectRefused, issue, present } from '../testing/tokens.ts';
-import { until } from '../testing/until.ts';
 import { endSession, revokeToken, revokeUserTokens } from './revoke.ts';
 
 let identity: TestIdentity;

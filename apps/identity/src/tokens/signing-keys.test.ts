@@ -1,9 +1,9 @@
 import { createHash, createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 import { createLogger } from '@tessera/http-kit';
+import { until } from '@tessera/local-stack';
 import { createDatabase, type Database } from '../database.ts';
 import { createVault } from '../encryption.ts';
 import { identityDatabase } from '../testing/identity.ts';
-import { until } from '../testing/until.ts';
 import { SigningKeys } from './signing-keys.ts';
 
 const encryptionKey = (id: string) => ({ id, secret: randomBytes(32) });

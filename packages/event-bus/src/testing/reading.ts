@@ -1,19 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type ConsumeOptions, type Consumption, consume } from '../consumption.ts';
 import type { Logger } from '../logger.ts';
 import type { EventRecord } from '../session.ts';
-
-const PATIENCE_MS = 25_000;
-
-/** Comes back once the condition holds. Gives up in the end, so that a failed test does not go on. */
-export async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`Still not so: ${condition}`);
-    await delay(5);
-  }
-}
 
 export interface Reading extends Consumption {
   records: EventRecord[];

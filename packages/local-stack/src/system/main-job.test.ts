@@ -4,7 +4,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { throwawaySettings } from '../postgres.ts';
 import { type Stack, startStack } from '../stack.ts';
-import { type Answer, call, signIn, statuses, until } from './people.ts';
+import { type Answer, call, callUntil, signIn, statuses } from './people.ts';
 
 let directory: string;
 let stack: Stack;
@@ -76,7 +76,7 @@ describe('a person', () => {
 
     expect((await identity('POST', '/api/auth/logout', { token })).status).toBe(200);
     expect((await identity('GET', '/api/me', { token })).status).toBe(401);
-    const seen = await until(
+    const seen = await callUntil(
       () => crm('GET', '/contacts', { token }),
       ({ status }) => status !== 200,
     );
@@ -110,7 +110,7 @@ describe('a person', () => {
       ['viewer', 403],
     ] as const) {
       expect((await changeRole(owner, role)).status).toBe(200);
-      const seen = await until(
+      const seen = await callUntil(
         () => createContact(viewer),
         (answer) => answer.status === status,
       );
@@ -158,7 +158,7 @@ describe('a system application', () => {
 
     expect((await post('revoke', { token, ...credentials() })).body).toEqual({ success: true });
     expect((await post('introspect', { token, ...credentials() })).body).toEqual({ active: false });
-    const seen = await until(
+    const seen = await callUntil(
       () => crm('GET', '/contacts', { token, headers: tenant }),
       ({ status }) => status !== 200,
     );

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { throwawaySettings } from '../postgres.ts';
 import { type Stack, startStack } from '../stack.ts';
-import { type Answer, call, signIn, statuses, until } from './people.ts';
+import { type Answer, call, callUntil, signIn, statuses } from './people.ts';
 
 let directory: string;
 let stack: Stack;
@@ -42,13 +42,13 @@ test('while identity is away CRM answers 503 and never 401; when it is back, eve
   const token = await signIn(stack, 'owner');
   expect((await contacts('GET', token)).status).toBe(200);
   await stack.identity.kill();
-  const away = await until(
+  const away = await callUntil(
     () => contacts('GET', token),
     ({ status }) => status === 503,
   );
   expect(away.at(-1)?.body).toMatchObject({ error: 'identity_unavailable' });
   await stack.identity.start();
-  const back = await until(
+  const back = await callUntil(
     () => contacts('GET', token),
     ({ status }) => status === 200,
   );
@@ -62,18 +62,18 @@ test('while the broker is away both keep working, and a change made meanwhile is
   await stack.broker.kill();
   expect((await contacts('GET', viewer)).status).toBe(200);
   expect(await changeRole(owner, 'member')).toBe(200);
-  await until(
+  await callUntil(
     () => contacts('POST', viewer),
     ({ status }) => status === 201,
   );
   expect(await changeRole(owner, 'viewer')).toBe(200);
-  await until(
+  await callUntil(
     () => contacts('POST', viewer),
     ({ status }) => status === 403,
   );
   await stack.broker.start();
   expect(await changeRole(owner, 'member')).toBe(200);
-  await until(
+  await callUntil(
     () => contacts('POST', viewer),
     ({ status }) => status === 201,
   );
@@ -91,7 +91,7 @@ test('each service starts without a broker, and events that waited leave when it
   expect(await unpublished()).toBeGreaterThan(0);
   await stack.broker.start();
   while ((await unpublished()) > 0) await delay(20);
-  await until(
+  await callUntil(
     () => contacts('POST', viewer),
     ({ status }) => status === 201,
   );

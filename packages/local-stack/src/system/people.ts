@@ -61,7 +61,7 @@ export const signIn = async (
 const BETWEEN_CALLS_MS = 20;
 
 /** Calls until the answer is as wanted; gives every answer on the way. The test's own limit ends it. */
-export const until = async (
+export const callUntil = async (
   attempt: () => Promise<Answer>,
   wanted: (answer: Answer) => boolean,
 ): Promise<Answer[]> => {

@@ -1,7 +1,7 @@
+import { until } from '@tessera/local-stack';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { PASSWORD } from '../../testing/population.ts';
-import { until } from '../../testing/until.ts';
 
 let identity: TestIdentity;
 let tenant: Tenant;

@@ -1,6 +1,6 @@
+import { until } from '@tessera/local-stack';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { PASSWORD } from '../../testing/population.ts';
-import { until } from '../../testing/until.ts';
 import { failedAttempts } from './failed-attempts.ts';
 
 const running: TestIdentity[] = [];

@@ -1,10 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Waits until a condition holds; throws when it does not within ten seconds. */
+const PATIENCE_MS = 30_000;
+const PAUSE_MS = 10;
+
+/** Waits until a condition holds; throws, with the condition in words, when it never does (30 s). */
 export const until = async (condition: () => Promise<boolean> | boolean): Promise<void> => {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + PATIENCE_MS;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`It never came about: ${condition}`);
-    await pause(10);
+    await pause(PAUSE_MS);
   }
 };

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { nodeArguments } from './application.ts';
 import { until } from './until.ts';
 
-export interface IdentityProcess {
+export interface ServiceProcess {
   readonly child: ChildProcess;
   /** All that it has written so far. */
   said(): string;
@@ -13,12 +13,15 @@ export interface IdentityProcess {
   readonly ended: Promise<number | null>;
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-
-/** Starts identity's `main.ts` as a process of its own, with these variables and no others. */
-export const spawnIdentity = (environment: Readonly<Record<string, string>>): IdentityProcess => {
-  const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', 'src/main.ts'], {
-    cwd: root,
+/**
+ * Starts the `main.ts` of a service with these variables and no others, for tests of the process
+ * itself: what it writes, how it ends. Whoever starts it ends it.
+ */
+export const spawnService = (
+  name: 'identity' | 'crm',
+  environment: Readonly<Record<string, string>>,
+): ServiceProcess => {
+  const child = spawn(process.execPath, nodeArguments(name, 'main', 'source'), {
     env: { PATH: process.env.PATH, ...environment },
   });
   const output: string[] = [];
