@@ -2,10 +2,9 @@ import { isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit'
 import {
   createApplication,
   createLimits,
-  type HttpError,
   healthRoutes,
   type RouteGroups,
-  unavailable,
+  standardProblems,
   under,
 } from '@tessera/http-kit';
 import type { Express } from 'express';
@@ -20,15 +19,10 @@ import { version } from './version.ts';
 const BODY_LIMIT = 1024 * 1024;
 
 const problems = {
-  400: 'The body is not well-formed',
+  ...standardProblems,
   401: 'There is no token, or identity says that it is not good',
   403: 'The caller lacks a permission, which is named, or may not act in the tenant',
   404: 'There is no such thing in the tenant',
-  413: 'The body is too large',
-  415: 'The body is not JSON',
-  422: 'Some of what was sent does not fit; `errors` names each field',
-  429: 'Too many requests; `Retry-After` says when to come back',
-  500: 'Something went wrong on the side of the service',
   503: 'Identity or the database does not answer: the token may well be good, do not sign out',
 };
 
@@ -44,11 +38,6 @@ const limitsOf = ({ limits }: Config) =>
     principalKey: ({ principal: { type, id, token_id } }) =>
       type === 'service_account' ? `key:${token_id ?? id}` : `${type}:${id}`,
   });
-
-const translate = (error: unknown): HttpError | undefined =>
-  isDatabaseUnavailable(error)
-    ? unavailable('database_unavailable', 'The database does not answer. Try again.', error)
-    : undefined;
 
 /** The routes by tag, in the order of the document. */
 const routesOf = ({ pool, database }: Context): RouteGroups => ({
@@ -79,7 +68,7 @@ export const createApp = (context: Context): { app: Express; document: object } 
     cors: { origins: config.corsOrigins, credentials: false },
     trustedProxies: config.trustedProxies,
     render: renderError,
-    translate,
+    isDatabaseUnavailable,
     logger,
     metrics,
     observers,

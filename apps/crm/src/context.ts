@@ -46,9 +46,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     observers,
 
     async start() {
-      const { applied, unknown } = await migrate(config.database.url, migrations);
-      if (applied.length > 0) logger.info({ applied }, 'migrations applied');
-      if (unknown.length > 0) logger.warn({ unknown }, 'the database is ahead of this release');
+      await migrate(config.database.url, migrations, logger);
       await access.start();
     },
 

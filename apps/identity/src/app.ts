@@ -3,10 +3,9 @@ import { isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit'
 import {
   createApplication,
   createLimits,
-  type HttpError,
   healthRoutes,
   type RouteGroups,
-  unavailable,
+  standardProblems,
 } from '@tessera/http-kit';
 import type { Express } from 'express';
 import { authorize } from './access.ts';
@@ -26,15 +25,10 @@ import { version } from './version.ts';
 const BODY_LIMIT = 100 * 1024;
 
 const problems = {
-  400: 'The body is not well-formed',
+  ...standardProblems,
   401: 'There is no token, or it is expired, revoked or not genuine',
   403: 'The caller lacks a permission, which is named, or the tenant is suspended',
   404: 'There is no such thing, or the caller may not know of it',
-  413: 'The body is too large',
-  415: 'The body is not JSON',
-  422: 'Some of what was sent does not fit; `errors` names each field',
-  429: 'Too many requests; `Retry-After` says when to come back',
-  500: 'Something went wrong on the side of the service',
   503: 'The service cannot answer now; `Retry-After` says when to come back',
 };
 
@@ -52,11 +46,6 @@ const limitsOf = ({ limits }: Config) =>
     principalKey: (caller) =>
       caller.type === 'service_account' ? caller.tokenId : `${caller.type}:${caller.id}`,
   });
-
-const translate = (error: unknown): HttpError | undefined =>
-  isDatabaseUnavailable(error)
-    ? unavailable('database_unavailable', 'The database does not answer. Try again.', error)
-    : undefined;
 
 /** The routes by tag, in the order of the document. */
 const routesOf = (context: Context): RouteGroups => ({
@@ -93,7 +82,7 @@ export const createApp = (context: Context): { app: Express; document: object } 
     cors: { origins: config.corsOrigins, credentials: true },
     trustedProxies: config.trustedProxies,
     render: renderError,
-    translate,
+    isDatabaseUnavailable,
     logger,
     metrics,
     observers,

@@ -1,22 +1,9 @@
-import { createLogger, listen, runProcess } from '@tessera/http-kit';
+import { runService } from '@tessera/http-kit';
 import { createApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { createContext } from './context.ts';
 
-await runProcess(createLogger('identity', 'info'), async () => {
-  const config = readConfig(process.env);
-  const context = createContext(config);
-  const { app } = createApp(context);
-  await context.start();
-  const { host, port, metricsPort } = config;
-  const servers = [await listen(app, { host, port, variable: 'IDENTITY_PORT' })];
-  if (metricsPort !== undefined) {
-    const { server } = context.metrics;
-    servers.push(await listen(server, { host, port: metricsPort, variable: 'METRICS_PORT' }));
-  }
-  context.logger.info({ url: servers[0]?.url }, 'identity is ready');
-  return async () => {
-    await Promise.all(servers.map((server) => server.stop()));
-    await context.stop();
-  };
+await runService('identity', () => {
+  const context = createContext(readConfig(process.env));
+  return { context, app: createApp(context).app };
 });

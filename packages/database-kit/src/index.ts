@@ -3,6 +3,7 @@ export {
   type Migrated,
   type MigrationDirectory,
   MigrationError,
+  type MigrationLog,
   migrate,
   migrationsApplied,
 } from './migrations.ts';

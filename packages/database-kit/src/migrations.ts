@@ -14,6 +14,12 @@ export interface Migrated {
   unknown: string[];
 }
 
+/** Where it is told what was done; a pino logger is one. */
+export interface MigrationLog {
+  info(what: object, message: string): void;
+  warn(what: object, message: string): void;
+}
+
 /** The database is in a state that needs a person. The message says what happened and what to do. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
@@ -50,8 +56,18 @@ const CANNOT_RUN_IN_TRANSACTION = '25001';
  * (an older release must be able to start). Throws a MigrationError for a migration that fails, that
  * failed before, or that was edited after it was applied.
  */
-export async function migrate(url: string, directory: MigrationDirectory): Promise<Migrated> {
-  const folder = pathOf(directory);
+export async function migrate(
+  url: string,
+  directory: MigrationDirectory,
+  log?: MigrationLog,
+): Promise<Migrated> {
+  const { applied, unknown } = await bringUpToDate(url, pathOf(directory));
+  if (applied.length > 0) log?.info({ applied }, 'migrations applied');
+  if (unknown.length > 0) log?.warn({ unknown }, 'the database is ahead of this release');
+  return { applied, unknown };
+}
+
+async function bringUpToDate(url: string, folder: string): Promise<Migrated> {
   const client = new pg.Client({ connectionString: url, application_name: 'migrate' });
   client.on('error', () => {}); // The query that is under way reports it.
   await client.connect();

@@ -1,11 +1,11 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { HttpError } from './http-error.ts';
+import { HttpError, unavailable } from './http-error.ts';
 
 export interface ErrorHandlerOptions {
   /** The body of an answer that is not a success, in the app's envelope. */
   render(error: HttpError): object;
-  /** Gives the answer for an error that the app knows (a database that is away), or nothing. */
-  translate?(error: unknown): HttpError | undefined;
+  /** Whether an error says that the database does not answer: 503 `database_unavailable`. */
+  isDatabaseUnavailable?(error: unknown): boolean;
 }
 
 /** Where no route matched: 404. */
@@ -25,28 +25,26 @@ export const wrongMethod = (methods: readonly string[]): RequestHandler => {
   };
 };
 
-const unexpected = (cause: unknown): HttpError =>
-  new HttpError(500, 'internal_error', 'Something went wrong on our side.', { cause });
-
-const malformedAddress = (error: unknown): HttpError | undefined =>
-  error instanceof URIError
-    ? new HttpError(400, 'malformed_address', 'The address is not well-formed UTF-8.', {
-        cause: error,
-      })
-    : undefined;
+const MALFORMED_ADDRESS = 'The address is not well-formed UTF-8.';
+const DATABASE_UNAVAILABLE = 'The database does not answer. Try again.';
 
 /**
  * Renders every thrown error once, in the app's envelope. The cause goes to the request's log, never
  * to the caller; what nobody declared is a 500.
  */
-export const errorHandler =
-  ({ render, translate }: ErrorHandlerOptions): ErrorRequestHandler =>
+export const errorHandler = (options: ErrorHandlerOptions): ErrorRequestHandler => {
+  const answerTo = (cause: unknown): HttpError => {
+    if (cause instanceof HttpError) return cause;
+    if (cause instanceof URIError) {
+      return new HttpError(400, 'malformed_address', MALFORMED_ADDRESS, { cause });
+    }
+    return options.isDatabaseUnavailable?.(cause)
+      ? unavailable('database_unavailable', DATABASE_UNAVAILABLE, cause)
+      : new HttpError(500, 'internal_error', 'Something went wrong on our side.', { cause });
+  };
   // Express knows a handler of errors by its four parameters.
-  (thrown, req, res, _next) => {
-    const error =
-      thrown instanceof HttpError
-        ? thrown
-        : (malformedAddress(thrown) ?? translate?.(thrown) ?? unexpected(thrown));
+  return (thrown, req, res, _next) => {
+    const error = answerTo(thrown);
     res.locals.errorCode = error.code;
     if (error.status >= 500) req.log?.error({ err: error.cause ?? error }, error.message);
     if (res.headersSent) {
@@ -54,5 +52,6 @@ export const errorHandler =
       if (!res.writableEnded) res.destroy();
       return;
     }
-    res.status(error.status).set(error.headers).json(render(error));
+    res.status(error.status).set(error.headers).json(options.render(error));
   };
+};

@@ -14,7 +14,7 @@ export { createLimits, type LimitClass, type Limits, type LimitsOptions } from '
 export { createLogger, type Logger, requestLog } from './logs.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
 export { flatten, type Gate, type MountOptions, mount } from './mount.ts';
-export { type DocumentOptions, openapi } from './openapi.ts';
+export { type DocumentOptions, openapi, standardProblems } from './openapi.ts';
 export { runProcess } from './process.ts';
 export { reference } from './reference.ts';
 export {
@@ -34,5 +34,6 @@ export {
 } from './route.ts';
 export { crossOrigin, securityHeaders } from './security.ts';
 export { type Listening, listen, PortTaken } from './serve.ts';
+export { runService, type Service } from './service.ts';
 export { requests, serviceSettings, serviceVariables } from './service-settings.ts';
 export { readSettings } from './settings.ts';

@@ -12,6 +12,16 @@ export interface DocumentOptions {
   readonly problems: Readonly<Record<number, string>>;
 }
 
+/** What the statuses mean that every service answers alike. */
+export const standardProblems = {
+  400: 'The body is not well-formed',
+  413: 'The body is too large',
+  415: 'The body is not JSON',
+  422: 'Some of what was sent does not fit; `errors` names each field',
+  429: 'Too many requests; `Retry-After` says when to come back',
+  500: 'Something went wrong on the side of the service',
+} as const;
+
 type Schemas = Record<string, JsonSchema>;
 
 const mapped = <T, U>(of: Readonly<Record<string, T>>, to: (value: T) => U): Record<string, U> =>
