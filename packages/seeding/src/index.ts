@@ -1,0 +1,6 @@
+export {
+  type RecordsOf,
+  type SeedRecordsOptions,
+  seedContacts,
+  seedRecords,
+} from './seed-records.ts';

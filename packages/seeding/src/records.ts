@@ -1,0 +1,80 @@
+import type { Faker } from '@faker-js/faker';
+import type { Row } from './copy.ts';
+import type { Language, Random } from './random.ts';
+
+/** Whose records are made, and what they may refer to. */
+export interface Surroundings {
+  readonly language: Language;
+  /** The ids of the tenant's users. */
+  readonly users: readonly string[];
+  /** The ids of its companies. */
+  readonly companies: readonly string[];
+}
+
+/** A kind of record: its table in the schema `tenant_crm`, and its columns beside those that all have. */
+export interface RecordKind {
+  readonly table: string;
+  /** Values for the columns; each call names the same ones in the same order. */
+  row(random: Random, around: Surroundings): Row;
+}
+
+const json = (value: unknown): string => JSON.stringify(value);
+
+const labels = ['work', 'private', 'invoices'];
+const tags = ['vip', 'newsletter', 'partner', 'lead', 'customer', 'supplier', 'press', 'alumni'];
+
+const some = <T>(random: Random, list: readonly T[]): T[] => list.filter(() => random.chance(0.15));
+
+const oneOf = (random: Random, ids: readonly string[], probability: number): string | null =>
+  ids.length > 0 && random.chance(probability) ? random.pick(ids) : null;
+
+const phone = (faker: Faker): string => faker.phone.number({ style: 'international' });
+
+const address = (random: Random, faker: Faker) => ({
+  label: random.pick(labels),
+  line1: faker.location.streetAddress(),
+  line2: null,
+  postal_code: faker.location.zipCode(),
+  city: faker.location.city(),
+  region: null,
+  country: faker.location.country(),
+});
+
+/** A name as the part of an address before the @: without accents, blanks and the like. */
+export const mailbox = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll('ł', 'l')
+    .replaceAll('ß', 'ss')
+    .replace(/[^a-z0-9.-]/g, '');
+
+const contacts: RecordKind = {
+  table: 'contacts',
+  row(random, { language, users, companies }) {
+    const faker = random.somebody(language);
+    const sex = random.pick(['female', 'male'] as const);
+    const first = faker.person.firstName(sex);
+    const last = random.chance(0.98) ? faker.person.lastName(sex) : null;
+    const name = mailbox(`${first}.${last ?? 'office'}`);
+    const number = Math.floor(random.next() * 1000);
+    return {
+      first_name: first,
+      last_name: last,
+      email: random.chance(0.9) ? `${name}${number}@example.com` : null,
+      phone: random.chance(0.7) ? phone(faker) : null,
+      title: random.chance(0.6) ? faker.person.jobTitle() : null,
+      company_id: oneOf(random, companies, 0.7),
+      owner_id: oneOf(random, users, 0.8),
+      notes: random.chance(0.1) ? faker.lorem.sentence() : null,
+      tags: some(random, tags),
+      emails: json(random.chance(0.2) ? [{ label: 'private', email: `${name}@example.org` }] : []),
+      phones: json(random.chance(0.2) ? [{ label: random.pick(labels), phone: phone(faker) }] : []),
+      addresses: json(random.chance(0.5) ? [address(random, faker)] : []),
+    };
+  },
+};
+
+/** Every kind that can be made, in the order that references ask for. */
+export const recordKinds = { contacts } satisfies Record<string, RecordKind>;
+export type KindName = keyof typeof recordKinds;

@@ -1,0 +1,97 @@
+import type pg from 'pg';
+import { bulkLoad } from './bulk-load.ts';
+import type { Row } from './copy.ts';
+import { createRandom, type Language } from './random.ts';
+import { type KindName, type RecordKind, recordKinds } from './records.ts';
+
+const DAY_MS = 86_400_000;
+/** The first record is this old; the last one is of now. */
+const AGE_MS = 3 * 365 * DAY_MS;
+/** As many users or companies as records refer to. */
+const MOST_REFERENCES = 50_000;
+
+/** A tenant that gets records. */
+export interface RecordsOf {
+  readonly tenantId: string;
+  /** How many. */
+  readonly count: number;
+  /** Default: Hungarian. */
+  readonly language?: Language | undefined;
+  /** Ids of users who own the records. Default: nobody owns them. */
+  readonly users?: readonly string[] | undefined;
+}
+
+export interface SeedRecordsOptions {
+  /** The same number gives the same records. Default: 1. */
+  readonly seed?: number | undefined;
+  /** When the last record is made: the others reach three years back. Default: the present. */
+  readonly now?: Date | undefined;
+  /** See `bulkLoad`. Default: true. */
+  readonly rebuildIndexes?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onRows?: ((count: number) => void) | undefined;
+  readonly onIndex?: ((name: string) => void) | undefined;
+}
+
+/** Makes records of one kind for some tenants, on CRM's database; all of them or none (see `bulkLoad`). */
+export const seedRecords = async (
+  pool: pg.Pool,
+  name: KindName,
+  tenants: readonly RecordsOf[],
+  { seed = 1, now = new Date(), rebuildIndexes = true, ...watching }: SeedRecordsOptions = {},
+): Promise<void> => {
+  const kind: RecordKind = recordKinds[name];
+  const companies = await Promise.all(tenants.map((of) => companiesOf(pool, of.tenantId)));
+  const place = Object.keys(recordKinds).indexOf(name);
+  const rows = function* (): Generator<Row> {
+    for (const [at, of] of tenants.entries()) {
+      yield* rowsOf(kind, of, companies[at] ?? [], { seed: [seed, place, at], now });
+    }
+  };
+  await bulkLoad(pool, rows(), {
+    table: `tenant_crm.${kind.table}`,
+    rebuildIndexes,
+    ...watching,
+  });
+};
+
+/** Makes contacts in one tenant. */
+export const seedContacts = (
+  pool: pg.Pool,
+  { tenantId, count, ...options }: RecordsOf & SeedRecordsOptions,
+): Promise<void> => seedRecords(pool, 'contacts', [{ tenantId, count, ...options }], options);
+
+function* rowsOf(
+  kind: RecordKind,
+  { tenantId, count, language = 'hu', users = [] }: RecordsOf,
+  companies: readonly string[],
+  { seed, now }: { readonly seed: readonly number[]; readonly now: Date },
+): Generator<Row> {
+  const random = createRandom(...seed);
+  const around = { language, users, companies };
+  for (let made = 0; made < count; made += 1) {
+    const age = AGE_MS * (1 - (made + random.next()) / count);
+    const created = new Date(now.getTime() - age);
+    const updated = random.chance(0.3) ? new Date(now.getTime() - age * random.next()) : created;
+    yield {
+      id: random.uuid(created),
+      tenant_id: tenantId,
+      created_at: created,
+      updated_at: updated,
+      ...kind.row(random, around),
+    };
+  }
+}
+
+const companiesOf = async (pool: pg.Pool, tenantId: string): Promise<string[]> => {
+  const { rows: there } = await pool.query<{ table: string | null }>(
+    `SELECT to_regclass('tenant_crm.companies')::text AS table`,
+  );
+  if (!there[0]?.table) return [];
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT id FROM tenant_crm.companies WHERE tenant_id = $1 AND deleted_at IS NULL
+     ORDER BY id LIMIT ${MOST_REFERENCES}`,
+    [tenantId],
+  );
+  return rows.map(({ id }) => id);
+};
