@@ -16,6 +16,7 @@ import { keyRoutes } from './features/keys/keys.routes.ts';
 import { meRoutes } from './features/me/me.routes.ts';
 import { memberRoutes } from './features/members/members.routes.ts';
 import { policyRoutes } from './features/policies/policies.routes.ts';
+import { profileRoutes } from './features/profile/profile.routes.ts';
 import { signInRoutes } from './features/sign-in/sign-in.routes.ts';
 import { type Caller, Failure, renderError } from './http.ts';
 import { discoveryRoutes } from './oauth/discovery.routes.ts';
@@ -53,12 +54,13 @@ const routesOf = (context: Context): RouteGroups => ({
     path: '/api/health',
     service: 'identity',
     version,
-    ready: () => migrationsApplied(context.pool, migrations),
+    ready: migrationsApplied(context.pool, migrations),
   }),
   Keys: keyRoutes(context.keys),
   'Sign-in': signInRoutes(context.signIn, context.config),
   OAuth: { ...oauthRoutes(context, context.config), ...discoveryRoutes(context.config) },
   Me: meRoutes(context.me),
+  Profile: profileRoutes(context.profiles),
   Policies: policyRoutes(context.policies),
   Members: memberRoutes(context.members),
 });

@@ -11,6 +11,8 @@ import { MeService } from './features/me/me.service.ts';
 import { MembersRepository } from './features/members/members.repository.ts';
 import { MembersService } from './features/members/members.service.ts';
 import { PoliciesService } from './features/policies/policies.service.ts';
+import { ProfileRepository } from './features/profile/profile.repository.ts';
+import { ProfileService } from './features/profile/profile.service.ts';
 import { ensureBuiltInRoles } from './features/roles/built-in-roles.ts';
 import { failedAttempts } from './features/sign-in/failed-attempts.ts';
 import { SignInRepository } from './features/sign-in/sign-in.repository.ts';
@@ -33,6 +35,7 @@ export interface Context {
   readonly authentication: Authentication;
   readonly signIn: SignInService;
   readonly me: MeService;
+  readonly profiles: ProfileService;
   readonly policies: PoliciesService;
   readonly members: MembersService;
   readonly observers: readonly RequestHandler[];
@@ -93,6 +96,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       logger,
     }),
     me,
+    profiles: new ProfileService(new ProfileRepository(database)),
     policies: new PoliciesService(me),
     members: new MembersService(new MembersRepository(database)),
     observers: overrides.observers ?? [],

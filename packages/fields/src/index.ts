@@ -1,4 +1,5 @@
 export {
+  complete,
   described,
   list,
   mapOf,
@@ -17,6 +18,7 @@ export {
   bool,
   clamped,
   date,
+  domain,
   email,
   int,
   matching,
@@ -24,6 +26,7 @@ export {
   oneOf,
   text,
   time,
+  timeZone,
   uuid,
   verbatim,
 } from './words.ts';

@@ -7,8 +7,10 @@ const messages = {
     '{{#label}} must not contain NUL or unpaired surrogates, nor be nested too deeply',
   'time.invalid': '{{#label}} must be an existing time in ISO 8601 format with a time zone',
   'date.invalid': '{{#label}} must be an existing date in the form YYYY-MM-DD',
+  'domain.invalid': '{{#label}} must be a domain, like example.com',
   'email.invalid': '{{#label}} must be an e-mail address',
   'uuid.invalid': '{{#label}} must be a UUID',
+  'timezone.invalid': '{{#label}} must be the name of a time zone, such as Europe/Budapest',
 };
 
 const string = (check: Joi.CustomValidator<string, unknown>): Joi.Schema =>
@@ -83,6 +85,17 @@ export const email = (): Field<string, false> => {
   );
 };
 
+/** A domain of at least two labels, of letters of any script, given in lower case; no address, no port. */
+export const domain = (): Field<string, false> => {
+  const pattern = /^[\p{L}\p{M}\p{N}_-]+(\.[\p{L}\p{M}\p{N}_-]+)+$/u;
+  return field(
+    string((value, { error }) =>
+      lengthOf(value) <= 253 && pattern.test(value) ? value.toLowerCase() : error('domain.invalid'),
+    ),
+    { type: 'string', maxLength: 253, pattern: pattern.source, examples: ['example.com'] },
+  );
+};
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** A UUID (RFC 9562), given in lower case. */
@@ -151,6 +164,31 @@ export const date = (): Field<string, false> =>
     ),
     { type: 'string', format: 'date' },
   );
+
+const isTimeZone = (value: string): boolean => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * The name of a time zone of the IANA database. JSON Schema tells its form; which names exist changes
+ * from year to year and is known to the runtime.
+ */
+export const timeZone = (): Field<string, false> => {
+  const pattern = /^(UTC|[A-Z][A-Za-z]+(\/[A-Z][A-Za-z_+-]*[0-9]{0,2})+)$/;
+  return field(
+    string((value, { error }) =>
+      value.length <= 64 && pattern.test(value) && isTimeZone(value)
+        ? value
+        : error('timezone.invalid'),
+    ),
+    { type: 'string', maxLength: 64, pattern: pattern.source, examples: ['Europe/Budapest'] },
+  );
+};
 
 const MAX_DEPTH = 32;
 

@@ -1,15 +1,10 @@
 import type { Database } from '../../database.ts';
+import type { Origin } from '../../origin.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { digest } from '../../secrets.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { IssueToken } from '../../tokens/issue.ts';
 import { endSession, revokeToken } from '../../tokens/revoke.ts';
-
-/** Where a request came from, for the session and the activity log. */
-export interface Origin {
-  readonly ipAddress: string | null;
-  readonly userAgent: string | null;
-}
 
 export interface Account {
   readonly id: string;

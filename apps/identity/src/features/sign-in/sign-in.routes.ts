@@ -12,10 +12,11 @@ import {
   withDefault,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import type { CookieOptions, Request } from 'express';
+import type { CookieOptions } from 'express';
 import { userOf } from '../../access.ts';
 import { done, route, success } from '../../http.ts';
-import type { Account, Origin } from './sign-in.repository.ts';
+import { originOf } from '../../origin.ts';
+import type { Account } from './sign-in.repository.ts';
 import type { SignInService } from './sign-in.service.ts';
 
 const Login = named(
@@ -49,13 +50,6 @@ const LoggedIn = named(
     requires_pin: oneOf(false),
   }),
 );
-
-const USER_AGENT = 500;
-
-const originOf = (req: Request): Origin => ({
-  ipAddress: req.ip ?? null,
-  userAgent: req.get('user-agent')?.slice(0, USER_AGENT) ?? null,
-});
 
 const presentUser = ({ id, email, firstName, lastName }: Account) => ({
   id,

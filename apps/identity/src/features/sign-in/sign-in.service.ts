@@ -4,7 +4,8 @@ import type { Passwords } from '../../passwords.ts';
 import { newSecret } from '../../secrets.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
-import type { Account, Origin, SignInRepository } from './sign-in.repository.ts';
+import type { Origin } from '../../origin.ts';
+import type { Account, SignInRepository } from './sign-in.repository.ts';
 
 export interface Credentials {
   readonly email: string;

@@ -1,0 +1,82 @@
+import type { Database } from '../../database.ts';
+import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
+import { enqueue } from '../../outbox/outbox.ts';
+
+type Changeable = Pick<User, 'firstName' | 'lastName' | 'phone' | 'timezone' | 'locale'>;
+
+/** What a user may change of themselves, and nothing besides; what is absent stays as it is. */
+export type ProfileChange = { readonly [K in keyof Changeable]?: Changeable[K] | undefined };
+
+/** How a user’s way in is secured. */
+export interface Security {
+  readonly twoFactorEnabled: boolean;
+  readonly pinEnabled: boolean;
+  readonly forcePasswordChange: boolean;
+  readonly passwordChangedAt: Date | null;
+}
+
+/** Who makes a change, where, and from where: for the activity log. */
+export interface Actor {
+  readonly userId: string;
+  readonly tenantId: string | null;
+  readonly ipAddress: string | null;
+  readonly userAgent: string | null;
+}
+
+export class ProfileRepository {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  find(userId: string): Promise<User | null> {
+    return this.#database.user.findUnique({ where: { id: userId } });
+  }
+
+  /** Commits with its activity entry and `identity.user.updated`. */
+  change(actor: Actor, change: ProfileChange): Promise<User> {
+    // Prisma leaves alone what is undefined, though its types do not say so.
+    const data = change as Partial<Changeable>;
+    return this.#database.$transaction(async (tx) => {
+      const user = await tx.user.update({ where: { id: actor.userId }, data });
+      await tx.activityEntry.create({ data: { ...actor, action: 'profile_updated' } });
+      await enqueue(tx, { type: 'identity.user.updated', data: { user_id: actor.userId } });
+      return user;
+    });
+  }
+
+  async security(userId: string): Promise<Security | null> {
+    const user = await this.#database.user.findUnique({
+      where: { id: userId },
+      select: {
+        forcePasswordChange: true,
+        passwordChangedAt: true,
+        twoFactor: { select: { confirmedAt: true } },
+        pin: { select: { userId: true } },
+      },
+    });
+    if (!user) return null;
+    const { twoFactor, pin, ...password } = user;
+    const twoFactorEnabled = twoFactor !== null && twoFactor.confirmedAt !== null;
+    return { ...password, twoFactorEnabled, pinEnabled: pin !== null };
+  }
+
+  /** A page of the user’s own activity, the newest first, and how many entries there are. */
+  async activity(
+    userId: string,
+    { page, perPage }: { readonly page: number; readonly perPage: number },
+  ): Promise<{ readonly entries: ActivityEntry[]; readonly total: number }> {
+    const [entries, total] = await this.#database.$transaction([
+      this.#database.activityEntry.findMany({
+        where: { userId },
+        // Ids are in order of time (UUIDv7).
+        orderBy: { id: 'desc' },
+        skip: (page - 1) * perPage,
+        take: perPage,
+      }),
+      this.#database.activityEntry.count({ where: { userId } }),
+    ]);
+    return { entries, total };
+  }
+}

@@ -1,0 +1,72 @@
+import type { RouteEntry, RouteTable } from '@tessera/http-kit';
+import { userOf } from '../../access.ts';
+import { page as pageOf, route, success } from '../../http.ts';
+import { originOf } from '../../origin.ts';
+import {
+  Activity,
+  ActivityQuery,
+  changeOf,
+  Profile,
+  ProfileInput,
+  presentActivity,
+  presentProfile,
+  presentSecurity,
+  SecurityStatus,
+} from './profile.schema.ts';
+import type { ProfileService } from './profile.service.ts';
+
+export const profileRoutes = (profiles: ProfileService): RouteTable => {
+  const update = (path: string, summary: string): RouteEntry =>
+    route({
+      method: 'put',
+      path,
+      permission: 'authenticated',
+      summary,
+      description: 'Fields that are not given stay as they are.',
+      body: ProfileInput,
+      responses: { 200: success(Profile) },
+      async handler({ caller, body, req, reply }) {
+        const user = await profiles.change(userOf(caller), changeOf(body), originOf(req));
+        return reply(200, { success: true, data: presentProfile(user) });
+      },
+    });
+  return {
+    showProfile: route({
+      method: 'get',
+      path: '/api/profile',
+      permission: 'authenticated',
+      summary: 'One’s own profile',
+      responses: { 200: success(Profile) },
+      async handler({ caller, reply }) {
+        const user = await profiles.show(userOf(caller));
+        return reply(200, { success: true, data: presentProfile(user) });
+      },
+    }),
+    updateProfile: update('/api/profile', 'Change one’s own profile'),
+    updateUserProfile: update('/api/user/profile', 'Change one’s own profile, as PUT /api/profile'),
+    showSecurity: route({
+      method: 'get',
+      path: '/api/me/security',
+      permission: 'authenticated',
+      admits: ['pin_required', 'password_change_required'],
+      summary: 'How one’s own account is secured',
+      responses: { 200: success(SecurityStatus) },
+      async handler({ caller, reply }) {
+        const security = await profiles.security(userOf(caller));
+        return reply(200, { success: true, data: presentSecurity(security) });
+      },
+    }),
+    listActivity: route({
+      method: 'get',
+      path: '/api/profile/activity',
+      permission: 'authenticated',
+      summary: 'One’s own activity, the newest first',
+      query: ActivityQuery,
+      responses: { 200: pageOf(Activity) },
+      async handler({ caller, query: { page, per_page }, reply }) {
+        const { entries, meta } = await profiles.activity(userOf(caller), page, per_page);
+        return reply(200, { success: true, data: entries.map(presentActivity), meta });
+      },
+    }),
+  };
+};

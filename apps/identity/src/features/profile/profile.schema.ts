@@ -1,0 +1,112 @@
+import {
+  bool,
+  clamped,
+  matching,
+  named,
+  nullable,
+  type Out,
+  oneOf,
+  partial,
+  shape,
+  text,
+  time,
+  timeZone,
+  uuid,
+  withDefault,
+} from '@tessera/fields';
+import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
+import type { ProfileChange, Security } from './profile.repository.ts';
+
+/** The languages that identity speaks. */
+const locale = oneOf('en', 'hu', 'de');
+
+/** Digits with what people write between them, the extension included. */
+const phone = matching(/^\+?[0-9][0-9 ()./-]*( *(x|ext\.?) *[0-9]+)?$/, 'a telephone number', 50);
+
+const names = { first_name: text(200), last_name: text(200) };
+
+export const Profile = named(
+  'Profile',
+  shape({
+    id: uuid(),
+    email: nullable(text(254)),
+    name: text(401),
+    ...names,
+    phone: nullable(text(50)),
+    avatar_url: nullable(text(2000)),
+    timezone: text(64),
+    locale,
+  }),
+);
+
+export const ProfileInput = named(
+  'ProfileInput',
+  partial(shape({ ...names, phone: nullable(phone), timezone: timeZone(), locale })),
+);
+
+export const SecurityStatus = named(
+  'SecurityStatus',
+  shape({
+    two_factor_enabled: bool(),
+    pin_enabled: bool(),
+    force_password_change: bool(),
+    password_changed_at: nullable(time()),
+  }),
+);
+
+export const Activity = named(
+  'ActivityEntry',
+  shape({
+    id: uuid(),
+    action: text(100),
+    ip_address: nullable(text(100)),
+    user_agent: nullable(text(500)),
+    created_at: time(),
+  }),
+);
+
+export const ActivityQuery = shape({
+  page: withDefault(clamped(1, 1_000_000), 1),
+  per_page: withDefault(clamped(1, 100), 20),
+});
+
+/** The database holds the locale to what is offered: only this service writes it. */
+const localeOf = (value: string): 'en' | 'hu' | 'de' =>
+  value === 'hu' || value === 'de' ? value : 'en';
+
+export const presentProfile = (user: User) => ({
+  id: user.id,
+  email: user.email,
+  name: `${user.firstName} ${user.lastName}`.trim(),
+  first_name: user.firstName,
+  last_name: user.lastName,
+  phone: user.phone,
+  avatar_url: user.avatarUrl,
+  timezone: user.timezone,
+  locale: localeOf(user.locale),
+});
+
+export const changeOf = ({
+  first_name,
+  last_name,
+  ...rest
+}: Out<typeof ProfileInput>): ProfileChange => ({
+  firstName: first_name,
+  lastName: last_name,
+  ...rest,
+});
+
+export const presentSecurity = (security: Security) => ({
+  two_factor_enabled: security.twoFactorEnabled,
+  pin_enabled: security.pinEnabled,
+  force_password_change: security.forcePasswordChange,
+  password_changed_at: security.passwordChangedAt,
+});
+
+export const presentActivity = (entry: ActivityEntry) => ({
+  id: entry.id,
+  action: entry.action,
+  ip_address: entry.ipAddress,
+  user_agent: entry.userAgent,
+  created_at: entry.createdAt,
+});

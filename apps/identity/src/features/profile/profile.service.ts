@@ -1,0 +1,49 @@
+import { HttpError, unauthenticated } from '@tessera/http-kit';
+import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
+import { type PageMeta, pageMeta } from '../../http.ts';
+import type { Origin } from '../../origin.ts';
+import type { UserCaller } from '../../tokens/caller.ts';
+import type { ProfileChange, ProfileRepository, Security } from './profile.repository.ts';
+
+/** A user’s own data. Who was deleted between the check of the token and here gets 401. */
+export class ProfileService {
+  readonly #repository: ProfileRepository;
+
+  constructor(repository: ProfileRepository) {
+    this.#repository = repository;
+  }
+
+  async show({ id }: UserCaller): Promise<User> {
+    return present(await this.#repository.find(id));
+  }
+
+  /** Changes what is given; nothing given changes nothing. Nobody changes another’s by acting as them (403). */
+  async change(caller: UserCaller, change: ProfileChange, origin: Origin): Promise<User> {
+    if (caller.impersonatorId !== null) {
+      const message = 'Whoever acts as another may not change their profile.';
+      throw new HttpError(403, 'permission_denied', message);
+    }
+    const isEmpty = Object.values(change).every((value) => value === undefined);
+    if (isEmpty) return this.show(caller);
+    const actor = { userId: caller.id, tenantId: caller.tenant?.id ?? null, ...origin };
+    return this.#repository.change(actor, change);
+  }
+
+  async security({ id }: UserCaller): Promise<Security> {
+    return present(await this.#repository.security(id));
+  }
+
+  async activity(
+    { id }: UserCaller,
+    page: number,
+    perPage: number,
+  ): Promise<{ readonly entries: readonly ActivityEntry[]; readonly meta: PageMeta }> {
+    const { entries, total } = await this.#repository.activity(id, { page, perPage });
+    return { entries, meta: pageMeta(page, perPage, total) };
+  }
+}
+
+const present = <T>(found: T | null): T => {
+  if (found === null) throw unauthenticated();
+  return found;
+};

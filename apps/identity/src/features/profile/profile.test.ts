@@ -1,0 +1,170 @@
+import { parseEvent } from '@tessera/contracts';
+import type { User } from '../../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import type { Bearer } from '../../testing/population.ts';
+
+let identity: TestIdentity;
+let user: User;
+let bearer: Bearer;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+});
+afterAll(() => identity.stop());
+
+beforeEach(async () => {
+  user = await identity.people.user({ tenant: await identity.people.tenant() });
+  bearer = await identity.people.signIn(user);
+});
+
+const get = (path: string) => identity.http.get(path).set(bearer);
+const put = (path: string, body: object) => identity.http.put(path).set(bearer).send(body);
+
+describe('GET /api/profile', () => {
+  test('gives the fields of a profile', async () => {
+    const answer = await get('/api/profile');
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      {
+        success: true,
+        data: {
+          id: user.id,
+          email: user.email,
+          name: 'Ada Tester',
+          first_name: 'Ada',
+          last_name: 'Tester',
+          phone: null,
+          avatar_url: null,
+          timezone: 'UTC',
+          locale: 'en',
+        },
+      },
+    ]);
+  });
+
+  test('is for users: a client has no profile', async () => {
+    const { bearer } = await identity.people.application('*');
+    const answer = await identity.http.get('/api/profile').set(bearer);
+    expect([answer.status, answer.body.error]).toEqual([403, 'permission_denied']);
+  });
+});
+
+describe.each(['/api/profile', '/api/user/profile'])('PUT %s', (path) => {
+  test('changes what is given, leaves the rest, and returns the updated profile', async () => {
+    const change = { last_name: 'Lovelace-Őry', timezone: 'Europe/Budapest', locale: 'hu' };
+    const answer = await put(path, change);
+    expect(answer.status).toBe(200);
+    expect(answer.body.data).toMatchObject({ first_name: 'Ada', ...change });
+    expect((await get('/api/profile')).body.data).toEqual(answer.body.data);
+  });
+
+  test('takes a telephone number, and takes it away', async () => {
+    expect((await put(path, { phone: '+36 1 234-5678' })).body.data.phone).toBe('+36 1 234-5678');
+    expect((await put(path, { phone: null })).body.data.phone).toBeNull();
+  });
+
+  test('names every field that does not fit', async () => {
+    const answer = await put(path, {
+      first_name: ' ',
+      phone: 'call me',
+      timezone: 'Europe/Atlantis',
+      locale: 'fr',
+    });
+    expect([answer.status, Object.keys(answer.body.errors).sort()]).toEqual([
+      422,
+      ['first_name', 'locale', 'phone', 'timezone'],
+    ]);
+  });
+
+  test.each(['email', 'is_system_admin', 'is_active', 'tenant_id', 'is_service_account'])(
+    'refuses %s, which is nobody’s own to change',
+    async (field) => {
+      const answer = await put(path, { [field]: true });
+      expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, [field]]);
+    },
+  );
+});
+
+describe('a change of the profile', () => {
+  test('is told in one event and one entry of activity; an empty one in none', async () => {
+    await put('/api/profile', {});
+    await put('/api/profile', { first_name: 'Augusta' });
+    const { database } = identity.context;
+    const events = await database.outboxEvent.findMany({ where: { key: user.id } });
+    expect(
+      events.map(({ topic, payload }) => parseEvent(topic, JSON.stringify(payload))),
+    ).toMatchObject([
+      { ok: true, event: { type: 'identity.user.updated', data: { user_id: user.id } } },
+    ]);
+    const { body } = await get('/api/profile/activity');
+    const changes = body.data.filter(
+      ({ action }: { action: string }) => action === 'profile_updated',
+    );
+    expect(changes).toHaveLength(1);
+  });
+});
+
+describe('GET /api/me/security', () => {
+  test('gives the security status', async () => {
+    const answer = await get('/api/me/security');
+    expect([answer.status, answer.body.data]).toEqual([
+      200,
+      {
+        two_factor_enabled: false,
+        pin_enabled: false,
+        force_password_change: false,
+        password_changed_at: null,
+      },
+    ]);
+  });
+
+  test('answers who must change the password first, when the profile does not', async () => {
+    const { database } = identity.context;
+    await database.user.update({ where: { id: user.id }, data: { forcePasswordChange: true } });
+    const answer = await get('/api/me/security');
+    expect([answer.status, answer.body.data.force_password_change]).toEqual([200, true]);
+    const refused = await get('/api/profile');
+    expect([refused.status, refused.body.error]).toEqual([403, 'password_change_required']);
+  });
+});
+
+describe('GET /api/profile/activity', () => {
+  const record = (count: number) =>
+    identity.context.database.activityEntry.createMany({
+      data: Array.from({ length: count }, (_, n) => ({ userId: user.id, action: `action-${n}` })),
+    });
+
+  test('gives a page of 20 by default, the newest first, with the meta of the list', async () => {
+    await record(24);
+    const answer = await get('/api/profile/activity');
+    expect(answer.body.meta).toEqual({ current_page: 1, last_page: 2, per_page: 20, total: 25 });
+    expect(answer.body.data).toHaveLength(20);
+    expect(answer.body.data[0].action).toBe('action-23');
+    const rest = await get('/api/profile/activity?page=2');
+    expect(rest.body.data.at(-1)).toEqual({
+      id: expect.any(String),
+      action: 'login',
+      ip_address: '127.0.0.1',
+      user_agent: null,
+      created_at: expect.stringMatching(/Z$/),
+    });
+  });
+
+  test.each([
+    ['per_page=1000', 100],
+    ['per_page=0', 1],
+  ])('moves %s to %i', async (query, perPage) => {
+    expect((await get(`/api/profile/activity?${query}`)).body.meta.per_page).toBe(perPage);
+  });
+
+  test('a per_page that is no integer is 422', async () => {
+    const answer = await get('/api/profile/activity?per_page=many');
+    expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, ['per_page']]);
+  });
+
+  test('shows nobody else’s', async () => {
+    const other = await identity.people.user();
+    await identity.people.signIn(other);
+    expect((await get('/api/profile/activity')).body.meta.total).toBe(1);
+  });
+});

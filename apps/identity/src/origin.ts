@@ -1,0 +1,15 @@
+import type { Request } from 'express';
+
+/** Where a request came from, for sessions, devices and the activity log. */
+export interface Origin {
+  readonly ipAddress: string | null;
+  readonly userAgent: string | null;
+}
+
+/** Longest user agent that is kept, in characters. */
+const USER_AGENT = 500;
+
+export const originOf = (req: Request): Origin => ({
+  ipAddress: req.ip ?? null,
+  userAgent: req.get('user-agent')?.slice(0, USER_AGENT) ?? null,
+});
