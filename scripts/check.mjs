@@ -1,10 +1,11 @@
 // `pnpm check`: everything that CI does. Each check counts as one, each test as one; the last line is
 // the sum. A check that cannot fail proves nothing, so each of ours meets a planted fault (its canary).
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootstrap, root } from './bootstrap.mjs';
+import { benchRuns } from './check-bench.mjs';
 import { documents } from './check-documents.mjs';
 import { fresh } from './check-generated.mjs';
 import { imports } from './check-imports.mjs';
@@ -38,10 +39,13 @@ const check = async (name, run) => {
   );
 };
 
-const tests = () => {
+/** Runs jest through one of package.json's scripts and counts what it counted. */
+const tests = (script) => () => {
   const directory = mkdtempSync(join(tmpdir(), 'tessera-check-'));
   const report = join(directory, 'jest.json');
-  shell('npm', ['test', '--', '--json', `--outputFile=${report}`]);
+  const ended = shell('npm', ['run', script, '--', '--json', `--outputFile=${report}`]);
+  // What it lacks has been said.
+  if (!existsSync(report)) throw new Error(`${script} did not come to run a test.`);
   const result = JSON.parse(readFileSync(report, 'utf8'));
   rmSync(directory, { recursive: true });
   passed += result.numPassedTests;
@@ -49,12 +53,13 @@ const tests = () => {
   if (result.numTotalTests === 0) throw new Error('No test ran.');
   const left = result.numPendingTests + result.numTodoTests;
   if (left > 0) throw new Error(`${left} tests were skipped.`);
-  return result.success;
+  return ended && result.success;
 };
 
 bootstrap();
 const before = noProcessLeft.running();
-await check('tests', tests);
+await check('tests', tests('test'));
+await check('tests of events on Apache Kafka', tests('test:kafka'));
 await check('format and lint', () => node('node_modules/@biomejs/biome/bin/biome', 'ci', '.'));
 await check('types', () => node('node_modules/typescript/bin/tsc', '-b'));
 await check('import directions, by planted violations', imports);
@@ -65,6 +70,7 @@ for (const app of ['identity', 'crm']) {
   );
 }
 await check('the documents are valid OpenAPI and AsyncAPI', documents);
+await check('every benchmark runs and is answered 2xx', benchRuns);
 await check('the README can be followed', tour);
 await check('no process is left behind', () => noProcessLeft.since(before));
 

@@ -1,4 +1,5 @@
 export { type Broker, type BrokerOptions, startBroker } from './broker.ts';
+export { freePort } from './free-port.ts';
 export {
   type Postgres,
   type PostgresOptions,
@@ -6,5 +7,6 @@ export {
   throwawaySettings,
 } from './postgres.ts';
 export { type ServiceProcess, spawnService } from './service-process.ts';
+export { type Stack, type StackOptions, startStack } from './stack.ts';
 export { freshDatabase, type TestDatabase } from './test-database.ts';
 export { until } from './until.ts';

@@ -17,8 +17,12 @@ export interface StackOptions {
   readonly crmPort?: number;
   /** Settings of PostgreSQL: throwaway ones for tests. */
   readonly postgresSettings?: Record<string, string>;
-  /** Variables of the apps beside those that the stack sets. */
+  /** Variables of both apps beside those that the stack sets. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Variables of one app. */
+  readonly environmentOf?: Readonly<
+    Partial<Record<'identity' | 'crm', Readonly<Record<string, string>>>>
+  >;
 }
 
 /** The whole system, running. */
@@ -94,6 +98,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     };
     const identityEnvironment = {
       ...common,
+      ...options.environmentOf?.identity,
       PORT: `${identityPort}`,
       DATABASE_URL: await postgres.createDatabase('identity'),
       ISSUER: urls.identity_url,
@@ -101,6 +106,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     };
     const crmEnvironment = {
       ...common,
+      ...options.environmentOf?.crm,
       PORT: `${crmPort}`,
       DATABASE_URL: await postgres.createDatabase('crm'),
       IDENTITY_URL: urls.identity_url,

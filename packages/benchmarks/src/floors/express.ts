@@ -1,0 +1,23 @@
+// Express and pg, as short as they can be written: a route of one statement, its rows as JSON.
+import { createPool } from '@tessera/database-kit';
+import express from 'express';
+import { serve } from './listening.ts';
+
+/** `{path: {text, values}}`: what each route asks the database. */
+type Statements = Readonly<Record<string, { text: string; values: unknown[] }>>;
+
+const { DATABASE_URL = '', STATEMENTS = '{}', SCHEMA } = process.env;
+const pool = createPool(DATABASE_URL, {
+  applicationName: 'floor',
+  ...(SCHEMA && { schema: SCHEMA, planCacheMode: 'force_custom_plan' as const }),
+});
+
+const app = express();
+for (const [path, { text, values }] of Object.entries(JSON.parse(STATEMENTS) as Statements)) {
+  app.get(path, async (_req, res) => {
+    const { rows } = await pool.query({ name: path, text, values });
+    res.json({ data: rows });
+  });
+}
+
+serve(app);

@@ -1,0 +1,14 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerQuestions } from '../program.ts';
+
+/** Listens on a free port, and tells whoever asks where. */
+export const serve = (listener: RequestListener): void => {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  const listening = once(server, 'listening');
+  answerQuestions(async () => {
+    await listening;
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  });
+};

@@ -1,0 +1,52 @@
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  /** Names of scenarios; empty: all of them. */
+  readonly only: readonly string[];
+  /** How long each side of a comparison is under load, in seconds. */
+  readonly seconds: number;
+  /** Every scenario once and briefly: whether it runs, not how fast. */
+  readonly smoke: boolean;
+  readonly contacts: number;
+  readonly policyChanges: number;
+  readonly json: string | undefined;
+  readonly markdown: string | undefined;
+  /** A folder that takes the CPU profiles of both services. */
+  readonly profile: string | undefined;
+}
+
+export const usage = `pnpm bench [--only name,...] [--seconds N] [--contacts N]
+           [--smoke] [--json FILE] [--markdown FILE] [--profile FOLDER]`;
+
+const positive = (name: string, text: string): number => {
+  const number = Number(text);
+  if (number > 0 && Number.isFinite(number)) return number;
+  throw new Error(`--${name} takes a number above 0, not "${text}".`);
+};
+
+/** Reads the command line; throws an error that says what is wrong with it. */
+export const readOptions = (args: readonly string[]): Options => {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string', default: '' },
+      seconds: { type: 'string' },
+      contacts: { type: 'string' },
+      smoke: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      markdown: { type: 'string' },
+      profile: { type: 'string' },
+    },
+  });
+  const { smoke } = values;
+  return {
+    smoke,
+    only: values.only.split(',').filter(Boolean),
+    seconds: positive('seconds', values.seconds ?? (smoke ? '0.5' : '16')),
+    contacts: positive('contacts', values.contacts ?? (smoke ? '2000' : '100000')),
+    policyChanges: smoke ? 5 : 200,
+    json: values.json,
+    markdown: values.markdown,
+    profile: values.profile,
+  };
+};

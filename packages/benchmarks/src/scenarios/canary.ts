@@ -1,0 +1,18 @@
+import { duel } from '../duel.ts';
+import type { Scenario } from '../scenario.ts';
+
+/** Asks for what is not there; runs only when it is named, to see that the smoke run fails of it. */
+export const canary: Scenario = {
+  name: 'canary',
+  run: async (bench) => {
+    const url = `${bench.system.stack.identity.url}/api/health`;
+    return [
+      await duel(bench, {
+        what: 'a planted fault',
+        subject: { url: `${url}/not-there` },
+        floor: { url },
+        target: 0,
+      }),
+    ];
+  },
+};

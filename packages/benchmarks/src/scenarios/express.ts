@@ -1,0 +1,55 @@
+import { duel } from '../duel.ts';
+import { startProgram } from '../program.ts';
+import type { Bench, Result, Scenario } from '../scenario.ts';
+
+export interface Route {
+  readonly what: string;
+  /** The request to the system. */
+  readonly url: string;
+  readonly token: string;
+  /** What the floor asks the database. */
+  readonly database: 'identity' | 'crm';
+  readonly statement: { readonly text: string; readonly values: readonly unknown[] };
+  readonly target: number;
+}
+
+/** A request for data beside one Express route that makes one statement. */
+export const besideExpress = async (
+  bench: Bench,
+  { what, url, token, database, statement, target }: Route,
+): Promise<readonly Result[]> => {
+  const program = startProgram('floors/express', {
+    DATABASE_URL: bench.system.stack.postgres.url(database),
+    STATEMENTS: JSON.stringify({ '/data': statement }),
+    ...(database === 'crm' && { SCHEMA: 'tenant_crm' }),
+  });
+  try {
+    const floor = await program.ask<{ url: string }>({});
+    return [
+      await duel(bench, {
+        what,
+        subject: { url, headers: { authorization: `Bearer ${token}` } },
+        floor: { url: `${floor.url}/data` },
+        target,
+      }),
+    ];
+  } finally {
+    await program.stop();
+  }
+};
+
+export const user: Scenario = {
+  name: 'user',
+  run: async (bench) =>
+    besideExpress(bench, {
+      what: 'GET /api/user',
+      url: `${bench.system.stack.identity.url}/api/user`,
+      token: await bench.system.signIn('owner'),
+      database: 'identity',
+      statement: {
+        text: 'SELECT * FROM identity.users WHERE id = $1',
+        values: [bench.system.stack.system.owner.user_id],
+      },
+      target: 0.6,
+    }),
+};

@@ -1,0 +1,109 @@
+import { CONNECTIONS, takeTurns } from '../duel.ts';
+import type { Comparisons } from '../floors/bcrypt.ts';
+import { type Load, median, type Plan } from '../load/plan.ts';
+import { startProgram } from '../program.ts';
+import { type Bench, demandAnswers, type Scenario } from '../scenario.ts';
+
+/** Identity's own default. */
+const COST = 12;
+const TARGET = 0.85;
+const ROUNDS = 4;
+const SIGN_INS_A_ROUND = 64;
+
+const STORM = 300;
+const MOST_SLOWER = 10;
+/** A service at rest that is asked now and then: what is timed is an answer, not a queue. */
+const CALM: Pick<Plan, 'connections' | 'rate'> = { connections: 8, rate: 100 };
+
+const signInPlan = ({ system }: Bench): Omit<Plan, 'connections'> => {
+  const { administrator, owner, viewer, person, other_owner } = system.stack.system;
+  return {
+    url: `${system.stack.identity.url}/api/auth/login`,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    bodies: [administrator, owner, viewer, person, other_owner].map(({ email, password }) =>
+      JSON.stringify({ email, password }),
+    ),
+  };
+};
+
+export const signIns: Scenario = {
+  name: 'logins',
+  run: async (bench) => {
+    const { smoke } = bench.options;
+    const amount = smoke ? CONNECTIONS : SIGN_INS_A_ROUND;
+    const bcrypt = startProgram('floors/bcrypt');
+    try {
+      const subject = async (): Promise<Load> => {
+        const plan: Plan = { ...signInPlan(bench), connections: CONNECTIONS, amount };
+        const load = await bench.load.ask<Load>(plan);
+        demandAnswers('password logins', load);
+        return load;
+      };
+      const floor = (): Promise<Load> =>
+        bcrypt.ask({ cost: COST, amount, concurrency: CONNECTIONS } satisfies Comparisons);
+      const { ratio, ...loads } = await takeTurns(smoke ? 1 : ROUNDS, subject, floor);
+      return [
+        {
+          what: `password logins, bcrypt at cost ${COST}`,
+          ...loads,
+          ratio,
+          target: { text: `≥ ${TARGET}`, isMet: ratio >= TARGET },
+        },
+      ];
+    } finally {
+      await bcrypt.stop();
+    }
+  },
+};
+
+/** How the others fare while more people sign in at once than the queue of hashes takes. */
+export const signInStorm: Scenario = {
+  name: 'storm',
+  run: async (bench) => {
+    const { system, options } = bench;
+    const others: Plan = {
+      ...CALM,
+      url: `${system.stack.identity.url}/api/user`,
+      headers: { authorization: `Bearer ${await system.signIn('owner')}` },
+      seconds: options.smoke ? 1 : 5,
+    };
+    const crowd = startProgram('load/generator');
+    try {
+      const what = 'GET /api/user';
+      const pairs: { idle: Load; busy: Load }[] = [];
+      let shed = 0;
+      for (let round = 0; round < (options.smoke ? 1 : 3); round += 1) {
+        const idle = await bench.load.ask<Load>(others);
+        demandAnswers(what, idle);
+        const storm = crowd.ask<Load>({
+          ...signInPlan(bench),
+          ...{ connections: STORM, amount: STORM },
+        });
+        const busy = await bench.load.ask<Load>(others);
+        demandAnswers(`${what} during the logins`, busy);
+        const signedIn = await storm;
+        demandAnswers(`${STORM} logins at once`, signedIn, (s) => s === 200 || s === 503);
+        shed = signedIn.statuses[503] ?? 0;
+        pairs.push({ idle, busy });
+      }
+      const ratio = median(pairs.map(({ idle, busy }) => busy.p99 / idle.p99));
+      const p99 = (of: 'idle' | 'busy'): Load => ({
+        ...{ statuses: {}, errors: 0, rate: Number.NaN },
+        p50: median(pairs.map((pair) => pair[of].p50)),
+        p99: median(pairs.map((pair) => pair[of].p99)),
+      });
+      return [
+        {
+          what: `${what} during ${STORM} logins at once`,
+          load: p99('busy'),
+          ratio,
+          remark: `p99 idle ${p99('idle').p99.toFixed(1)} ms; ${shed} logins shed with 503`,
+          target: { text: 'p99 < 10 × idle', isMet: ratio < MOST_SLOWER },
+        },
+      ];
+    } finally {
+      await crowd.stop();
+    }
+  },
+};

@@ -1,0 +1,100 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createPool } from '@tessera/database-kit';
+import { freePort, type Stack, startStack } from '@tessera/local-stack';
+import { seedContacts } from '@tessera/seeding';
+import type { Options } from './options.ts';
+
+/** Counted as ever, and never reached. */
+const limits = Object.fromEntries(
+  ['LOGIN', 'DEFAULT', 'ADDRESS', 'PUBLIC', 'SERVICE', 'SERVICE_PRINCIPAL']
+    .map((name) => [`RATE_LIMIT_${name}`, '1000000000'])
+    .concat([['RATE_LIMIT_LOGIN_FAILURES', '1000000']]),
+);
+
+const profiling = (folder: string | undefined): Record<string, string> =>
+  folder === undefined
+    ? {}
+    : { NODE_OPTIONS: `--cpu-prof --cpu-prof-interval=500 --cpu-prof-dir=${path.resolve(folder)}` };
+
+export type Person = 'administrator' | 'owner' | 'viewer' | 'person' | 'other_owner';
+
+/** The whole system on embedded parts, in a directory that goes with it. */
+export interface System {
+  /** As it runs now: a new one after `restart`. */
+  readonly stack: Stack;
+  /** Signs in and gives the token. */
+  signIn(who: Person): Promise<string>;
+  /** The resident memory of a service, in bytes. */
+  memory(service: 'identity' | 'crm'): Promise<number>;
+  /** Stops everything and starts it again on the same data; gives the milliseconds that the start took. */
+  restart(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const makeContacts = async ({ postgres, system }: Stack, count: number): Promise<void> => {
+  const pool = createPool(postgres.url('crm'), { applicationName: 'bench', statementTimeout: 0 });
+  try {
+    await seedContacts(pool, { tenantId: system.owner.tenant_id, count });
+    // As autovacuum would do it a minute later, in the middle of a measurement.
+    await pool.query('VACUUM ANALYZE tenant_crm.contacts');
+  } finally {
+    await pool.end();
+  }
+};
+
+export const startSystem = async (options: Options): Promise<System> => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'tessera-bench-'));
+  const metricsPorts = { identity: await freePort(), crm: await freePort() };
+  const start = (): Promise<Stack> =>
+    startStack({
+      directory,
+      from: 'build',
+      environment: { ...limits, ...profiling(options.profile) },
+      environmentOf: {
+        identity: { METRICS_PORT: `${metricsPorts.identity}` },
+        crm: { METRICS_PORT: `${metricsPorts.crm}` },
+      },
+    });
+  const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
+  let stack: Stack;
+  try {
+    stack = await start();
+    await makeContacts(stack, options.contacts);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return {
+    get stack() {
+      return stack;
+    },
+    async signIn(who) {
+      const { email, password } = stack.system[who];
+      const response = await fetch(`${stack.identity.url}/api/auth/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email, password }),
+      });
+      const answer = (await response.json()) as { data?: { token: string } };
+      if (!answer.data) throw new Error(`${who} could not sign in: ${response.status}`);
+      return answer.data.token;
+    },
+    async memory(service) {
+      const response = await fetch(`http://127.0.0.1:${metricsPorts[service]}/metrics`);
+      const found = /^process_resident_memory_bytes (\d+)/m.exec(await response.text());
+      return Number(found?.[1]);
+    },
+    async restart() {
+      await stack.stop();
+      const started = performance.now();
+      stack = await start();
+      return performance.now() - started;
+    },
+    async stop() {
+      await stack.stop();
+      await remove();
+    },
+  };
+};

@@ -1,0 +1,11 @@
+// `pnpm bench`: what the system costs beside the bare libraries below it. See docs/benchmarks.md.
+import { spawnSync } from 'node:child_process';
+import { bootstrap, root } from './bootstrap.mjs';
+
+bootstrap({ build: true });
+const result = spawnSync(
+  process.execPath,
+  ['packages/benchmarks/dist/main.js', ...process.argv.slice(2)],
+  { cwd: root, stdio: 'inherit' },
+);
+process.exitCode = result.status ?? 1;
