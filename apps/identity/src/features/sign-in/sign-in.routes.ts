@@ -12,10 +12,10 @@ import {
   withDefault,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import type { CookieOptions } from 'express';
 import { userOf } from '../../access.ts';
 import { done, route, success } from '../../http.ts';
 import { originOf } from '../../origin.ts';
+import { sessionCookie } from '../../session-cookie.ts';
 import type { Account } from './sign-in.repository.ts';
 import type { SignInService } from './sign-in.service.ts';
 
@@ -59,17 +59,11 @@ const presentUser = ({ id, email, firstName, lastName }: Account) => ({
   last_name: lastName,
 });
 
-/** Outside local mode no other host, and nobody without TLS, can set or read it (`__Host-`, RFC 6265bis). */
-const sessionCookie = (isLocal: boolean): { name: string; options: CookieOptions } => ({
-  name: isLocal ? 'session' : '__Host-session',
-  options: { httpOnly: true, sameSite: 'lax', secure: !isLocal, path: '/' },
-});
-
 export const signInRoutes = (
   signIn: SignInService,
-  { isLocal }: { readonly isLocal: boolean },
+  config: { readonly isLocal: boolean },
 ): RouteTable => {
-  const cookie = sessionCookie(isLocal);
+  const cookie = sessionCookie(config);
   return {
     login: route({
       method: 'post',
