@@ -11,6 +11,7 @@ test('little has to be said', () => {
     logLevel: 'info',
     database: { url: needed.DATABASE_URL, poolSize: 10 },
     identity: { url: needed.IDENTITY_URL, timeoutMs: 2000 },
+    fakeAuth: undefined,
     kafkaBrokers: [],
     lifetimes: { policies: 3_600_000, principals: 15_000 },
     corsOrigins: [],
@@ -22,6 +23,47 @@ test('little has to be said', () => {
 test('local development listens on loopback, unless told otherwise', () => {
   expect(readConfig({ ...needed, APP_ENV: 'local' }).host).toBe('127.0.0.1');
   expect(readConfig({ ...needed, APP_ENV: 'local', HOST: '::' }).host).toBe('::');
+});
+
+describe('fake authentication', () => {
+  const local = { DATABASE_URL: needed.DATABASE_URL, APP_ENV: 'local', CRM_FAKE_AUTH: 'true' };
+
+  test('is off unless asked for, and off where it is asked for with "false"', () => {
+    for (const CRM_FAKE_AUTH of [undefined, '', 'false']) {
+      expect(readConfig({ ...needed, ...local, CRM_FAKE_AUTH }).fakeAuth).toBeUndefined();
+      expect(readConfig({ ...needed, CRM_FAKE_AUTH }).fakeAuth).toBeUndefined();
+    }
+  });
+
+  test('needs nothing but the flag, in "local"', () => {
+    expect(readConfig(local).fakeAuth).toEqual({
+      userId: expect.any(String),
+      tenantId: expect.any(String),
+      isAdmin: true,
+    });
+    expect(readConfig({ ...local, CRM_FAKE_AUTH_IS_ADMIN: 'false' }).fakeAuth).toMatchObject({
+      isAdmin: false,
+    });
+  });
+
+  test.each([undefined, 'production', 'test', 'LOCAL', ' local'])(
+    'is ignored where APP_ENV is %j, whatever stands in it',
+    (APP_ENV) => {
+      for (const CRM_FAKE_AUTH of ['true', '1', 'yes']) {
+        const asked = { ...needed, ...local, APP_ENV, CRM_FAKE_AUTH, CRM_FAKE_AUTH_USER_ID: 'x' };
+        expect(readConfig(asked).fakeAuth).toBe('ignored');
+      }
+    },
+  );
+
+  test('lets nobody go without an IDENTITY_URL where it is ignored', () => {
+    expect(() => readConfig({ ...local, APP_ENV: 'production' })).toThrow('IDENTITY_URL');
+  });
+
+  test('with values that do not fit is refused by name', () => {
+    const read = () => readConfig({ ...local, CRM_FAKE_AUTH: 'yes', CRM_FAKE_AUTH_USER_ID: 'me' });
+    for (const name of ['CRM_FAKE_AUTH ', 'CRM_FAKE_AUTH_USER_ID']) expect(read).toThrow(name);
+  });
 });
 
 test('lists are separated by commas', () => {

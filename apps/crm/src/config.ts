@@ -1,8 +1,9 @@
-import { described, int, matching, withDefault } from '@tessera/fields';
+import { bool, described, int, matching, uuid, withDefault } from '@tessera/fields';
 import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
 
-/** Every variable that CRM reads. */
-export const variables = {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const ownVariables = {
   ...serviceVariables(4100),
   IDENTITY_URL: described(
     matching(/^https?:\/\/[^@?#\s]+$/, 'an http(s) URL', 2000),
@@ -25,12 +26,58 @@ export const variables = {
   RATE_LIMIT_SERVICE: requests(60_000, 'Requests a minute and address for health and documents.'),
 } as const;
 
+/** Local mode A (crm.md section 5.5, decision C16). */
+const fakeAuthVariables = {
+  CRM_FAKE_AUTH: described(
+    withDefault(bool(), false),
+    'Takes everybody for one fixed caller and asks no identity; ignored unless `APP_ENV=local`.',
+  ),
+  CRM_FAKE_AUTH_USER_ID: described(
+    withDefault(uuid(), '00000000-0000-4000-8000-000000000001'),
+    'That caller.',
+  ),
+  CRM_FAKE_AUTH_TENANT_ID: described(
+    withDefault(uuid(), '00000000-0000-4000-8000-000000000002'),
+    'Their tenant, whose slug is `local`.',
+  ),
+  CRM_FAKE_AUTH_IS_ADMIN: described(
+    withDefault(bool(), true),
+    'Whether they may do everything, or nothing.',
+  ),
+} as const;
+
+/** Every variable that CRM reads. */
+export const variables = { ...ownVariables, ...fakeAuthVariables } as const;
+
+/** Outside `APP_ENV=local` nothing of it is read, so that nothing of it can matter. */
+const readFakeAuth = (environment: Environment) => {
+  const { APP_ENV, CRM_FAKE_AUTH = '' } = environment;
+  if (APP_ENV !== 'local') return ['', 'false'].includes(CRM_FAKE_AUTH) ? undefined : 'ignored';
+  const read = readSettings(fakeAuthVariables, environment);
+  if (!read.CRM_FAKE_AUTH) return undefined;
+  return {
+    userId: read.CRM_FAKE_AUTH_USER_ID,
+    tenantId: read.CRM_FAKE_AUTH_TENANT_ID,
+    isAdmin: read.CRM_FAKE_AUTH_IS_ADMIN,
+  };
+};
+
+/** Nobody has this name (RFC 2606): where nobody is asked, nobody has to be named. */
+const NO_IDENTITY = { IDENTITY_URL: 'http://identity.invalid' };
+
 /** Reads the configuration; throws one error that names every variable that does not fit. */
-export const readConfig = (environment: Readonly<Record<string, string | undefined>>) => {
-  const read = readSettings(variables, environment);
+export const readConfig = (environment: Environment) => {
+  const fakeAuth = readFakeAuth(environment);
+  const isFake = typeof fakeAuth === 'object';
+  const read = readSettings(
+    ownVariables,
+    isFake ? { ...environment, ...NO_IDENTITY } : environment,
+  );
   return {
     ...serviceSettings(read),
     identity: { url: read.IDENTITY_URL, timeoutMs: read.IDENTITY_TIMEOUT_MS },
+    /** Whom to take everybody for; `ignored` where it was asked for and is not allowed. */
+    fakeAuth,
     /** In milliseconds. */
     lifetimes: {
       policies: read.POLICY_CACHE_TTL * 1000,

@@ -3,6 +3,7 @@ import { createLogger, createMetrics, type Logger, type Metrics } from '@tessera
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import { type Access, createAccess } from './access/access.ts';
+import { createFakeAccess } from './access/fake-access.ts';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
 
@@ -30,12 +31,25 @@ export interface Overrides {
   readonly observers?: readonly RequestHandler[];
 }
 
+/** Who calls is for identity to say, but in local development without one (decision C16). */
+const accessOf = (config: Config, logger: Logger, clock: Overrides['clock']): Access => {
+  const { fakeAuth } = config;
+  if (typeof fakeAuth === 'object') {
+    logger.warn(fakeAuth, 'fake authentication: everybody is taken for this caller');
+    return createFakeAccess(fakeAuth);
+  }
+  if (fakeAuth === 'ignored') {
+    logger.error('CRM_FAKE_AUTH is ignored: it is honoured only where APP_ENV is "local"');
+  }
+  return createAccess({ ...config, logger, ...(clock && { clock }) });
+};
+
 /** Makes every long-lived dependency once. Nothing connects before `start`. */
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('crm', config.logLevel);
   const { clock, observers = [] } = overrides;
   const { pool, database } = createDatabase(config.database, logger);
-  const access = createAccess({ ...config, logger, ...(clock && { clock }) });
+  const access = accessOf(config, logger, clock);
   return {
     config,
     logger,

@@ -62,6 +62,7 @@ describe('the tenant', () => {
     expect(unknown.body).toMatchObject({ error: 'tenant_forbidden' });
     const none = await probe.get('/contacts', person.headers);
     expect([none.status, none.body.error]).toEqual([403, 'tenant_forbidden']);
+    expect(none.body.message).toContain('X-Tenant');
   });
 
   test('that is suspended is closed to everybody', async () => {
