@@ -1,53 +1,106 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import path from 'node:path';
 import { nodeArguments, root } from './application.ts';
 import { keyEncryptionKeys, localSystem } from './credentials.ts';
+import { askedToEnd, firstEnd } from './ending.ts';
+import { startIdentityStub, stubNotice, stubPort } from './identity-stub/stub.ts';
+import { keepProcess } from './kept-process.ts';
 import { startPostgres } from './postgres.ts';
 import { seedIdentity } from './seed.ts';
 
 const HOST = '127.0.0.1';
+const STANDARD_OUTPUT = 1;
+
+interface Place {
+  readonly directory: string;
+  readonly identityUrl: string;
+  readonly crmUrl: string;
+  /** Variables that every service gets. */
+  readonly common: Readonly<Record<string, string>>;
+}
+
+/** What a service has around it. */
+interface Surroundings {
+  /** Its variables beside the common ones. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** What a person needs to know. */
+  readonly notice: string;
+  stop?(): Promise<void>;
+}
+
+const aroundIdentity = async (place: Place): Promise<Surroundings> => {
+  const { directory, identityUrl, crmUrl, common } = place;
+  const environment = {
+    PORT: new URL(identityUrl).port,
+    ISSUER: identityUrl,
+    KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory),
+  };
+  await localSystem(directory, { identity_url: identityUrl, crm_url: crmUrl }, (document) =>
+    seedIdentity('source', { ...common, ...environment }, document),
+  );
+  return { environment, notice: `The accounts are in ${path.join(directory, 'local.json')}.` };
+};
+
+const aroundCrm = async ({ crmUrl }: Place): Promise<Surroundings> => {
+  const PORT = new URL(crmUrl).port;
+  const { IDENTITY_URL } = process.env;
+  if (IDENTITY_URL) {
+    return { environment: { PORT }, notice: `CRM asks the identity at ${IDENTITY_URL}.` };
+  }
+  const stub = await startIdentityStub(stubPort(process.env));
+  return {
+    environment: { PORT, IDENTITY_URL: stub.url },
+    notice: stubNotice(stub.url, crmUrl),
+    stop: () => stub.stop(),
+  };
+};
+
+const aroundCrmAlone = async ({ crmUrl }: Place): Promise<Surroundings> => ({
+  environment: { PORT: new URL(crmUrl).port, CRM_FAKE_AUTH: 'true' },
+  notice: `\nCRM takes everybody for one caller, no token is needed:\n\n  curl -sS ${crmUrl}/api/crm/contacts\n`,
+});
+
+/** `crm:fake-auth` is CRM without any identity (crm.md section 5.5). */
+const around = { identity: aroundIdentity, crm: aroundCrm, 'crm:fake-auth': aroundCrmAlone };
+
+export type Development = keyof typeof around;
+
+export const isDevelopment = (what: string): what is Development => Object.hasOwn(around, what);
 
 /**
- * `pnpm dev:identity` and `pnpm dev:crm`: one service alone, from its sources, started again at every
- * change, on an embedded PostgreSQL of its own. Needs no broker: identity's events wait, and CRM's
- * caches live as long as they do without one. CRM asks the identity at IDENTITY_URL.
+ * `pnpm dev:identity`, `pnpm dev:crm`, `pnpm dev:crm:fake-auth`: one service alone, from its sources,
+ * started again at every change, on an embedded PostgreSQL of its own. No broker is needed: identity's
+ * events wait, and CRM's caches live as long as they do without one. CRM asks the identity at
+ * IDENTITY_URL, or the identity stub where none is named. Ends with Ctrl-C, and leaves nothing running.
  */
-export const develop = async (app: 'identity' | 'crm'): Promise<void> => {
-  const signalled = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
-  });
-  const directory = path.join(root, '.data', 'develop', app);
-  const identityUrl = `http://${HOST}:${process.env.IDENTITY_PORT || 4000}`;
-  const crmUrl = `http://${HOST}:${process.env.CRM_PORT || 4100}`;
+export const develop = async (
+  what: Development,
+  data = path.join(root, '.data', 'develop'),
+): Promise<void> => {
+  const asked = askedToEnd();
+  const app = what === 'identity' ? 'identity' : 'crm';
+  const directory = path.join(data, app);
   const postgres = await startPostgres({ directory: path.join(directory, 'postgres') });
+  const stops = [() => postgres.stop()];
   try {
-    const environment = {
-      ...{ APP_ENV: 'local', HOST, DATABASE_URL: await postgres.createDatabase(app) },
-      ...(app === 'identity'
-        ? {
-            PORT: new URL(identityUrl).port,
-            ISSUER: identityUrl,
-            KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory),
-          }
-        : { PORT: new URL(crmUrl).port, IDENTITY_URL: process.env.IDENTITY_URL ?? identityUrl }),
-    };
-    if (app === 'identity') {
-      const urls = { identity_url: identityUrl, crm_url: crmUrl };
-      await localSystem(directory, urls, (document) =>
-        seedIdentity('source', environment, document),
-      );
-      console.log(`The accounts are in ${path.join(directory, 'local.json')}.`);
-    }
-    const service = spawn(process.execPath, ['--watch', ...nodeArguments(app, 'main', 'source')], {
-      stdio: 'inherit',
-      env: { ...process.env, ...environment },
+    const common = { APP_ENV: 'local', HOST, DATABASE_URL: await postgres.createDatabase(app) };
+    const { environment, notice, stop } = await around[what]({
+      directory,
+      common,
+      identityUrl: `http://${HOST}:${process.env.IDENTITY_PORT || 4000}`,
+      crmUrl: `http://${HOST}:${process.env.CRM_PORT || 4100}`,
     });
-    const ended = once(service, 'exit');
-    await Promise.race([signalled, ended]);
-    service.kill();
-    await ended;
+    if (stop) stops.push(stop);
+    console.log(notice);
+    const service = keepProcess({
+      command: process.execPath,
+      args: ['--watch', ...nodeArguments(app, 'main', 'source')],
+      environment: { ...common, ...environment },
+      signal: 'SIGTERM',
+      output: STANDARD_OUTPUT,
+    });
+    stops.push(() => service.stop());
+    process.exitCode = (await firstEnd<number | undefined>(asked, service.exited)) ?? 0;
   } finally {
-    await postgres.stop();
+    for (const stop of stops.reverse()) await stop();
   }
 };

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from './free-port.ts';
+import { until } from './until.ts';
+
+const LIMIT_MS = 120_000;
+const main = fileURLToPath(new URL('develop-main.ts', import.meta.url));
+const loader = import.meta.resolve('tsx');
+
+let directory: string;
+let crmUrl: string;
+let stubUrl: string;
+const running: ChildProcess[] = [];
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'tessera-develop-'));
+  crmUrl = `http://127.0.0.1:${await freePort()}`;
+  stubUrl = `http://127.0.0.1:${await freePort()}`;
+});
+afterEach(async () => {
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+  await until(nothingRuns);
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const answers = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    () => true,
+    () => false,
+  );
+
+/** Neither CRM nor the stub answers, and PostgreSQL has taken its lock file away. */
+const nothingRuns = async (): Promise<boolean> =>
+  !(await answers(crmUrl)) &&
+  !(await answers(stubUrl)) &&
+  !existsSync(path.join(directory, 'crm/postgres/data/postmaster.pid'));
+
+const start = async (what: string, environment: Record<string, string> = {}) => {
+  const child = spawn(
+    process.execPath,
+    ['--conditions=source', '--import', loader, main, what, directory],
+    {
+      env: {
+        PATH: process.env.PATH,
+        CRM_PORT: new URL(crmUrl).port,
+        IDENTITY_STUB_PORT: new URL(stubUrl).port,
+        ...environment,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  running.push(child);
+  const ended = once(child, 'exit').then(([code]) => code as number | null);
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      said += chunk;
+    });
+  }
+  await until(() => said.includes('crm is ready') || child.exitCode !== null);
+  expect(said).toContain('crm is ready');
+  return { child, ended, said: () => said };
+};
+
+const contacts = async (token?: string): Promise<[number, unknown]> => {
+  const headers = { ...(token && { authorization: `Bearer ${token}` }) };
+  const answer = await fetch(`${crmUrl}/api/crm/contacts`, { headers });
+  return [answer.status, ((await answer.json()) as { meta?: { total: number } }).meta?.total];
+};
+const create = async (token?: string): Promise<number> => {
+  const headers = {
+    'content-type': 'application/json',
+    ...(token && { authorization: `Bearer ${token}` }),
+  };
+  const body = JSON.stringify({ first_name: 'Ágnes' });
+  return (await fetch(`${crmUrl}/api/crm/contacts`, { method: 'POST', headers, body })).status;
+};
+
+test(
+  'CRM starts with a stub of identity, tells how to get its token, and takes everything along with Ctrl-C',
+  async () => {
+    const { child, ended, said } = await start('crm');
+    expect(said()).toContain(`curl -sS -X POST ${stubUrl}/oauth/token`);
+    const granted = await fetch(`${stubUrl}/oauth/token`, { method: 'POST' });
+    const { access_token: token } = (await granted.json()) as { access_token: string };
+    expect(await create(token)).toBe(201);
+    expect(await contacts(token)).toEqual([200, 1]);
+    expect(await contacts()).toEqual([401, undefined]);
+    expect(await contacts(`${token}x`)).toEqual([401, undefined]);
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
+    expect(await nothingRuns()).toBe(true);
+
+    // The same records, with neither token nor stub.
+    const alone = await start('crm:fake-auth', { CRM_FAKE_AUTH_IS_ADMIN: 'true' });
+    expect(await contacts()).toEqual([200, 1]);
+    expect(await create()).toBe(201);
+    expect(await answers(stubUrl)).toBe(false);
+    alone.child.kill('SIGTERM');
+    expect(await alone.ended).toBe(0);
+    expect(await nothingRuns()).toBe(true);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'CRM asks the identity that is named, and no stub starts; killed, it leaves nothing running',
+  async () => {
+    const { child, said } = await start('crm', { IDENTITY_URL: 'http://127.0.0.1:1' });
+    expect(said()).toContain('CRM asks the identity at http://127.0.0.1:1');
+    expect(await answers(stubUrl)).toBe(false);
+    expect(await contacts('opaque')).toEqual([503, undefined]);
+    child.kill('SIGKILL');
+    await until(nothingRuns);
+  },
+  LIMIT_MS,
+);

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import type { PrincipalPayload } from '@tessera/contracts';
+import { type Listening, listen } from '@tessera/http-kit';
+import jwt from 'jsonwebtoken';
+import { jwks, kid, privateKey } from './key.ts';
+
+const YEAR_IN_SECONDS = 365 * 86_400;
+
+const tenant = {
+  id: '00000000-0000-4000-8000-000000000002',
+  slug: 'local',
+  name: 'Local',
+  plan: 'business',
+  is_active: true,
+};
+
+/** Whom everybody is. CRM's fake caller has the same ids: both see the same records. */
+export const fixedPrincipal = (): PrincipalPayload => ({
+  id: '00000000-0000-4000-8000-000000000001',
+  type: 'user',
+  email: 'developer@local.test',
+  name: 'Local Developer',
+  tenant_id: tenant.id,
+  is_system_admin: false,
+  is_service_account: false,
+  tenants: [tenant],
+  token_id: 'identity-stub',
+  policies_version: null,
+  expires_at: new Date(Date.now() + YEAR_IN_SECONDS * 1000),
+});
+
+const accessToken = (issuer: string): string =>
+  jwt.sign({ tenant_id: tenant.id, client_id: 'identity-stub', token_use: 'login' }, privateKey, {
+    algorithm: 'ES256',
+    header: { alg: 'ES256', typ: 'at+jwt', kid },
+    ...{ issuer, audience: issuer, subject: fixedPrincipal().id, jwtid: randomUUID() },
+    expiresIn: YEAR_IN_SECONDS,
+  });
+
+const answers: Readonly<Record<string, (issuer: string) => object>> = {
+  'GET /api/user': () => ({ success: true, data: fixedPrincipal() }),
+  'GET /api/policies': () => ({ success: true, data: [{ action: '*', effect: 'allow' }] }),
+  'GET /.well-known/jwks.json': () => jwks,
+  'POST /oauth/token': (issuer) => ({
+    access_token: accessToken(issuer),
+    token_type: 'Bearer',
+    expires_in: YEAR_IN_SECONDS,
+  }),
+};
+
+/**
+ * Stands for identity while somebody works on a service that asks it (crm.md section 5.6): it looks at
+ * no token and no secret, everybody is one fixed user who may do everything. It listens on loopback
+ * and nowhere else. Port 0 is any free one; a taken one rejects and names IDENTITY_STUB_PORT.
+ */
+export const startIdentityStub = async (port: number): Promise<Listening> => {
+  const stub = await listen(
+    (req, res) => {
+      const asked = `${req.method} ${req.url?.split('?')[0]}`;
+      const answer = answers[asked]?.(stub.url);
+      const missing = { success: false, message: `The stub has no ${asked}.`, error: 'not_found' };
+      res
+        .writeHead(answer ? 200 : 404, {
+          'content-type': 'application/json',
+          'cache-control': 'no-store',
+        })
+        .end(JSON.stringify(answer ?? missing));
+      // What was sent does not matter, and has to be read for the next request to be seen.
+      req.resume();
+    },
+    { host: '127.0.0.1', port, variable: 'IDENTITY_STUB_PORT' },
+  );
+  return stub;
+};
+
+/** The port of the stub: IDENTITY_STUB_PORT, 4001 unless given. */
+export const stubPort = ({ IDENTITY_STUB_PORT }: NodeJS.ProcessEnv): number =>
+  Number(IDENTITY_STUB_PORT || 4001);
+
+/** How a person gets a token of the stub, and uses it at CRM. */
+export const stubNotice = (stubUrl: string, crmUrl: string): string => `
+Identity is a stub at ${stubUrl}: everybody is one user of the tenant "local", with every right.
+
+  TOKEN=$(curl -sS -X POST ${stubUrl}/oauth/token | node -p 'JSON.parse(fs.readFileSync(0)).access_token')
+  curl -sS ${crmUrl}/api/crm/contacts -H "Authorization: Bearer $TOKEN"
+`;
