@@ -11,6 +11,8 @@ import type { Express } from 'express';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
+import { createCompanies } from './features/companies/companies.records.ts';
+import { companyRoutes } from './features/companies/companies.routes.ts';
 import { createContacts } from './features/contacts/contacts.records.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
 import { type Caller, Problem, renderError } from './http.ts';
@@ -45,9 +47,10 @@ const routesOf = ({ pool, database }: Context): RouteGroups => ({
     path: '/api/crm/health',
     service: 'crm',
     version,
-    ready: () => migrationsApplied(pool, migrations),
+    ready: migrationsApplied(pool, migrations),
   }),
   Contacts: under('/api/crm', contactRoutes(createContacts(database))),
+  Companies: under('/api/crm', companyRoutes(createCompanies(database))),
 });
 
 /** The application and its OpenAPI document. */

@@ -48,13 +48,13 @@ const accessOf = (config: Config, logger: Logger, clock: Overrides['clock']): Ac
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('crm', config.logLevel);
   const { clock, observers = [] } = overrides;
-  const { pool, database } = createDatabase(config.database, logger);
+  const database = createDatabase(config.database, logger);
   const access = accessOf(config, logger, clock);
   return {
     config,
     logger,
     metrics: createMetrics(),
-    pool,
+    pool: database.pool,
     database,
     access,
     observers,
@@ -66,8 +66,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
 
     async stop() {
       await access.stop();
-      await database.$disconnect();
-      await pool.end();
+      await database.close();
     },
   };
 };

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freshDatabase } from '@tessera/local-stack';
 import type pg from 'pg';
-import { isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
+import { brokenForeignKey, isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
 import { migrate } from './migrations.ts';
 import { createAdapter, createPool } from './pool.ts';
 
@@ -12,6 +12,7 @@ interface Client {
   author: {
     create(query: { data: { id: string; name: string; email: string } }): Promise<unknown>;
   };
+  book: { create(query: { data: object }): Promise<unknown> };
   $queryRaw(sql: TemplateStringsArray, ...values: unknown[]): Promise<unknown>;
   $transaction<T>(
     work: (client: Client) => Promise<T>,
@@ -94,10 +95,30 @@ describe('A broken unique index is known by its name', () => {
   });
 });
 
-test('What is neither is neither', async () => {
+describe('A broken foreign key is told by its name', () => {
+  const nobody = '019aa0f5-0000-7000-8000-000000000003';
+  const book = { id: nobody, authorId: nobody, title: 'B', tags: [], pages: 1 };
+  const sql = `INSERT INTO library.books VALUES ($1, $2, 'B', 'NOVEL', '{}', 1)`;
+  const raised = `DO $$ BEGIN
+    RAISE foreign_key_violation USING CONSTRAINT = 'books_author_id_fkey'; END $$`;
+  const attempts: [string, () => Promise<unknown>][] = [
+    ['a model', () => prisma.book.create({ data: book })],
+    ['a transaction', () => prisma.$transaction((inside) => inside.book.create({ data: book }))],
+    ['pg itself', () => pool.query(sql, [nobody, nobody])],
+    ['a rule of the database that says so', () => pool.query(raised)],
+  ];
+  test.each(attempts)('through %s', async (_, attempt) => {
+    const error = await failureOf(attempt());
+    expect(brokenForeignKey(error)).toBe('books_author_id_fkey');
+    expect(isUniqueViolation(error)).toBe(false);
+  });
+});
+
+test('What is none of them is none', async () => {
   const syntax = await failureOf(prisma.$queryRaw`SELEC 1`);
   for (const error of [syntax, new Error('no'), undefined, null, 'text', { cause: { cause: 1 } }]) {
     expect(isUniqueViolation(error)).toBe(false);
+    expect(brokenForeignKey(error)).toBeUndefined();
     expect(isDatabaseUnavailable(error)).toBe(false);
   }
 });

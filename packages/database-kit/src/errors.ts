@@ -21,6 +21,17 @@ export function isUniqueViolation(error: unknown, index?: string): boolean {
   );
 }
 
+/**
+ * The foreign key that a write broke, by its name; undefined where that is not what went wrong. Knows the
+ * errors of Prisma's models (P2003), of `$queryRaw` and of plain pg.
+ */
+export function brokenForeignKey(error: unknown): string | undefined {
+  return chain(error)
+    .filter(({ kind, code }) => kind === 'ForeignKeyConstraintViolation' || code === '23503')
+    .map(({ constraint }) => nameOf(constraint))
+    .find((name) => typeof name === 'string');
+}
+
 const UNAVAILABLE_CODES = new Set<unknown>([
   // Prisma: not reachable, timed out, connection closed, no connection in time, too many connections
   ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037'],

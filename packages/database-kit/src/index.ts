@@ -1,4 +1,4 @@
-export { isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
+export { brokenForeignKey, isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
 export {
   type Migrated,
   type MigrationDirectory,
@@ -7,4 +7,10 @@ export {
   migrate,
   migrationsApplied,
 } from './migrations.ts';
-export { createAdapter, createPool, type PoolOptions } from './pool.ts';
+export {
+  createAdapter,
+  createPool,
+  createReader,
+  type PoolOptions,
+  type Statement,
+} from './pool.ts';

@@ -34,10 +34,26 @@ const count = async (table: string): Promise<number> =>
   (await pool.query(`SELECT count(*)::int AS n FROM ${table}`)).rows[0].n;
 
 test('Migrations are applied in order, once', async () => {
-  expect(await migrationsApplied(pool, directory)).toBe(false);
+  expect(await migrationsApplied(pool, directory)()).toBe(false);
   expect(await migrate(url, fixture)).toEqual({ applied: all, unknown: [] });
   expect(await migrate(url, directory)).toEqual({ applied: [], unknown: [] });
-  expect(await migrationsApplied(pool, fixture)).toBe(true);
+  expect(await migrationsApplied(pool, fixture)()).toBe(true);
+});
+
+test('The log tells what was applied and what is unknown, and nothing where there is nothing', async () => {
+  const told: unknown[] = [];
+  const log = {
+    info: (...what: unknown[]) => void told.push(['info', ...what]),
+    warn: (...what: unknown[]) => void told.push(['warn', ...what]),
+  };
+  await migrate(url, directory, log);
+  await migrate(url, directory, log);
+  await rm(path.join(directory, '20260102000000_rules'), { recursive: true });
+  await migrate(url, directory, log);
+  expect(told).toEqual([
+    ['info', { applied: all }, 'migrations applied'],
+    ['warn', { unknown: ['20260102000000_rules'] }, 'the database is ahead of this release'],
+  ]);
 });
 
 test('Five replicas that start together apply every migration once', async () => {
@@ -51,14 +67,24 @@ test('Five replicas that start together apply every migration once', async () =>
 test('A database is not ready while a migration of this release is missing', async () => {
   await migrate(url, directory);
   await add('20260103000000_more', 'CREATE TABLE more ()');
-  expect(await migrationsApplied(pool, directory)).toBe(false);
+  expect(await migrationsApplied(pool, directory)()).toBe(false);
+});
+
+test('The directory is read once: probes that ask every second cost no disk', async () => {
+  await migrate(url, directory);
+  const isReady = migrationsApplied(pool, directory);
+  expect(await isReady()).toBe(true);
+  await add('20260103000000_more', 'CREATE TABLE more ()');
+  expect(await isReady()).toBe(true);
+  await pool.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [all[1]]);
+  expect(await isReady()).toBe(false);
 });
 
 test('An older release starts on a newer database, and is told what it does not know', async () => {
   await add('20260103000000_newer', 'CREATE TABLE newer ()');
   await migrate(url, directory);
   expect(await migrate(url, fixture)).toEqual({ applied: [], unknown: ['20260103000000_newer'] });
-  expect(await migrationsApplied(pool, fixture)).toBe(true);
+  expect(await migrationsApplied(pool, fixture)()).toBe(true);
 });
 
 test('A migration that was edited after it was applied is refused by name', async () => {
@@ -89,7 +115,7 @@ describe('A migration that fails', () => {
       "SELECT to_regclass('half') AS half, to_regclass('after') AS after",
     );
     expect(tables.rows).toEqual([{ half: null, after: null }]);
-    expect(await migrationsApplied(pool, directory)).toBe(false);
+    expect(await migrationsApplied(pool, directory)()).toBe(false);
   });
 
   test('is applied by the next start once it is repaired and resolved', async () => {
@@ -118,7 +144,7 @@ describe('A migration that fails', () => {
 test('An index can be built concurrently', async () => {
   await add('20260103000000_index', 'CREATE INDEX CONCURRENTLY ON library.books (pages)');
   await migrate(url, directory);
-  expect(await migrationsApplied(pool, directory)).toBe(true);
+  expect(await migrationsApplied(pool, directory)()).toBe(true);
   expect(await count('_prisma_migrations')).toBe(3);
 });
 

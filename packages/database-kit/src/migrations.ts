@@ -102,19 +102,26 @@ async function bringUpToDate(url: string, folder: string): Promise<Migrated> {
   }
 }
 
-/** Whether every migration of the directory is applied. Throws when the database does not answer. */
-export async function migrationsApplied(
+/**
+ * A check whether every migration of the directory is applied. It throws when the database does not
+ * answer. The directory is read once: a release does not change while it runs.
+ */
+export function migrationsApplied(
   database: Pick<pg.Pool, 'query'>,
   directory: MigrationDirectory,
-): Promise<boolean> {
-  const table = await database.query("SELECT to_regclass('_prisma_migrations') AS name");
-  if (table.rows[0].name === null) return false;
-  const { rows } = await database.query<Row>(
-    `SELECT migration_name FROM _prisma_migrations
-     WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
-  );
-  const done = new Set(rows.map((row) => row.migration_name));
-  return (await namesIn(pathOf(directory))).every((name) => done.has(name));
+): () => Promise<boolean> {
+  let names: string[] | undefined;
+  return async () => {
+    const table = await database.query("SELECT to_regclass('_prisma_migrations') AS name");
+    if (table.rows[0].name === null) return false;
+    const { rows } = await database.query<Row>(
+      `SELECT migration_name FROM _prisma_migrations
+       WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
+    );
+    const done = new Set(rows.map((row) => row.migration_name));
+    names ??= await namesIn(pathOf(directory));
+    return names.every((name) => done.has(name));
+  };
 }
 
 async function apply(

@@ -1,6 +1,6 @@
 import { freshDatabase } from '@tessera/local-stack';
 import type pg from 'pg';
-import { createAdapter, createPool, type PoolOptions } from './pool.ts';
+import { createAdapter, createPool, createReader, type PoolOptions } from './pool.ts';
 
 let url: string;
 const pools: pg.Pool[] = [];
@@ -45,14 +45,38 @@ test('The end of an idle connection is told, and the next query gets another', a
   expect((await pool?.query('SELECT 1 AS one'))?.rows).toEqual([{ one: 1 }]);
 });
 
-test('Statements are prepared by name, and only so many of them', async () => {
+test.each([
+  [
+    'adapter',
+    async (pool: pg.Pool) => {
+      const adapter = await createAdapter(pool).connect();
+      return (sql: string) => adapter.queryRaw({ sql, args: [], argTypes: [] });
+    },
+  ],
+  [
+    'reader',
+    async (pool: pg.Pool) => {
+      const read = createReader(pool);
+      return (text: string) => read({ text, values: [] });
+    },
+  ],
+])('Statements of the %s are prepared by name, and only so many of them', async (_, prepare) => {
   const pool = open({ size: 1 });
-  const adapter = await createAdapter(pool).connect();
-  const ask = (sql: string) => adapter.queryRaw({ sql, args: [], argTypes: [] });
+  const ask: (sql: string) => Promise<unknown> = await prepare(pool);
   for (let n = 0; n < 510; n += 1) await ask(`SELECT ${n} AS n`);
   await ask('SELECT 1 AS n');
   const { rows } = await pool.query(
     "SELECT count(*)::int AS n, max(length(name)) AS length FROM pg_prepared_statements WHERE name <> ''",
   );
   expect(rows).toEqual([{ n: 500, length: 40 }]);
+});
+
+test('A reader gives the rows of a statement with its values', async () => {
+  const read = createReader(open());
+  const values = [2, ['a']];
+  const text = 'SELECT n, $2::text[] AS words FROM generate_series(1, $1::int) AS n';
+  expect(await read({ text, values })).toEqual([
+    { n: 1, words: ['a'] },
+    { n: 2, words: ['a'] },
+  ]);
 });

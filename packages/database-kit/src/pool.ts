@@ -46,17 +46,39 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
 
 /** What `new PrismaClient({ adapter })` takes. Queries are prepared once for each connection. */
 export function createAdapter(pool: pg.Pool): PrismaPg {
+  const nameOf = statementNames();
+  return new PrismaPg(pool, { statementNameGenerator: ({ sql }) => nameOf(sql) });
+}
+
+/** A statement, as `Prisma.sql` makes it. */
+export interface Statement {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/**
+ * Reads by SQL, prepared once for each connection and without what `$queryRaw` adds: of a page of rows
+ * that is a third of the time.
+ */
+export function createReader(pool: pg.Pool): <R>(statement: Statement) => Promise<R[]> {
+  const nameOf = statementNames();
+  return async <R>({ text, values }: Statement) => {
+    const { rows } = await pool.query({ name: nameOf(text), text, values });
+    return rows as R[];
+  };
+}
+
+/** The name that a statement is prepared under; empty: prepared for one use. */
+function statementNames(): (text: string) => string {
   const names = new Map<string, string>();
-  return new PrismaPg(pool, {
-    statementNameGenerator({ sql }) {
-      const known = names.get(sql);
-      if (known !== undefined) return known;
-      // Every named statement stays in the memory of every connection: queries of ever new shapes
-      // (lists of ids of any length) must not fill it. An empty name prepares for one use.
-      if (names.size === NAMED_STATEMENTS) return '';
-      const name = createHash('sha1').update(sql).digest('hex');
-      names.set(sql, name);
-      return name;
-    },
-  });
+  return (text) => {
+    const known = names.get(text);
+    if (known !== undefined) return known;
+    // Every named statement stays in the memory of every connection: queries of ever new shapes
+    // (lists of ids of any length) must not fill it.
+    if (names.size === NAMED_STATEMENTS) return '';
+    const name = createHash('sha1').update(text).digest('hex');
+    names.set(text, name);
+    return name;
+  };
 }

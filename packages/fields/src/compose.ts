@@ -124,6 +124,20 @@ export const partial = <F extends Fields>(
     Object.fromEntries(Object.entries(of.fields).map(([k, f]) => [k, optional(f)])),
   ) as unknown as Shape<{ [K in keyof F]: OptionalField<Out<F[K]>> }>;
 
+/** The same object with every key there and no defaults: what is told of something that was taken so. */
+export const complete = <F extends Fields>(
+  of: Shape<F>,
+): Shape<{ [K in keyof F]: Field<Out<F[K]>, false> }> => {
+  const present = ({ bare, ...own }: Field): Field<unknown, false> => ({
+    joi: (bare ?? own).joi.required(),
+    json: (bare ?? own).json,
+    absent: false,
+  });
+  return shape(
+    Object.fromEntries(Object.entries(of.fields).map(([k, f]) => [k, present(f)])),
+  ) as unknown as Shape<{ [K in keyof F]: Field<Out<F[K]>, false> }>;
+};
+
 /** Gives a field the name under which documents list it once and refer to it. */
 export const named = <F extends Field>(title: string, inner: F): F => ({
   ...inner,

@@ -29,6 +29,8 @@ const input = shape({ first_name: text(10), title: optional(nullable(text(10))) 
 
 test('What fields and columns disagree on does not compile', () => {
   declareRecord({ ...person, input });
+  const { present: _, ...rest } = person;
+  declareRecord({ ...rest, input });
   const refused = [
     // @ts-expect-error a field without a column
     declareRecord({ ...person, input: shape({ first_name: text(9), nmae: text(9) }) }),
@@ -50,8 +52,12 @@ test('What fields and columns disagree on does not compile', () => {
     declareRecord({ ...person, input, model: 'RecordCount' }),
     // @ts-expect-error an answer that is not complete
     declareRecord({ ...person, input, present: (row: { id: string }) => ({ id: row.id }) }),
+    // @ts-expect-error an answer with a field that no column has, and nobody says how it is made
+    declareRecord({ ...rest, input, answer: shape({ id: uuid(), nmae: text(9) }) }),
+    // @ts-expect-error an answer with a field that does not tell what the column may hold
+    declareRecord({ ...rest, input, answer: shape({ id: uuid(), last_name: text(9) }) }),
   ];
-  expect(refused).toHaveLength(10);
+  expect(refused).toHaveLength(12);
 });
 
 describe('A kind of record', () => {
@@ -97,12 +103,13 @@ describe('A kind of record', () => {
       input,
       async prepare({ first_name }, { db, caller: { tenantId } }) {
         const twice = { where: { tenantId, firstName: first_name ?? '' } };
-        if (await db.contact.count(twice)) throw invalidField('first_name', 'first_name is taken');
+        if (await db.tables.contact.count(twice))
+          throw invalidField('first_name', 'first_name is taken');
         return {};
       },
     });
     const caller = callerIn();
-    const twice = opened.database.$transaction(async (transaction) => {
+    const twice = opened.database.transaction(async (transaction) => {
       const records = createRecords(unique, transaction);
       await records.create(caller, { first_name: 'Ada' });
       await records.create(caller, { first_name: 'Ada' });

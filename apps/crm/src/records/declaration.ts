@@ -1,7 +1,8 @@
 import type { Field, Shape } from '@tessera/fields';
+import type { Db } from '../database.ts';
 import type { Caller, CrmPermission } from '../http.ts';
 import type { Filters } from './filters.ts';
-import type { Column, Columns, Db, New, RecordModel, Row } from './model.ts';
+import type { Column, Columns, New, RecordModel, Row, Told } from './model.ts';
 
 /** The kinds of records that have permissions to list, view, create, update and delete. */
 export type RecordPermissions = {
@@ -12,7 +13,7 @@ export type RecordPermissions = {
 export interface Declaration<
   M extends RecordModel,
   Input extends object,
-  Answer,
+  Answer extends object,
   Sort extends string,
   F extends Filters<Column<M>>,
 > {
@@ -24,9 +25,10 @@ export interface Declaration<
   readonly name: string;
   /** What creating takes, each field named as its column; changing takes any part of it. */
   readonly input: Shape & Field<Input>;
-  readonly answer: Field<Answer>;
-  /** Lists what leaves. */
-  present(row: Row<M>): NoInfer<Answer>;
+  /** What leaves, and nothing else does. */
+  readonly answer: Shape & Field<Answer>;
+  /** Makes the answer, where it is not simply the columns that its fields are named as. */
+  present?(row: Row<M>): NoInfer<Answer>;
   /** The columns that lists can be sorted by. Each has an index `(tenant_id, column, id)`. */
   readonly sort: Readonly<Record<Sort, Column<M>>>;
   readonly defaultSort: NoInfer<Sort | `-${Sort}`>;
@@ -53,13 +55,19 @@ type Kept<M extends RecordModel, Input> =
       : { readonly input: 'has a field whose values its column does not take, or lacks a field' }
     : { readonly input: 'has a field without a column' };
 
+/** Nothing, where every field of the answer has its column: nobody has to say how it is made. */
+type Presented<M extends RecordModel, Answer> =
+  false extends Told<M, Answer> ? { present(row: Row<M>): Answer } : unknown;
+
 /** Declares a kind of record. Where its fields and its columns disagree, it does not compile. */
 export const declareRecord = <
   M extends RecordModel,
   Input extends object,
-  Answer,
+  Answer extends object,
   Sort extends string,
   F extends Filters<Column<M>>,
 >(
-  declaration: Declaration<M, Input, Answer, Sort, F> & Kept<M, Input>,
+  declaration: Declaration<M, Input, Answer, Sort, F> &
+    Kept<M, Input> &
+    Presented<M, NoInfer<Answer>>,
 ): Declaration<M, Input, Answer, Sort, F> => declaration;

@@ -1,4 +1,4 @@
-import type { Field } from '@tessera/fields';
+import { type Field, time } from '@tessera/fields';
 import { Prisma } from '../generated/prisma/client.ts';
 
 const { sql } = Prisma;
@@ -29,3 +29,11 @@ export const from: Make = filter((column, value) => sql`${column} >= ${value}`);
 
 /** The column has the value or a smaller one. */
 export const to: Make = filter((column, value) => sql`${column} <= ${value}`);
+
+/** By the times that every record keeps. */
+export const timeFilters = {
+  created_from: from('createdAt', time()),
+  created_to: to('createdAt', time()),
+  updated_from: from('updatedAt', time()),
+  updated_to: to('updatedAt', time()),
+} as const;

@@ -17,6 +17,12 @@ import type { Column, RecordModel } from './model.ts';
 
 const LAST_PAGE = 1_000_000_000;
 
+/** Which page of a list is asked for. */
+export const pageFields = {
+  page: withDefault(clamped(1, LAST_PAGE), 1),
+  per_page: withDefault(clamped(1, 100), 25),
+} as const;
+
 /** What every list can be asked for. */
 interface Asked<Sort extends string> {
   readonly page: number;
@@ -35,7 +41,7 @@ export type ListQuery<Sort extends string, F extends Filters> = Asked<Sort> & {
 export const listQuery = <
   M extends RecordModel,
   Input extends object,
-  Answer,
+  Answer extends object,
   Sort extends string,
   F extends Filters<Column<M>>,
 >(
@@ -44,8 +50,7 @@ export const listQuery = <
   const { sort, defaultSort, search, filters } = declaration;
   const sorts = Object.keys(sort).flatMap((name) => [name, `-${name}`]);
   const query = shape({
-    page: withDefault(clamped(1, LAST_PAGE), 1),
-    per_page: withDefault(clamped(1, 100), 25),
+    ...pageFields,
     sort: described(withDefault(oneOf(...sorts), defaultSort), '`-` in front: descending.'),
     exact_total: described(
       withDefault(bool(), false),

@@ -1,9 +1,7 @@
+import type { Db } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import type { Db } from './model.ts';
 
 const { sql } = Prisma;
-
-const LONGEST_MS = 30_000;
 
 /** What is read of a list. */
 export interface Listing {
@@ -57,13 +55,7 @@ export const exactly = <R>(
   more: page * perPage < total,
 });
 
-/** Several reads of one moment; within a transaction, of that transaction. */
-export const inSnapshot = <T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> =>
-  '$transaction' in db
-    ? db.$transaction(read, { isolationLevel: 'RepeatableRead', timeout: LONGEST_MS })
-    : read(db);
-
 export const readTotal = async (db: Db, total: Prisma.Sql): Promise<number> => {
-  const [counted] = await db.$queryRaw<{ total: number }[]>`SELECT ${total} AS total`;
+  const [counted] = await db.read<{ total: number }>(sql`SELECT ${total} AS total`);
   return counted?.total ?? 0;
 };

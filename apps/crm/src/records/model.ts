@@ -1,11 +1,9 @@
-import type { Database, Transaction } from '../database.ts';
+import type { Field, Shape } from '@tessera/fields';
+import type { Db } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 // The only place where types are asserted: Prisma's signatures are generic in each call and do not
 // unify over its models, although its models all behave the same.
-
-/** Where records are: the database, or a transaction that several changes share. */
-export type Db = Database | Transaction;
 
 type Model<M extends Prisma.ModelName> = Prisma.TypeMap['model'][M];
 
@@ -60,8 +58,29 @@ export const selected = (model: RecordModel): Prisma.Sql =>
       .join(', '),
   );
 
-/** What a JSON column holds: what its field let in. */
-export const stored = <T>(json: Prisma.JsonValue): T => json as T;
+/** False where a row lacks a column for the answer's field, or has values in it that the field does not tell. */
+export type Told<M extends RecordModel, Answer> = {
+  [K in keyof Columns<Answer>]: K extends keyof Row<M>
+    ? // A JSON column holds what its field let in.
+      Prisma.JsonValue extends Row<M>[K]
+      ? true
+      : Row<M>[K] extends Columns<Answer>[K]
+        ? true
+        : false
+    : false;
+}[keyof Columns<Answer>];
+
+/** Makes the answer that tells of each field what its column holds, and of no other column. */
+export const presenter = <M extends RecordModel, Answer>(
+  answer: Shape & Field<Answer>,
+): ((row: Row<M>) => Answer) => {
+  const columns = Object.keys(answer.fields).map((name) => [name, camel(name)] as const);
+  return (row: Readonly<Record<string, unknown>>) => {
+    const told: Record<string, unknown> = {};
+    for (const [name, column] of columns) told[name] = row[column];
+    return told as Answer;
+  };
+};
 
 /** The part of Prisma's delegates that records use. */
 export interface Table<M extends RecordModel> {
@@ -71,6 +90,6 @@ export interface Table<M extends RecordModel> {
 }
 
 export const tableOf = <M extends RecordModel>(db: Db, model: M): Table<M> => {
-  const name = (model.charAt(0).toLowerCase() + model.slice(1)) as keyof Db;
-  return db[name] as unknown as Table<M>;
+  const name = (model.charAt(0).toLowerCase() + model.slice(1)) as keyof Db['tables'];
+  return db.tables[name] as unknown as Table<M>;
 };

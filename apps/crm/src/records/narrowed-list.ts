@@ -1,8 +1,8 @@
+import type { Db } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
   type Counted,
   exactly,
-  inSnapshot,
   type Listed,
   type Listing,
   offsetOf,
@@ -10,7 +10,6 @@ import {
   pageWithin,
   readTotal,
 } from './listing.ts';
-import type { Db } from './model.ts';
 
 const { sql } = Prisma;
 
@@ -33,7 +32,7 @@ interface Narrowed extends Listing {
  */
 const pageOfFew = async <R>(db: Db, listing: Narrowed): Promise<Listed<R> | undefined> => {
   const { table, columns, live, narrowing, sort, page, perPage } = listing;
-  const rows = await db.$queryRaw<(Counted<R> & { id: string | null })[]>`
+  const rows = await db.read<Counted<R> & { id: string | null }>(sql`
     WITH hits AS MATERIALIZED (
       SELECT id, ${sort.column} FROM ${table} WHERE ${live} AND ${narrowing} LIMIT ${COUNTED + 1}
     ), counted AS (
@@ -46,7 +45,7 @@ const pageOfFew = async <R>(db: Db, listing: Narrowed): Promise<Listed<R> | unde
       )
     )
     SELECT total, ${columns} FROM counted
-    LEFT JOIN ${table} ON id = ANY(ARRAY(SELECT id FROM page)) ${ordered(listing)}`;
+    LEFT JOIN ${table} ON id = ANY(ARRAY(SELECT id FROM page)) ${ordered(listing)}`);
   const total = rows[0]?.total ?? 0;
   if (total > COUNTED) return undefined;
   const found = rows.filter(({ id }) => id !== null);
@@ -64,19 +63,19 @@ const someOfMany = async <R>(
 ): Promise<R[]> => {
   const { table, columns, live, narrowing, sort } = listing;
   const part = sql`${ordered(listing)} LIMIT ${limit} OFFSET ${offset}`;
-  const met = await db.$queryRaw<R[]>`
+  const met = await db.read<R>(sql`
     SELECT ${columns} FROM (
       SELECT * FROM ${table} WHERE ${live}
       ${ordered(listing)} LIMIT ${WALKED + WALKED_EACH * offset}
     ) AS walked
-    WHERE ${narrowing} ${part}`;
+    WHERE ${narrowing} ${part}`);
   if (met.length === limit) return met;
-  return db.$queryRaw<R[]>`
+  return db.read<R>(sql`
     WITH hits AS MATERIALIZED (
       SELECT id, ${sort.column} FROM ${table} WHERE ${live} AND ${narrowing}
     )
     SELECT ${columns} FROM ${table}
-    WHERE id = ANY(ARRAY(SELECT id FROM hits ${part})) ${ordered(listing)}`;
+    WHERE id = ANY(ARRAY(SELECT id FROM hits ${part})) ${ordered(listing)}`);
 };
 
 /** The page of many hits, beside a total that is a minimum; undefined where the hits end before. */
@@ -93,7 +92,7 @@ const pageOfMany = async <R>(db: Db, listing: Narrowed): Promise<Listed<R> | und
 
 /** The page beside a total that is exact, however many hits there are. */
 const pageOfAll = <R>(db: Db, listing: Narrowed): Promise<Listed<R>> =>
-  inSnapshot(db, async (snapshot) => {
+  db.snapshot(async (snapshot) => {
     const { table, live, narrowing, perPage } = listing;
     const count = sql`(SELECT count(*)::int FROM ${table} WHERE ${live} AND ${narrowing})`;
     const total = await readTotal(snapshot, count);

@@ -32,3 +32,11 @@ export const paging = (
     },
   };
 };
+
+/** One page of a list that is read as a whole. */
+export const pageOf = <T>(all: readonly T[], asked: number, perPage: number): Listed<T> => {
+  const page = Math.min(asked, Math.max(1, Math.ceil(all.length / perPage)));
+  const rows = all.slice((page - 1) * perPage, page * perPage);
+  const more = page * perPage < all.length;
+  return { rows, page, perPage, total: all.length, totalIsMinimum: false, more };
+};

@@ -1,12 +1,21 @@
-import { HttpError, notFound } from '@tessera/http-kit';
+import { type HttpError, notFound } from '@tessera/http-kit';
+import type { Db } from '../database.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Caller } from '../http.ts';
 import type { Declaration } from './declaration.ts';
 import type { Filters } from './filters.ts';
 import type { ListQuery } from './list-query.ts';
 import type { Listed } from './listing.ts';
-import { type Column, columnSql, columnsOf, type Db, type RecordModel, type Row } from './model.ts';
+import {
+  type Column,
+  columnSql,
+  columnsOf,
+  presenter,
+  type RecordModel,
+  type Row,
+} from './model.ts';
 import { type Expected, RecordRepository } from './repository.ts';
+import { preconditionFailed } from './versions.ts';
 
 /** A record as it is presented, with its version. */
 export interface Versioned<Answer> {
@@ -23,7 +32,7 @@ export interface Records<Input, Query, Answer> {
   list(caller: Caller, query?: Partial<Query>): Promise<Listed<Answer>>;
   show(caller: Caller, id: string): Promise<Versioned<Answer>>;
   create(caller: Caller, input: Input): Promise<Versioned<Answer>>;
-  /** Changes the columns that are given, and no other. */
+  /** Changes the columns that are given, and no other; without any it stays in its version. */
   change(
     caller: Caller,
     id: string,
@@ -36,21 +45,21 @@ export interface Records<Input, Query, Answer> {
   restore(caller: Caller, id: string, versions?: readonly number[]): Promise<Versioned<Answer>>;
 }
 
-const preconditionFailed = (): HttpError =>
-  new HttpError(412, 'precondition_failed', 'Someone changed it since it was read.');
+/** The record that a caller would change, and in which versions. */
+type Asked = Omit<Expected, 'deleted'>;
 
 /** One kind of record, as it is declared, in a database or within a transaction. */
 export const createRecords = <
   M extends RecordModel,
   Input extends object,
-  Answer,
+  Answer extends object,
   Sort extends string,
   F extends Filters<Column<M>>,
 >(
   declaration: Declaration<M, Input, Answer, Sort, F>,
   db: Db,
 ): Records<Input, ListQuery<Sort, F>, Answer> => {
-  const { model, table, name, filters, present } = declaration;
+  const { model, table, name, filters, present = presenter(declaration.answer) } = declaration;
   const repository = new RecordRepository(db, model, table);
   const reach = (caller: Caller) => declaration.reach?.(caller) ?? {};
 
@@ -72,16 +81,19 @@ export const createRecords = <
     return row;
   };
 
-  const changeLive = async (
-    caller: Caller,
-    { id, versions }: Omit<Expected, 'deleted'>,
-    values: object,
-  ): Promise<Row<M>> => {
-    const expected = { id, versions, deleted: false };
+  const expectLive = async (caller: Caller, { id, versions }: Asked): Promise<Row<M>> => {
+    const row = await findLive(caller, id);
+    if (versions && !versions.includes(row.version)) throw preconditionFailed();
+    return row;
+  };
+
+  const changeLive = async (caller: Caller, asked: Asked, values: object): Promise<Row<M>> => {
+    if (Object.keys(values).length === 0) return expectLive(caller, asked);
+    const expected = { ...asked, deleted: false };
     const row = await repository.update(caller.tenantId, reach(caller), expected, values);
     if (row) return row;
-    if (!versions) throw missing();
-    await findLive(caller, id);
+    if (!asked.versions) throw missing();
+    await findLive(caller, asked.id);
     throw preconditionFailed();
   };
 

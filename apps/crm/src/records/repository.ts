@@ -1,14 +1,9 @@
+import { brokenForeignKey } from '@tessera/database-kit';
+import { invalidField } from '@tessera/http-kit';
+import type { Db } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Listed } from './listing.ts';
-import {
-  columnSql,
-  type Db,
-  type RecordModel,
-  type Row,
-  selected,
-  type Table,
-  tableOf,
-} from './model.ts';
+import { columnSql, type RecordModel, type Row, selected, type Table, tableOf } from './model.ts';
 import { readNarrowedList } from './narrowed-list.ts';
 import { searchCondition } from './search.ts';
 import { readWholeList } from './whole-list.ts';
@@ -31,7 +26,7 @@ export interface ListRequest {
 export interface Expected {
   readonly id: string;
   /** Any of them; undefined: whichever it is. */
-  readonly versions: readonly number[] | undefined;
+  readonly versions?: readonly number[] | undefined;
   readonly deleted: boolean;
 }
 
@@ -82,7 +77,8 @@ export class RecordRepository<M extends RecordModel> {
   }
 
   async insert(tenantId: string, values: object): Promise<Row<M>> {
-    const [row] = await this.#rows.createManyAndReturn({ data: [{ ...values, tenantId }] });
+    const data = [{ ...values, tenantId }];
+    const [row] = await this.#rows.createManyAndReturn({ data }).catch(this.#refuse);
     return row as Row<M>;
   }
 
@@ -93,16 +89,23 @@ export class RecordRepository<M extends RecordModel> {
     { id, versions, deleted }: Expected,
     values: object,
   ): Promise<Row<M> | undefined> {
-    const [row] = await this.#rows.updateManyAndReturn({
-      where: {
-        ...reached,
-        id,
-        tenantId,
-        deletedAt: deleted ? { not: null } : null,
-        ...(versions && { version: { in: versions } }),
-      },
-      data: { ...values, version: { increment: 1 } },
-    });
+    const where = {
+      ...reached,
+      id,
+      tenantId,
+      deletedAt: deleted ? { not: null } : null,
+      ...(versions && { version: { in: versions } }),
+    };
+    const data = { ...values, version: { increment: 1 } };
+    const [row] = await this.#rows.updateManyAndReturn({ where, data }).catch(this.#refuse);
     return row;
   }
+
+  /** What was named by a reference and is not there, or is another tenant's, or is deleted: a 422. */
+  readonly #refuse = (error: unknown): never => {
+    const key = brokenForeignKey(error);
+    if (key === undefined) throw error;
+    const field = key.slice(`${this.#name}_`.length, -'_fkey'.length);
+    throw invalidField(field, `${field} names nothing that is there`);
+  };
 }

@@ -15,25 +15,32 @@ export const changeProblems = {
 } as const;
 
 /** `first_names` as `FirstNames`. */
-const pascal = (table: string): string =>
-  table.replace(/(^|_)(\w)/g, (_, _dash, letter: string) => letter.toUpperCase());
+export const pascal = (name: string): string =>
+  name.replace(/(^|_)(\w)/g, (_, _dash, letter: string) => letter.toUpperCase());
+
+/** `a contact`, `an address`. */
+export const withArticle = (name: string): string => `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`;
+
+/** `/blog-posts` for `blog_posts`. */
+export const pathOf = (table: string): string => `/${table.replaceAll('_', '-')}`;
 
 /** The routes of one kind of record: list, show, create, change, delete and restore. */
 export const recordRoutes = <
   M extends RecordModel,
   Input extends object,
-  Answer,
+  Answer extends object,
   Sort extends string,
   F extends Filters<Column<M>>,
 >(
   declaration: Declaration<M, Input, Answer, Sort, F>,
   records: Records<Input, ListQuery<Sort, F>, Answer>,
 ): RouteTable => {
-  const { model, table, permissions, name, input, answer } = declaration;
+  const { model, table, permissions, name, input } = declaration;
+  const answer: Field<Answer> = declaration.answer;
   const words = table.replaceAll('_', ' ');
-  const article = /^[aeio]/.test(name) ? 'an' : 'a';
-  const path = `/${table.replaceAll('_', '-')}`;
-  const one = { path: `${path}/{id}`, params: shape({ id: uuid() }), resource: name } as const;
+  const one = withArticle(name);
+  const path = pathOf(table);
+  const named = { path: `${path}/{id}`, params: shape({ id: uuid() }), resource: name } as const;
   const change = partial(input as Shape) as Shape as Shape & Field<Partial<Input>>;
   return {
     [`list${pascal(table)}`]: route({
@@ -54,7 +61,7 @@ export const recordRoutes = <
       method: 'post',
       path,
       permission: `${permissions}.create`,
-      summary: `Create ${article} ${name}`,
+      summary: `Create ${one}`,
       resource: name,
       body: input,
       responses: { 201: record(answer) },
@@ -66,10 +73,10 @@ export const recordRoutes = <
     }),
 
     [`get${model}`]: route({
-      ...one,
+      ...named,
       method: 'get',
       permission: `${permissions}.view`,
-      summary: `Show ${article} ${name}`,
+      summary: `Show ${one}`,
       responses: { 200: record(answer), 304: empty },
       problems: { 304: 'It is still in a version that `If-None-Match` names' },
       handler: async ({ caller, params, reply }) => {
@@ -80,10 +87,10 @@ export const recordRoutes = <
     }),
 
     [`update${model}`]: route({
-      ...one,
+      ...named,
       method: 'put',
       permission: `${permissions}.update`,
-      summary: `Change ${article} ${name}`,
+      summary: `Change ${one}`,
       description: 'Fields that are left out stay as they are; null empties a field.',
       body: change,
       responses: { 200: record(answer) },
@@ -96,10 +103,10 @@ export const recordRoutes = <
     }),
 
     [`delete${model}`]: route({
-      ...one,
+      ...named,
       method: 'delete',
       permission: `${permissions}.delete`,
-      summary: `Delete ${article} ${name}`,
+      summary: `Delete ${one}`,
       description: 'It can be restored.',
       responses: { 204: empty },
       problems: changeProblems,
@@ -110,11 +117,11 @@ export const recordRoutes = <
     }),
 
     [`restore${model}`]: route({
-      ...one,
+      ...named,
       path: `${path}/{id}/restore`,
       method: 'post',
       permission: `${permissions}.delete`,
-      summary: `Restore ${article} ${name}`,
+      summary: `Restore ${one}`,
       description: 'One that is not deleted is answered as it is.',
       responses: { 200: record(answer) },
       problems: changeProblems,

@@ -1,5 +1,5 @@
+import type { Db } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import type { Db } from './model.ts';
 
 const { sql } = Prisma;
 
@@ -26,10 +26,10 @@ export const searchCondition = async (
     return sql`search_text LIKE tenant_crm.search_pattern(${term})`;
   }
   const contains = sql`strpos(search_text, tenant_crm.search_key(${term})) > 0`;
-  const sample = await db.$queryRaw<{ hits: number }[]>`
+  const sample = await db.read<{ hits: number }>(sql`
     SELECT count(*)::int AS hits
     FROM (SELECT search_text FROM ${table} WHERE ${among} LIMIT ${SAMPLE}) AS sample
-    WHERE ${contains}`;
+    WHERE ${contains}`);
   return (sample[0]?.hits ?? 0) >= FREQUENT
     ? contains
     : sql`${contains} AND tenant_crm.search_pieces(search_text) @> tenant_crm.term_pieces(${term})`;

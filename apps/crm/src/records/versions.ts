@@ -1,3 +1,5 @@
+import { HttpError } from '@tessera/http-kit';
+
 /** The header with a record's entity tag (RFC 9110 section 8.8.3): strong, as each change makes a new one. */
 export const tagged = ({ version }: { readonly version: number }): { ETag: string } => ({
   ETag: `"${version}"`,
@@ -16,3 +18,10 @@ export const acceptedVersions = (ifMatch: string | undefined): number[] | undefi
     return version === undefined ? [] : [Number(version)];
   });
 };
+
+/** 412: it is in none of the versions that the caller would change. */
+export const preconditionFailed = (): HttpError =>
+  new HttpError(412, 'precondition_failed', 'Someone changed it since it was read.');
+
+export const isPreconditionFailed = (error: unknown): boolean =>
+  error instanceof HttpError && error.status === 412;

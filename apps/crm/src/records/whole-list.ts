@@ -1,8 +1,8 @@
+import type { Db } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
   type Counted,
   exactly,
-  inSnapshot,
   type Listed,
   type Listing,
   offsetOf,
@@ -10,7 +10,6 @@ import {
   pageWithin,
   readTotal,
 } from './listing.ts';
-import type { Db } from './model.ts';
 
 const { sql } = Prisma;
 
@@ -22,16 +21,16 @@ const firstPages = async <R>(db: Db, listing: Listing): Promise<Listed<R> | unde
   const { table, columns, live, liveTotal, page, perPage } = listing;
   const offset = offsetOf(page, perPage);
   if (offset >= DEEP) return undefined;
-  const rows = await db.$queryRaw<Counted<R>[]>`
+  const rows = await db.read<Counted<R>>(sql`
     SELECT ${liveTotal} AS total, ${columns} FROM ${table} WHERE ${live}
-    ${ordered(listing)} LIMIT ${perPage} OFFSET ${offset}`;
+    ${ordered(listing)} LIMIT ${perPage} OFFSET ${offset}`);
   if (rows.length === 0 && page > 1) return undefined;
   return exactly(listing, { rows, page, total: rows[0]?.total ?? 0 });
 };
 
 /** Any page. Those in the second half are found from the end of the list. */
 const deepPage = <R>(db: Db, listing: Listing): Promise<Listed<R>> =>
-  inSnapshot(db, async (snapshot) => {
+  db.snapshot(async (snapshot) => {
     const { table, columns, live, liveTotal, perPage } = listing;
     const total = await readTotal(snapshot, liveTotal);
     const page = pageWithin(total, listing);
@@ -40,9 +39,9 @@ const deepPage = <R>(db: Db, listing: Listing): Promise<Listed<R>> =>
     const after = total - before - limit;
     const backwards = after < before;
     const part = sql`${ordered(listing, backwards)} LIMIT ${limit} OFFSET ${backwards ? after : before}`;
-    const rows = await snapshot.$queryRaw<R[]>`
+    const rows = await snapshot.read<R>(sql`
       SELECT ${columns} FROM ${table}
-      WHERE id = ANY(ARRAY(SELECT id FROM ${table} WHERE ${live} ${part})) ${ordered(listing)}`;
+      WHERE id = ANY(ARRAY(SELECT id FROM ${table} WHERE ${live} ${part})) ${ordered(listing)}`);
     return exactly(listing, { rows, page, total });
   });
 

@@ -10,15 +10,8 @@ import { crmDatabase } from './crm.ts';
 /** A fresh database for services that are tested without HTTP. */
 export const openDatabase = async (url?: string) => {
   const config = { url: url ?? (await crmDatabase()), poolSize: 10 };
-  const { pool, database } = createDatabase(config, createLogger('crm', 'silent'));
-  return {
-    pool,
-    database,
-    async close(): Promise<void> {
-      await database.$disconnect();
-      await pool.end();
-    },
-  };
+  const database = createDatabase(config, createLogger('crm', 'silent'));
+  return { database, pool: database.pool, close: () => database.close() };
 };
 
 /** Somebody who may do everything in a tenant, which is a new one unless it is given. */

@@ -65,7 +65,7 @@ describe('A change', () => {
   test('is undone with the transaction that it is part of', async () => {
     const caller = callerIn();
     const { id } = await contacts.create(caller, ada);
-    const failing = database.$transaction(async (transaction) => {
+    const failing = database.transaction(async (transaction) => {
       await createContacts(transaction).change(caller, id, { title: 'Lost' });
       await createContacts(transaction).create(caller, ada);
       expect((await createContacts(transaction).list(caller, { page: 9 })).total).toBe(2);

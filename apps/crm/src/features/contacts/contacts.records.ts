@@ -1,7 +1,7 @@
-import { email, type Out, time, uuid } from '@tessera/fields';
+import { email, uuid } from '@tessera/fields';
+import type { Db } from '../../database.ts';
 import { declareRecord } from '../../records/declaration.ts';
-import { equals, from, has, to } from '../../records/filters.ts';
-import { type Db, stored } from '../../records/model.ts';
+import { equals, has, timeFilters } from '../../records/filters.ts';
 import { createRecords } from '../../records/records.ts';
 import { Contact, ContactInput, tag } from './contacts.schema.ts';
 
@@ -12,23 +12,6 @@ export const contact = declareRecord({
   name: 'contact',
   input: ContactInput,
   answer: Contact,
-  present: (row): Out<typeof Contact> => ({
-    id: row.id,
-    first_name: row.firstName,
-    last_name: row.lastName,
-    email: row.email,
-    phone: row.phone,
-    title: row.title,
-    company_id: row.companyId,
-    owner_id: row.ownerId,
-    notes: row.notes,
-    tags: row.tags,
-    emails: stored(row.emails),
-    phones: stored(row.phones),
-    addresses: stored(row.addresses),
-    created_at: row.createdAt,
-    updated_at: row.updatedAt,
-  }),
   sort: {
     name: 'sortName',
     email: 'email',
@@ -41,10 +24,7 @@ export const contact = declareRecord({
     company_id: equals('companyId', uuid()),
     owner_id: equals('ownerId', uuid()),
     tag: has('tags', tag),
-    created_from: from('createdAt', time()),
-    created_to: to('createdAt', time()),
-    updated_from: from('updatedAt', time()),
-    updated_to: to('updatedAt', time()),
+    ...timeFilters,
   },
   search: true,
 });

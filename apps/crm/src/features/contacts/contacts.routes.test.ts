@@ -17,8 +17,7 @@ const send = (method: 'post' | 'put', to: string, body: object, more: object = {
   crm.http[method](to)
     .set({ ...headers, ...more })
     .send(body);
-const get = (to: string, more: object = {}) => crm.http.get(to).set({ ...headers, ...more });
-const remove = (to: string, more: object = {}) => crm.http.delete(to).set({ ...headers, ...more });
+const get = (to: string) => crm.http.get(to).set(headers);
 
 const create = async (body: object = { first_name: 'Ada' }): Promise<string> => {
   const created = await send('post', path, body);
@@ -33,9 +32,11 @@ const address = {
 
 describe('Creating', () => {
   test('answers 201 with the contact, where it is, and its entity tag', async () => {
+    const company = await send('post', '/api/crm/companies', { name: 'Analytical Engines' });
+    const company_id = company.body.data.id;
     const body = {
       ...{ first_name: ' Ada ', last_name: 'Lovelace', email: 'ADA@Example.com', phone: '1' },
-      ...{ title: 'Countess', company_id: newTenant('x').id, owner_id: newTenant('x').id },
+      ...{ title: 'Countess', company_id, owner_id: newTenant('x').id },
       ...{ notes: 'First.\nSecond.', tags: ['vip'], addresses: [address] },
       emails: [{ label: 'home', email: 'ada@home.example' }],
       phones: [{ label: 'mobile', phone: '+36 20 1' }],
@@ -82,95 +83,14 @@ describe('Creating', () => {
   });
 });
 
-describe('Changing', () => {
-  test('answers the whole contact with its new entity tag', async () => {
-    const contact = await create({ first_name: 'Ada', title: 'Countess', phone: '1' });
-    const changed = await send('put', contact, { title: null, last_name: 'L' });
-    expect(changed.status).toBe(200);
-    expect(changed.headers.etag).toBe('"2"');
-    expect(changed.body.data).toMatchObject({ title: null, last_name: 'L', phone: '1' });
-  });
-
-  test('cannot empty the first name', async () => {
-    const refused = await send('put', await create(), { first_name: null });
-    expect(refused.status).toBe(422);
-    expect(Object.keys(refused.body.errors)).toEqual(['first_name']);
-  });
-
-  test.each([
-    ['"1"', 200],
-    ['*', 200],
-    ['"7", "1"', 200],
-    ['"2"', 412],
-    ['W/"1"', 412],
-    ['1', 412],
-    ['"1-gzip"', 412],
-    ['"99999999999999999999"', 412],
-    ['', 412],
-  ])('with If-Match: %s, when it is "1", is %i', async (tag, status) => {
-    const contact = await create();
-    const changed = await send('put', contact, { title: 'X' }, { 'If-Match': tag });
-    expect(changed.status).toBe(status);
-    if (status === 412) expect(changed.body.error).toBe('precondition_failed');
-    expect((await get(contact)).body.data.title).toBe(status === 200 ? 'X' : null);
-  });
-
-  test('of tags replaces them', async () => {
-    const contact = await create({ first_name: 'Ada', tags: ['vip', 'old'] });
-    const replaced = await send('put', `${contact}/tags`, { tags: ['new', 'vip'] });
-    expect(replaced.status).toBe(200);
-    expect(replaced.body.data).toMatchObject({ first_name: 'Ada', tags: ['new', 'vip'] });
-    const stale = await send('put', `${contact}/tags`, { tags: [] }, { 'If-Match': '"1"' });
-    expect(stale.status).toBe(412);
-    const emptied = await send('put', `${contact}/tags`, { tags: [] }, { 'If-Match': '"2"' });
-    expect(emptied.body.data.tags).toEqual([]);
-    expect(emptied.headers.etag).toBe('"3"');
-  });
-});
-
-describe('Deleting', () => {
-  test('is 204 once and 404 from then on, until it is restored', async () => {
-    const contact = await create();
-    expect((await remove(contact, { 'If-Match': '"5"' })).status).toBe(412);
-    expect((await remove(contact, { 'If-Match': '"1"' })).status).toBe(204);
-    expect((await remove(contact)).status).toBe(404);
-    expect((await get(contact)).body.error).toBe('not_found');
-    const restored = await send('post', `${contact}/restore`, {});
-    expect(restored.status).toBe(200);
-    expect(restored.headers.etag).toBe('"3"');
-    const again = await send('post', `${contact}/restore`, {});
-    expect(again.body).toEqual(restored.body);
-    expect((await get(contact)).body).toEqual(restored.body);
-  });
-});
-
-describe('Showing', () => {
-  test.each(['"1"', 'W/"1"', '"7", "1"', '*'])(
-    'is 304 for a client that has it: If-None-Match: %s',
-    async (tag) => {
-      const shown = await get(await create(), { 'If-None-Match': tag });
-      expect(shown.status).toBe(304);
-      expect(shown.headers.etag).toBe('"1"');
-      expect(shown.text).toBe('');
-    },
-  );
-
-  test('is 200 for a client that has an older one', async () => {
-    const contact = await create();
-    await send('put', contact, { title: 'X' });
-    const shown = await get(contact, { 'If-None-Match': '"1"' });
-    expect(shown.status).toBe(200);
-    expect(shown.body.data.title).toBe('X');
-  });
-
-  test('without the permission names it and the contact', async () => {
-    const contact = await create();
-    const lacking = crm.caller({ lacking: ['contacts.view'] });
-    const refused = await crm.http.get(contact).set(lacking);
-    expect(refused.status).toBe(403);
-    expect(refused.body).toMatchObject({
-      ...{ error: 'permission_denied', required_permission: 'tenant.acme.crm.contacts.view' },
-      ...{ resource_type: 'contact', resource_id: contact.slice(path.length + 1) },
-    });
-  });
+test('Changing the tags replaces them', async () => {
+  const contact = await create({ first_name: 'Ada', tags: ['vip', 'old'] });
+  const replaced = await send('put', `${contact}/tags`, { tags: ['new', 'vip'] });
+  expect(replaced.status).toBe(200);
+  expect(replaced.body.data).toMatchObject({ first_name: 'Ada', tags: ['new', 'vip'] });
+  const stale = await send('put', `${contact}/tags`, { tags: [] }, { 'If-Match': '"1"' });
+  expect(stale.status).toBe(412);
+  const emptied = await send('put', `${contact}/tags`, { tags: [] }, { 'If-Match': '"2"' });
+  expect(emptied.body.data.tags).toEqual([]);
+  expect(emptied.headers.etag).toBe('"3"');
 });

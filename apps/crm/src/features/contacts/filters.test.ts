@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { callerIn, openDatabase } from '../../testing/records.ts';
+import { createCompanies } from '../companies/companies.records.ts';
 import { createContacts } from './contacts.records.ts';
 
 const { pool, database, close } = await openDatabase();
 const contacts = createContacts(database);
+const companies = createCompanies(database);
 afterAll(close);
 
 test('Names are sorted by last name, then first name, whatever their accents and case', async () => {
@@ -21,7 +23,7 @@ test('Names are sorted by last name, then first name, whatever their accents and
       ['Carl', 'cape'],
     ],
   ] as const;
-  await database.contact.createMany({
+  await database.tables.contact.createMany({
     data: people.map(([firstName, lastName]) => ({
       ...{ tenantId: caller.tenantId, firstName: firstName ?? '', lastName: lastName ?? null },
     })),
@@ -35,7 +37,8 @@ test('Names are sorted by last name, then first name, whatever their accents and
 
 test('Each filter narrows the list, and together they narrow it more', async () => {
   const caller = callerIn();
-  const [company_id, owner_id] = [randomUUID(), randomUUID()];
+  const { id: company_id } = await companies.create(caller, { name: 'Acme', addresses: [] });
+  const owner_id = randomUUID();
   const nobody = { first_name: 'A', emails: [], phones: [], addresses: [], tags: [] };
   const made = [
     await contacts.create(caller, { ...nobody, company_id, tags: ['vip', 'x'] }),

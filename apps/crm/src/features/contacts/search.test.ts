@@ -122,7 +122,7 @@ describe('A short term is a substring like any other', () => {
         async (words, terms, share) => {
           const caller = callerIn();
           const names = words.flatMap((name) => crowd(name, share * words.length));
-          await database.contact.createMany({
+          await database.tables.contact.createMany({
             data: names.map((firstName) => ({ tenantId: caller.tenantId, firstName })),
           });
           for (const search of terms) {

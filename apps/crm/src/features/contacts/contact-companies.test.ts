@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { startCrm, type TestCrm } from '../../testing/crm.ts';
+import { newTenant } from '../../testing/identity.ts';
+
+const contacts = '/api/crm/contacts';
+const companies = '/api/crm/companies';
+
+let crm: TestCrm;
+let headers: Record<string, string>;
+beforeAll(async () => {
+  crm = await startCrm();
+});
+beforeEach(() => {
+  headers = crm.caller({ tenants: [newTenant('acme')] });
+});
+afterAll(() => crm.stop());
+
+const get = (to: string) => crm.http.get(to).set(headers);
+const put = (to: string, body: object) => crm.http.put(to).set(headers).send(body);
+const post = (to: string, body: object = {}) => crm.http.post(to).set(headers).send(body);
+const remove = (to: string) => crm.http.delete(to).set(headers).expect(204);
+const newCompany = async (): Promise<string> => (await post(companies, { name: 'A' })).body.data.id;
+
+test.each([
+  ['nobody has', async () => randomUUID()],
+  [
+    'another tenant has',
+    async () => {
+      const theirs = crm.caller({ tenants: [newTenant('globex')] });
+      const made = await crm.http.post(companies).set(theirs).send({ name: 'Theirs' });
+      return made.body.data.id;
+    },
+  ],
+  [
+    'is deleted',
+    async () => {
+      const id = await newCompany();
+      await remove(`${companies}/${id}`);
+      return id;
+    },
+  ],
+])('A contact of a company that %s is 422 and names company_id', async (_, company) => {
+  const company_id = await company();
+  const own = await newCompany();
+  const { body } = await post(contacts, { first_name: 'Ada', company_id: own }).expect(201);
+  const contact = `${contacts}/${body.data.id}`;
+  for (const refused of [
+    await post(contacts, { first_name: 'Bob', company_id }),
+    await put(contact, { title: 'X', company_id }),
+  ]) {
+    expect(refused.status).toBe(422);
+    expect(refused.body).toMatchObject({
+      error: 'validation_failed',
+      errors: { company_id: [expect.stringContaining('company_id')] },
+    });
+  }
+  expect((await get(contacts)).body.data).toEqual([body.data]);
+  await put(contact, { company_id: null }).expect(200);
+  await put(contact, { company_id: own }).expect(200);
+});
+
+test('A deleted company keeps its contacts, which can be changed, found by it, and moved', async () => {
+  const [old, next] = [await newCompany(), await newCompany()];
+  const ids: string[] = [];
+  for (const first_name of ['Ada', 'Bob']) {
+    ids.push((await post(contacts, { first_name, company_id: old })).body.data.id);
+  }
+  const [ada, bob] = ids.map((id) => `${contacts}/${id}`) as [string, string];
+  const of = async (company: string): Promise<string[]> => {
+    const { body } = await get(`${contacts}?company_id=${company}&sort=name`);
+    return body.data.map(({ id }: { id: string }) => id);
+  };
+  await remove(`${companies}/${old}`);
+  expect(await of(old)).toEqual(ids);
+  const { body } = await put(ada, { title: 'Countess', company_id: old }).expect(200);
+  expect(body.data).toMatchObject({ title: 'Countess', company_id: old });
+  await remove(ada);
+  await post(`${ada}/restore`).expect(200);
+  await put(bob, { company_id: next }).expect(200);
+  await put(bob, { company_id: old }).expect(422);
+  await post(`${companies}/${old}/restore`).expect(200);
+  await put(bob, { company_id: old }).expect(200);
+  expect(await of(old)).toEqual(ids);
+});
+
+test('A company that is deleted while contacts are made of it makes none of them fail otherwise', async () => {
+  const company_id = await newCompany();
+  const made = Array.from({ length: 12 }, (_, i) =>
+    post(contacts, { first_name: `${i}`, company_id }),
+  );
+  const [deleted, ...statuses] = await Promise.all([
+    remove(`${companies}/${company_id}`),
+    ...made.map(async (request) => (await request).status),
+  ]);
+  expect(deleted.status).toBe(204);
+  const { meta } = (await get(`${contacts}?company_id=${company_id}`)).body;
+  expect(meta.total).toBe(statuses.filter((status) => status === 201).length);
+  expect(statuses.every((status) => status === 201 || status === 422)).toBe(true);
+});
