@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { bootstrap, root } from './bootstrap.mjs';
 import { benchRuns } from './check-bench.mjs';
 import { documents } from './check-documents.mjs';
+import { fakeAuthentication } from './check-fake-auth.mjs';
 import { fresh } from './check-generated.mjs';
 import { imports } from './check-imports.mjs';
 import { noProcessLeft } from './check-processes.mjs';
@@ -63,6 +64,7 @@ await check('tests of events on Apache Kafka', tests('test:kafka'));
 await check('format and lint', () => node('node_modules/@biomejs/biome/bin/biome', 'ci', '.'));
 await check('types', () => node('node_modules/typescript/bin/tsc', '-b'));
 await check('import directions, by planted violations', imports);
+await check('fake authentication is off but in local development', fakeAuthentication);
 await check('everything generated is fresh', fresh);
 for (const app of ['identity', 'crm']) {
   await check(`the migrations of ${app} make its schema`, () =>

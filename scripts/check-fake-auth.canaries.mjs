@@ -1,0 +1,108 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: of shells and of compose files.
+// What the check of fake authentication is held against: file, the lines that it must name, content.
+export const planted = [
+  ['.env.production', [2], 'APP_ENV=production\nCRM_FAKE_AUTH=true\n'],
+  ['apps/crm/.env', [1], 'export CRM_FAKE_AUTH="1"\n'],
+  ['.env.staging', [3], 'APP_ENV=local\nAPP_ENV=staging\nCRM_FAKE_AUTH=true\n'],
+  [
+    'docker-compose.yml',
+    [4],
+    'services:\n  crm:\n    environment:\n      CRM_FAKE_AUTH: "true"\n  identity:\n    environment: {APP_ENV: local}\n',
+  ],
+  [
+    'compose.prod.yaml',
+    [5],
+    'services:\n  crm:\n    environment:\n      - APP_ENV=production\n      - CRM_FAKE_AUTH=true\n',
+  ],
+  // Taken over from whoever starts it.
+  ['compose.yaml', [4], 'services:\n  crm:\n    environment:\n      - CRM_FAKE_AUTH\n'],
+  ['compose.yaml', [3], 'services:\n  crm:\n    environment: {CRM_FAKE_AUTH: "${FAKE:-false}"}\n'],
+  [
+    'compose.yaml',
+    [5],
+    'x-local: &local {APP_ENV: local, CRM_FAKE_AUTH: "true"}\nservices:\n  crm:\n    environment:\n      <<: *local\n      APP_ENV: production\n',
+  ],
+  [
+    'infra/kubernetes/crm.yaml',
+    [10],
+    'kind: Service\n---\nkind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n        - env:\n            - {name: APP_ENV, value: production}\n            - name: CRM_FAKE_AUTH\n              value: "true"\n',
+  ],
+  ['infra/kubernetes/config.yaml', [3], 'kind: ConfigMap\ndata:\n  CRM_FAKE_AUTH: "true"\n'],
+  ['infra/kubernetes/secret.yaml', [3], 'kind: Secret\ndata:\n  CRM_FAKE_AUTH: dHJ1ZQ==\n'],
+  [
+    'infra/helm/templates/crm.yaml',
+    [2],
+    'env: {{ toYaml .Values.env }}\n  CRM_FAKE_AUTH: "true"\n',
+  ],
+  ['kustomization.yaml', [3], 'configMapGenerator:\n  - literals:\n      - CRM_FAKE_AUTH=true\n'],
+  [
+    'infra/crm/Dockerfile',
+    [2],
+    'FROM node:24\nENV NODE_ENV=production \\\n    CRM_FAKE_AUTH=true\n',
+  ],
+  ['Dockerfile.crm', [2], 'FROM node:24\nENV CRM_FAKE_AUTH true\n'],
+  [
+    'crm.dockerfile',
+    [2],
+    'FROM node:24 AS local\nENV APP_ENV=local CRM_FAKE_AUTH=true\nFROM local\nENV APP_ENV=production\n',
+  ],
+  [
+    '.github/workflows/deploy.yml',
+    [5],
+    'jobs:\n  deploy:\n    steps:\n      - run: |\n          CRM_FAKE_AUTH=true pnpm start\n          APP_ENV=local pnpm test\n',
+  ],
+  [
+    '.github/workflows/ci.yml',
+    [6],
+    'env: {APP_ENV: local}\njobs:\n  test:\n    env: {APP_ENV: production}\n    steps:\n      - env: {CRM_FAKE_AUTH: true}\n',
+  ],
+  // APP_ENV of something else.
+  [
+    'values.yaml',
+    [4],
+    'identity: {APP_ENV: local}\ncrm:\n  APP_ENV: local\n  env: {CRM_FAKE_AUTH: true}\n',
+  ],
+  ['package.json', [2], '{"scripts": {\n  "start": "CRM_FAKE_AUTH=true node main.js"}}\n'],
+  ['.vscode/launch.json', [3], '// Launches\n{"env": {\n  "CRM_FAKE_AUTH": "true"}}\n'],
+  ['deploy.sh', [2], '#!/bin/sh\nkubectl set env deployment/crm \\\n  CRM_FAKE_AUTH=true\n'],
+  ['.ci/run', [1], 'docker run -e CRM_FAKE_AUTH=true -e APP_ENV=staging crm\n'],
+  ['Makefile', [1], 'CRM_FAKE_AUTH := true\n'],
+  ['infra/main.tf', [1], 'CRM_FAKE_AUTH = "true"\n'],
+  ['ecosystem.config.cjs', [1], "module.exports = { env: { CRM_FAKE_AUTH: 'true' } };\n"],
+];
+
+/** File and content that must pass. */
+export const innocent = [
+  ['.env', 'CRM_FAKE_AUTH=true\nCRM_FAKE_AUTH_IS_ADMIN=true\nAPP_ENV=local\n'],
+  ['.env.production', '# CRM_FAKE_AUTH=true\nCRM_FAKE_AUTH=false\nAPP_ENV=production\n'],
+  ['.env.test', 'CRM_FAKE_AUTH=\nCRM_FAKE_AUTH_USER_ID=1\nOTHER_CRM_FAKE_AUTH=true\n'],
+  [
+    'compose.yaml',
+    'services:\n  crm:\n    environment: {APP_ENV: local, CRM_FAKE_AUTH: "true"}\n  prod:\n    environment: [CRM_FAKE_AUTH=false]\n',
+  ],
+  [
+    'compose.yaml',
+    'x-local: &local {APP_ENV: local}\nservices:\n  crm:\n    environment:\n      <<: *local\n      CRM_FAKE_AUTH: true\n',
+  ],
+  [
+    'infra/kubernetes/crm.yaml',
+    'env:\n  - {name: CRM_FAKE_AUTH, value: "false"}\n  - {name: APP_ENV, value: production}\n',
+  ],
+  ['infra/kubernetes/secret.yaml', 'kind: Secret\ndata: {CRM_FAKE_AUTH: ZmFsc2U=}\n'],
+  [
+    'Dockerfile',
+    'FROM node:24 AS base\nENV APP_ENV=production\nFROM node:24 AS local\nENV APP_ENV=local CRM_FAKE_AUTH=true\n',
+  ],
+  [
+    '.github/workflows/ci.yml',
+    'jobs:\n  test:\n    env: {APP_ENV: local}\n    steps:\n      - env: {CRM_FAKE_AUTH: true}\n      - if: env.CRM_FAKE_AUTH == 1\n        run: APP_ENV=local CRM_FAKE_AUTH=true pnpm start\n',
+  ],
+  ['package.json', '{"scripts": {"fake": "APP_ENV=local CRM_FAKE_AUTH=true node main.js"}}\n'],
+  [
+    'deploy.sh',
+    'if [ "${CRM_FAKE_AUTH:-false}" = true ] || [ "$CRM_FAKE_AUTH" = 1 ]; then exit 1; fi\n',
+  ],
+  ['local.sh', 'export CRM_FAKE_AUTH=true\nexport APP_ENV=local\nnode main.js\n'],
+  ['docs/configuration.md', 'CRM_FAKE_AUTH=true\n'],
+  ['apps/crm/src/config.test.ts', "CRM_FAKE_AUTH: 'true'\n"],
+];
