@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { copyRows, type Row } from './copy.ts';
+import { inTransaction } from './transaction.ts';
 
 /** Rows of one statement: what the table's triggers see at once, and what is reported at once. */
 const ROWS = 20_000;
@@ -51,32 +52,6 @@ export const bulkLoad = (
     // Until somebody has looked at the new rows, plans are made for the old ones.
     await client.query(`ANALYZE ${table}`);
   });
-
-/** An abort cuts the connection, in whatever statement it is: the server rolls back by itself. */
-const inTransaction = async (
-  pool: pg.Pool,
-  signal: AbortSignal | undefined,
-  work: (client: pg.ClientBase) => Promise<void>,
-): Promise<void> => {
-  signal?.throwIfAborted();
-  const client = await pool.connect();
-  // What is lost is told by the statement under way.
-  client.on('error', () => undefined);
-  const cut = (): void => void client.release(true);
-  signal?.addEventListener('abort', cut, { once: true });
-  try {
-    await client.query('BEGIN');
-    await work(client);
-    await client.query('COMMIT');
-  } catch (error) {
-    signal?.throwIfAborted();
-    await client.query('ROLLBACK').catch(() => undefined);
-    throw error;
-  } finally {
-    signal?.removeEventListener('abort', cut);
-    if (!signal?.aborted) client.release();
-  }
-};
 
 /** The indexes that no constraint stands on. */
 const indexesOf = async (client: pg.ClientBase, table: string): Promise<Index[]> => {

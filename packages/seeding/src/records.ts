@@ -75,6 +75,32 @@ const contacts: RecordKind = {
   },
 };
 
+const industries = [
+  ...['agriculture', 'construction', 'education', 'energy', 'finance', 'food', 'health care'],
+  ...['hospitality', 'logistics', 'manufacturing', 'media', 'retail', 'software', 'textiles'],
+];
+
+const companies: RecordKind = {
+  table: 'companies',
+  row(random, { language, users }) {
+    const faker = random.somebody(language);
+    const name = faker.company.name();
+    const number = Math.floor(random.next() * 10_000);
+    const domain = `${mailbox(name).replaceAll('.', '')}${number}.example`;
+    return {
+      name,
+      domain: random.chance(0.8) ? domain : null,
+      tax_number: random.chance(0.7) ? faker.string.numeric(11) : null,
+      email: random.chance(0.8) ? `office@${domain}` : null,
+      phone: random.chance(0.8) ? phone(faker) : null,
+      industry: random.chance(0.8) ? random.pick(industries) : null,
+      owner_id: oneOf(random, users, 0.8),
+      notes: random.chance(0.1) ? faker.lorem.sentence() : null,
+      addresses: json(random.chance(0.9) ? [address(random, faker)] : []),
+    };
+  },
+};
+
 /** Every kind that can be made, in the order that references ask for. */
-export const recordKinds = { contacts } satisfies Record<string, RecordKind>;
+export const recordKinds = { companies, contacts } satisfies Record<string, RecordKind>;
 export type KindName = keyof typeof recordKinds;

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import bcrypt from 'bcrypt';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import pg from 'pg';
+import { type Databases, localDatabases } from './local-databases.ts';
+import { terminalProgress } from './progress.ts';
+import type { KindName } from './records.ts';
+import { APPLICATION_NAME, kindNames, type Seeded, seed } from './seed.ts';
+
+const USAGE_ERROR = 2;
+/** 128 and the number of SIGINT, as shells say it. */
+const INTERRUPTED = 130;
+const MOST = 100_000_000;
+/** What identity hashes with: with less, the first sign-in of each user would hash again. */
+const BCRYPT_COST = 12;
+/** Where `npm start` keeps its data. */
+const localDirectory = fileURLToPath(new URL('../../../.data', import.meta.url));
+
+const wholeNumber =
+  (least: number) =>
+  (text: string): number => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= least && number <= MOST) return number;
+    throw new InvalidArgumentError(`It is a whole number from ${least} to ${MOST}.`);
+  };
+
+const password = (text: string): string => {
+  if (text.length >= 12 && Buffer.byteLength(text) <= 72) return text;
+  throw new InvalidArgumentError('It has at least 12 characters and at most 72 bytes.');
+};
+
+interface Options extends Record<KindName, number> {
+  readonly tenants: number;
+  readonly users: number;
+  readonly seed: number;
+  readonly password?: string;
+  readonly exclusive: boolean;
+}
+
+const program = new Command('pnpm seed')
+  .description(
+    'Fills the databases of the local system, or those of IDENTITY_DATABASE_URL and CRM_DATABASE_URL,\n' +
+      'with tenants, users and records. The same options again make what is still missing.',
+  )
+  .option('--tenants <number>', 'how many tenants', wholeNumber(1), 3)
+  .option('--users <number>', 'how many users they have together', wholeNumber(1), 30)
+  .option('--seed <number>', 'another number makes other tenants', wholeNumber(0), 1)
+  .option('--password <text>', 'of every user; made up where there is none', password)
+  .option('--exclusive', 'load faster; services that use the tables wait', false)
+  .exitOverride();
+const usual: Record<KindName, number> = { companies: 500, contacts: 10_000 };
+for (const name of kindNames) {
+  const text = `how many ${name} they have together`;
+  program.option(`--${name} <number>`, text, wholeNumber(0), usual[name]);
+}
+
+const readOptions = (): Options => {
+  const options = program.parse().opts<Options>();
+  if (options.users < options.tenants) {
+    program.error(
+      `error: --users (${options.users}) must be at least --tenants (${options.tenants}): each tenant has an owner.`,
+    );
+  }
+  return options;
+};
+
+const givenDatabases = (): Databases | undefined => {
+  const { IDENTITY_DATABASE_URL: identity, CRM_DATABASE_URL: crm } = process.env;
+  if (!identity && !crm) return undefined;
+  if (identity && crm) return { identity, crm, stop: async () => {} };
+  return program.error(
+    `error: ${identity ? 'CRM_DATABASE_URL' : 'IDENTITY_DATABASE_URL'} is missing: both are given, or none.`,
+  );
+};
+
+const report = ({ tenants, records }: Seeded, secret: string, seconds: number): void => {
+  const made = tenants.filter(({ isKnown }) => !isKnown);
+  const users = made.reduce((sum, of) => sum + of.users.length, 0);
+  const counts = { tenants: made.length, users, ...records };
+  const parts = Object.entries(counts).map(([name, n]) => `${n.toLocaleString('en')} ${name}`);
+  console.log(`Added ${parts.join(', ')} in ${seconds.toFixed(0)} s.`);
+  for (const { name, ownerEmail } of made.slice(0, 5)) {
+    console.log(`  owner of ${name}: ${ownerEmail}`);
+  }
+  console.log(
+    made.length > 0
+      ? `Everybody's password: ${secret}`
+      : 'The users have the password that was printed when they were made.',
+  );
+};
+
+const main = async (): Promise<void> => {
+  const { tenants, users, seed: number, exclusive, ...options } = readOptions();
+  const given = givenDatabases();
+  const interruption = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => interruption.abort(new Interrupted()));
+  }
+  const started = performance.now();
+  const databases = given ?? (await localDatabases(localDirectory));
+  const pools = {
+    identity: poolOf(databases.identity),
+    crm: poolOf(databases.crm),
+  };
+  try {
+    const secret = options.password ?? `${randomBytes(12).toString('base64url')}-aA1`;
+    const seeded = await seed(
+      pools,
+      {
+        ...{ tenants, users, seed: number, exclusive, records: options, now: new Date() },
+        passwordHash: await bcrypt.hash(secret, BCRYPT_COST),
+        signal: interruption.signal,
+      },
+      terminalProgress(),
+    );
+    report(seeded, secret, (performance.now() - started) / 1000);
+  } finally {
+    await Promise.all(Object.values(pools).map((pool) => pool.end()));
+    await databases.stop();
+  }
+};
+
+class Interrupted extends Error {
+  constructor() {
+    super(
+      'Interrupted. What was under way is undone, the rest is whole; the same command makes what is missing.',
+    );
+  }
+}
+
+const poolOf = (connectionString: string): pg.Pool => {
+  const pool = new pg.Pool({ connectionString, application_name: APPLICATION_NAME });
+  pool.on('error', () => undefined);
+  return pool;
+};
+
+try {
+  await main();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR;
+  } else {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = error instanceof Interrupted ? INTERRUPTED : 1;
+  }
+}

@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { startPostgres } from '@tessera/local-stack';
+import pg from 'pg';
+
+export interface Databases {
+  readonly identity: string;
+  readonly crm: string;
+  /** Ends what had to be started for them. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The databases of `npm start`, whose data are in the directory: on its server where that runs, else on
+ * one that is started now. Throws where the local system was never started.
+ */
+export const localDatabases = async (directory: string): Promise<Databases> => {
+  const home = path.join(directory, 'postgres');
+  if (!existsSync(path.join(directory, 'local.json'))) {
+    throw new Error(
+      `There is no local system in ${directory} yet: run npm start once, or set IDENTITY_DATABASE_URL and CRM_DATABASE_URL.`,
+    );
+  }
+  const running = await runningServer(home);
+  if (running) return { identity: running('identity'), crm: running('crm'), stop: async () => {} };
+  const postgres = await startPostgres({ directory: home });
+  return { identity: postgres.url('identity'), crm: postgres.url('crm'), stop: postgres.stop };
+};
+
+/** The port is the fourth line of postmaster.pid. */
+const PORT_LINE = 3;
+
+const runningServer = async (home: string): Promise<((database: string) => string) | undefined> => {
+  const lock = await readFile(path.join(home, 'data', 'postmaster.pid'), 'utf8').catch(() => '');
+  const port = lock.split('\n')[PORT_LINE];
+  if (!port) return undefined;
+  const password = await readFile(path.join(home, 'password'), 'utf8');
+  const url = (database: string): string =>
+    `postgresql://postgres:${password}@127.0.0.1:${port.trim()}/${database}`;
+  return (await answers(url('identity'))) ? url : undefined;
+};
+
+/** False where a crash left the file behind. */
+const answers = async (url: string): Promise<boolean> => {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+};

@@ -1,0 +1,233 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { type Stack, startStack, throwawaySettings, until } from '@tessera/local-stack';
+import pg from 'pg';
+
+const PASSWORD = 'Correct-horse-1';
+const cli = fileURLToPath(new URL('./cli.ts', import.meta.url));
+
+let directory: string;
+let stack: Stack;
+let crm: pg.Pool;
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'tessera-seeding-'));
+  stack = await startStack({
+    ...{ directory, from: 'source', postgresSettings: throwawaySettings },
+    environment: { RATE_LIMIT_LOGIN: '1000', RATE_LIMIT_DEFAULT: '100000' },
+  });
+  crm = new pg.Pool({ connectionString: stack.postgres.url('crm') });
+}, 120_000);
+afterAll(async () => {
+  await crm?.end();
+  await stack?.stop();
+  await rm(directory, { recursive: true });
+});
+
+const start = (options: string, environment: Record<string, string> = {}) => {
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--conditions=source', '--import', 'tsx', cli],
+      ...options.split(' ').filter((option) => option),
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        IDENTITY_DATABASE_URL: stack.postgres.url('identity'),
+        CRM_DATABASE_URL: stack.postgres.url('crm'),
+        ...environment,
+      },
+    },
+  );
+  const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]).then(
+    ([said, told, [code]]) => ({ said, told, code: code as number | null }),
+  );
+  return { child, ended };
+};
+const run = (options: string, environment?: Record<string, string>) =>
+  start(options, environment).ended;
+
+interface Listing {
+  readonly data: readonly Record<string, unknown>[];
+  readonly meta: { readonly total: number };
+}
+
+const ownersOf = (said: string): string[] =>
+  [...said.matchAll(/^ {2}owner of .*: (\S+@\S+)$/gm)].map(([, email]) => email ?? '');
+
+const signIn = async (email: string): Promise<string> => {
+  const response = await fetch(`${stack.identity.url}/api/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password: PASSWORD }),
+  });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { data: { token: string } }).data.token;
+};
+
+const list = async (token: string, what: string): Promise<Listing> => {
+  const response = await fetch(`${stack.crm.url}/api/crm/${what}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Listing;
+};
+
+/** The records of a tenant, whatever is kept of their number. */
+const counted = async (table: string): Promise<number> =>
+  (await crm.query(`SELECT count(*)::int AS n FROM tenant_crm.${table}`)).rows[0].n;
+const kept = async (table: string): Promise<number> =>
+  (
+    await crm.query(
+      'SELECT coalesce(sum(count), 0)::int AS n FROM tenant_crm.record_counts WHERE table_name = $1',
+      [table],
+    )
+  ).rows[0].n;
+const indexes = async (): Promise<unknown[]> =>
+  (await crm.query("SELECT indexdef FROM pg_indexes WHERE schemaname = 'tenant_crm' ORDER BY 1"))
+    .rows;
+
+/** Removes the only tenant of a seed, as if it had never been made. */
+const forget = async (seed: number): Promise<void> => {
+  const identity = new pg.Client({ connectionString: stack.postgres.url('identity') });
+  await identity.connect();
+  const { rows } = await identity.query(
+    `DELETE FROM identity.users WHERE email LIKE '%-${seed}-1.example' RETURNING tenant_id AS id`,
+  );
+  for (const { id } of rows) {
+    await identity.query('DELETE FROM identity.tenants WHERE id = $1', [id]);
+    await crm.query('DELETE FROM tenant_crm.contacts WHERE tenant_id = $1', [id]);
+    await crm.query('DELETE FROM tenant_crm.companies WHERE tenant_id = $1', [id]);
+  }
+  await identity.end();
+};
+
+describe('a seeded system', () => {
+  const options = `--tenants 3 --users 12 --companies 20 --contacts 601 --password ${PASSWORD}`;
+  let first: Awaited<ReturnType<typeof run>>;
+  beforeAll(async () => {
+    first = await run(options);
+  });
+
+  test('has in each tenant an owner who can sign in and sees a share of the records', async () => {
+    expect(first).toMatchObject({ code: 0 });
+    expect(first.said).toMatch(
+      /^Added 3 tenants, 12 users, 20 companies, 601 contacts in \d+ s\.$/m,
+    );
+    const owners = ownersOf(first.said);
+    expect(owners).toHaveLength(3);
+    const totals = await Promise.all(
+      owners.map(async (owner) => (await list(await signIn(owner), 'contacts')).meta.total),
+    );
+    expect(totals).toEqual([201, 200, 200]);
+  });
+
+  test('finds an accented name without its accents', async () => {
+    const token = await signIn(ownersOf(first.said)[0] ?? '');
+    const { data } = await list(token, 'contacts?per_page=100');
+    const accented = data
+      .map((of) => String(of.last_name))
+      .find((name) => /[áéíóöőúüű]/.test(name));
+    const plain = accented?.normalize('NFD').replace(/\p{M}/gu, '') ?? '';
+    expect(plain).not.toBe(accented);
+    const found = await list(token, `contacts?search=${encodeURIComponent(plain)}`);
+    expect(found.data.map(({ last_name }) => last_name)).toContain(accented);
+  });
+
+  test('lists records from the newest, each with an id of its time, over years', async () => {
+    const token = await signIn(ownersOf(first.said)[0] ?? '');
+    const newest = (await list(token, 'contacts?sort=-created_at&per_page=100')).data;
+    const oldest = (await list(token, 'contacts?sort=created_at&per_page=100')).data;
+    const ids = newest.map(({ id }) => String(id));
+    expect(ids).toEqual([...ids].sort().reverse());
+    const years =
+      Date.parse(String(newest[0]?.created_at)) - Date.parse(String(oldest[0]?.created_at));
+    expect(years).toBeGreaterThan(2 * 365 * 86_400_000);
+  });
+
+  test('is told that it is in use, and gets nothing twice', async () => {
+    expect(first.told).toContain("CRM's database is in use");
+    const again = await run(options);
+    expect(again).toMatchObject({ code: 0 });
+    expect(again.said).toContain('Added 0 tenants, 0 users, 0 companies, 0 contacts');
+    expect(await counted('contacts')).toBe(601);
+  });
+});
+
+test('The same seed makes the same people, another one makes others', async () => {
+  const names = async (seed: number): Promise<unknown> => {
+    const { said } = await run(
+      `--tenants 1 --users 1 --contacts 30 --seed ${seed} --password ${PASSWORD}`,
+    );
+    const { data } = await list(await signIn(ownersOf(said)[0] ?? ''), 'contacts?per_page=100');
+    return data.map(({ first_name, last_name }) => `${first_name} ${last_name}`);
+  };
+  const seven = await names(7);
+  expect(await names(8)).not.toEqual(seven);
+  await forget(7);
+  expect(await names(7)).toEqual(seven);
+});
+
+test.each([
+  ['SIGINT', 130, 21],
+  ['SIGKILL', null, 22],
+] as const)(
+  'A load that ends by %s leaves every total exact and every index there, and can be done again',
+  async (signal, code, seed) => {
+    const [before, total] = [await indexes(), await counted('contacts')];
+    const options = `--tenants 1 --users 1 --companies 0 --contacts 40000 --seed ${seed} --exclusive`;
+    const { child, ended } = start(options);
+    await until(async () => {
+      const { rowCount } = await crm.query(
+        "SELECT FROM pg_stat_progress_copy WHERE relid = 'tenant_crm.contacts'::regclass AND tuples_processed > 0",
+      );
+      return Boolean(rowCount);
+    });
+    child.kill(signal);
+    expect(await ended).toMatchObject({ code });
+    await until(async () => (await counted('contacts')) === total);
+    expect(await kept('contacts')).toBe(total);
+    expect(await indexes()).toEqual(before);
+
+    expect(await run(options)).toMatchObject({ code: 0 });
+    expect(await counted('contacts')).toBe(total + 40_000);
+    expect(await kept('contacts')).toBe(total + 40_000);
+    expect(await indexes()).toEqual(before);
+  },
+  120_000,
+);
+
+describe('refused with 2 and the reason:', () => {
+  test.each([
+    ['--contacts -1', "option '--contacts <number>' argument '-1' is invalid"],
+    ['--contacts many', 'It is a whole number from 0'],
+    ['--tenants 0', 'It is a whole number from 1'],
+    ['--tenants 5 --users 4', '--users (4) must be at least --tenants (5)'],
+    ['--password short', 'at least 12 characters'],
+    ['--dragons 3', "unknown option '--dragons'"],
+    ['everything', 'too many arguments'],
+  ])('%s', async (options, reason) => {
+    const { code, told } = await run(options);
+    expect(told).toContain(reason);
+    expect(code).toBe(2);
+  });
+
+  test('one database without the other', async () => {
+    const { code, told } = await run('', { IDENTITY_DATABASE_URL: '' });
+    expect(told).toContain('IDENTITY_DATABASE_URL is missing');
+    expect(code).toBe(2);
+  });
+});
+
+test('A database without tables is told from one that is ready', async () => {
+  const { code, told } = await run('', { CRM_DATABASE_URL: stack.postgres.url('postgres') });
+  expect(told).toContain('The database of crm lacks tenant_crm.');
+  expect(code).toBe(1);
+});

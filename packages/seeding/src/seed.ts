@@ -1,0 +1,151 @@
+import type pg from 'pg';
+import { type SeededTenant, seedAccounts } from './accounts.ts';
+import type { Progress } from './progress.ts';
+import { type KindName, recordKinds } from './records.ts';
+import { type RecordsOf, seedRecords } from './seed-records.ts';
+
+export interface SeedOptions {
+  readonly tenants: number;
+  /** Of all tenants together; at least one each. */
+  readonly users: number;
+  /** How many of each kind, of all tenants together. */
+  readonly records: Readonly<Record<KindName, number>>;
+  /** The same number makes the same data, and goes on where it was interrupted. */
+  readonly seed: number;
+  readonly now: Date;
+  readonly passwordHash: string;
+  /** Whether services that are connected may be made to wait. */
+  readonly exclusive: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a run has added. */
+export interface Seeded {
+  readonly tenants: readonly SeededTenant[];
+  readonly records: Readonly<Record<KindName, number>>;
+}
+
+/**
+ * Fills the databases of both services. The accounts are one transaction and each kind of record is one,
+ * so that an interrupted run leaves whole what it leaves; the same options make what is still missing.
+ */
+export const seed = async (
+  databases: { readonly identity: pg.Pool; readonly crm: pg.Pool },
+  options: SeedOptions,
+  progress: Progress,
+): Promise<Seeded> => {
+  await requireTables(databases.identity, 'identity', ['identity.tenants']);
+  const kinds = kindNames.filter((name) => options.records[name] > 0);
+  const tables = kinds.map((name) => tableOf(name));
+  await requireTables(databases.crm, 'crm', ['tenant_crm.record_counts', ...tables]);
+  const tenants = await seedAccounts(databases.identity, options);
+  const known = tenants.filter(({ isKnown }) => isKnown).length;
+  if (known > 0) progress.note(`${known} of the tenants are there: they stay as they are.`);
+  const added = { ...nothing };
+  for (const name of kinds)
+    added[name] = await add(databases.crm, name, tenants, options, progress);
+  return { tenants, records: added };
+};
+
+export const kindNames = Object.keys(recordKinds) as KindName[];
+const nothing = Object.fromEntries(kindNames.map((name) => [name, 0])) as Record<KindName, number>;
+const tableOf = (name: KindName): string => `tenant_crm.${recordKinds[name].table}`;
+
+/** Adds records of one kind to the tenants that have none yet; gives how many. */
+const add = async (
+  crm: pg.Pool,
+  name: KindName,
+  tenants: readonly SeededTenant[],
+  { records, seed, now, exclusive, signal }: SeedOptions,
+  progress: Progress,
+): Promise<number> => {
+  const filled = await tenantsWith(crm, name, tenants);
+  const shareOf = (at: number): number =>
+    Math.floor(records[name] / tenants.length) + (at < records[name] % tenants.length ? 1 : 0);
+  const shares = tenants.map(
+    ({ id, language, users }, at): RecordsOf => ({
+      ...{ tenantId: id, language, users },
+      count: filled.has(id) ? 0 : shareOf(at),
+    }),
+  );
+  if (filled.size > 0) {
+    progress.note(`${filled.size} of the tenants have ${name} already: they get no more.`);
+  }
+  const total = shares.reduce((sum, { count }) => sum + count, 0);
+  if (total === 0) return 0;
+  const way = await howToLoad(crm, name, total, exclusive);
+  if (way.note) progress.note(way.note);
+  const task = progress.begin(name, total);
+  try {
+    await seedRecords(crm, name, shares, {
+      ...{ seed, now, signal, rebuildIndexes: way.rebuildIndexes },
+      onRows: task.advance,
+      onIndex: (index) => task.step(`making ${index}`),
+    });
+  } finally {
+    task.end();
+  }
+  return total;
+};
+
+/** Tenants with a record of a kind, deleted or not. */
+const tenantsWith = async (
+  crm: pg.Pool,
+  name: KindName,
+  tenants: readonly SeededTenant[],
+): Promise<Set<string>> => {
+  const { rows } = await crm.query<{ id: string }>(
+    `SELECT tenant AS id FROM unnest($1::uuid[]) AS tenant
+     WHERE EXISTS (SELECT FROM ${tableOf(name)} WHERE tenant_id = tenant)`,
+    [tenants.map(({ id }) => id)],
+  );
+  return new Set(rows.map(({ id }) => id));
+};
+
+/** Indexes are made anew where that is quicker and nobody has to wait for it. */
+const howToLoad = async (
+  crm: pg.Pool,
+  name: KindName,
+  total: number,
+  exclusive: boolean,
+): Promise<{ rebuildIndexes: boolean; note?: string }> => {
+  const { rows } = await crm.query<{ others: number; there: number }>(
+    `SELECT
+       (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()
+          AND backend_type = 'client backend' AND application_name <> $2) AS others,
+       (SELECT coalesce(sum(count), 0)::int FROM tenant_crm.record_counts WHERE table_name = $1) AS there`,
+    [recordKinds[name].table, APPLICATION_NAME],
+  );
+  const { others = 0, there = 0 } = rows[0] ?? {};
+  if (total < there) return { rebuildIndexes: false };
+  if (others === 0) return { rebuildIndexes: true };
+  return exclusive
+    ? {
+        rebuildIndexes: true,
+        note: `CRM's database is in use: whoever asks for ${name} waits until they are all there.`,
+      }
+    : {
+        rebuildIndexes: false,
+        note: `CRM's database is in use: nobody has to wait, so ${name} take longer (--exclusive: they wait).`,
+      };
+};
+
+/** What the connections of a run are called: its own do not count as somebody else's. */
+export const APPLICATION_NAME = 'tessera-seed';
+
+const requireTables = async (
+  pool: pg.Pool,
+  app: string,
+  tables: readonly string[],
+): Promise<void> => {
+  const { rows } = await pool.query<{ name: string }>(
+    'SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NULL',
+    [tables],
+  );
+  const [missing] = rows;
+  if (missing) {
+    throw new Error(
+      `The database of ${app} lacks ${missing.name}: start ${app} of this release once.`,
+    );
+  }
+};
