@@ -1,15 +1,9 @@
 // `pnpm test:kafka`: the tests that a broker takes part in, against Apache Kafka. Needs Java and Maven
 // beside Node, and the network the first time. Further arguments go to jest.
-import { install } from '../infra/kafka/install.mjs';
 import { bootstrap, run } from './bootstrap.mjs';
 
 bootstrap();
-try {
-  install();
-} catch (error) {
-  console.error(error.message);
-  process.exit(1);
-}
+run(process.execPath, ['--import', 'tsx', 'infra/kafka/kafka.mjs', '--prepare']);
 run(process.execPath, [
   '--experimental-vm-modules',
   '--no-warnings',

@@ -7,6 +7,10 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const stamp = at('target/pom.xml');
 
 export const jars = at('target/lib/*');
+/** A formatted data directory, to copy. */
+export const formatted = at('target/formatted');
+/** What the JVM keeps of the classes that a start loads. */
+export const classes = at('target/classes.jsa');
 export const isInstalled = () => existsSync(stamp);
 
 /** The output of a command, or undefined where there is none to run. */
@@ -19,12 +23,16 @@ const answerOf = (command, ...args) => {
 export const install = () => {
   const version = Number(answerOf('java', '-version')?.match(/version "(\d+)/)?.[1] ?? 0);
   if (version < 17) {
-    throw new Error(`Kafka needs Java 17 or newer; here is ${version || 'none'}.`);
+    throw new Error(
+      `Kafka needs Java 17 or newer; here is ${version || 'none'}. On Debian and Ubuntu: apt-get install default-jre-headless`,
+    );
   }
   const pom = readFileSync(at('pom.xml'), 'utf8');
   if (isInstalled() && readFileSync(stamp, 'utf8') === pom) return;
   if (answerOf('mvn', '-version') === undefined) {
-    throw new Error('Kafka is installed by Maven 3.6.3 or newer; here is none.');
+    throw new Error(
+      'Kafka is installed by Maven 3.6.3 or newer; here is none. On Debian and Ubuntu: apt-get install maven',
+    );
   }
   rmSync(at('target'), { recursive: true, force: true });
   const copy = ['--batch-mode', '--quiet', '--file', at('pom.xml'), 'dependency:copy-dependencies'];
