@@ -8,13 +8,13 @@ const key = matching(
   100,
 );
 
+/** What pages and addresses begin with. */
+const baseUrl = () => matching(/^https?:\/\/[^/?#\s]+$/, 'an http(s) URL without a path', 255);
+
 /** Every variable that identity reads. */
 export const variables = {
   ...serviceVariables(4000),
-  ISSUER: described(
-    matching(/^https?:\/\/[^/?#\s]+$/, 'an http(s) URL without a path', 255),
-    'The public base URL: the `iss` and `aud` of every token.',
-  ),
+  ISSUER: described(baseUrl(), 'The public base URL: the `iss` and `aud` of every token.'),
   KEY_ENCRYPTION_KEYS: described(
     list(key, { min: 1, max: 20 }),
     'Seal what is stored encrypted, `id:base64` each; the first one seals, all of them open.',
@@ -61,6 +61,32 @@ const encryptionKey = (given: string): EncryptionKey => {
 
 /** Reads the configuration; throws one error that names every variable that does not fit. */
 export const readConfig = (environment: Readonly<Record<string, string | undefined>>) => {
+  FRONTEND_URL: described(
+    optional(baseUrl()),
+    'Where the pages are that mails lead to: /password/reset, /password/forgot, /invitations/accept. Unless given, identity.',
+  ),
+  FRONTEND_LOGIN_URL: described(
+    optional(matching(/^https?:\/\/[^#\s]+$/, 'an http(s) URL', 1000)),
+    'The login page that /oauth/authorize sends a browser to, with `return_to`. Unless given, that of identity.',
+  ),
+  TENANT_CLIENT_REDIRECT_URIS: described(
+    withDefault(list(verbatim(2000), { max: 20 }), []),
+    'Where the client of each tenant may return to; `{slug}` stands for the slug of the tenant.',
+  ),
+  SMTP_URL: described(
+    optional(matching(/^smtps?:\/\/\S+$/, 'an smtp:// or smtps:// URL', 1000)),
+    'The server that takes mails, with user and password. Without it they wait, or go to MAIL_DIRECTORY.',
+  ),
+  MAIL_FROM: described(
+    optional(
+      matching(/^[^<>\r\n]*<?[^\s<>@]+@[^\s<>@]+>?$/, 'an address, with or without a name', 300),
+    ),
+    'Who mails are from, such as `Example <no-reply@example.com>`; needed with SMTP_URL.',
+  ),
+  MAIL_DIRECTORY: described(
+    optional(verbatim(1000)),
+    'Without SMTP_URL: the folder that mails are written into, links and all. For development.',
+  ),
   const read = readSettings(variables, environment);
   return {
     ...serviceSettings(read),
@@ -87,3 +113,15 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
 };
 
 export type Config = ReturnType<typeof readConfig>;
+const smtpOf = (url: string | undefined, from: string | undefined) => {
+  if (url === undefined) return undefined;
+  if (from === undefined)
+    throw new Error('The configuration lacks MAIL_FROM, which SMTP_URL needs.');
+  return { url, from };
+};
+
+    /** Where the pages for people are. */
+    pages: read.FRONTEND_URL ?? read.ISSUER,
+    frontendLoginUrl: read.FRONTEND_LOGIN_URL,
+    tenantRedirectUris: read.TENANT_CLIENT_REDIRECT_URIS,
+    mail: { smtp: smtpOf(read.SMTP_URL, read.MAIL_FROM), directory: read.MAIL_DIRECTORY },

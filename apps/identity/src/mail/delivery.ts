@@ -1,0 +1,55 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createTransport } from 'nodemailer';
+import type { Message } from './mails.ts';
+
+/** Hands a mail on; rejects where it was not taken. */
+export type Deliver = (message: Message, signal: AbortSignal) => Promise<void>;
+
+/** No other program answers a mail of ours, and none of ours answers that (RFC 3834). */
+const headers = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' };
+
+/** Sends mails through an SMTP server; `from` is an address, with or without a name. */
+export const smtpDelivery = ({ url, from }: { url: string; from: string }): Deliver => {
+  const transport = createTransport({
+    url,
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 20_000,
+    // The parts of a message are text, never the name of a file or an address to read from.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const domain = /@([^@>\s]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
+  return async ({ id, to, subject, text, html }, signal) => {
+    await transport.sendMail({
+      from,
+      // As an object, an address is never read as a list of them.
+      to: { name: '', address: to },
+      ...{ subject, text, html, headers, signal },
+      // The same at every attempt: a mail that was taken twice is shown once.
+      messageId: `<${id}@${domain}>`,
+    });
+  };
+};
+
+/**
+ * Writes mails into a folder, for a person to read: each as a page for the browser and as plain text,
+ * the names in the order of time. Only the user of this process can read them.
+ */
+export const folderDelivery = (directory: string): Deliver => {
+  const write = async (name: string, content: string): Promise<void> => {
+    const file = path.join(directory, name);
+    await writeFile(`${file}.new`, content, { mode: 0o600 });
+    await rename(`${file}.new`, file);
+  };
+  return async ({ id, kind, to, subject, text, html }) => {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const time = new Date().toISOString().replaceAll(':', '-');
+    // An address may hold a slash.
+    const reader = to.replace(/[^\p{L}\p{M}\p{N}@._+-]/gu, '_').slice(0, 100);
+    const name = `${time} ${kind} ${reader} ${id.slice(-6)}`;
+    await write(`${name}.html`, html);
+    await write(`${name}.txt`, `To: ${to}\nSubject: ${subject}\n\n${text}`);
+  };
+};

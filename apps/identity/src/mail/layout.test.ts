@@ -1,0 +1,91 @@
+import { htmlPage, plainText } from './layout.ts';
+import { mailLinks } from './links.ts';
+import type { MailData, MailKind } from './mails.ts';
+import { type MailText, textsFor } from './texts/texts.ts';
+
+const data: MailData = {
+  email_verification: { token: 'token', lifetime: 86_400 },
+  password_reset: { firstName: 'Ada', token: 'token', lifetime: 3600 },
+  password_changed: { firstName: 'Ada' },
+  new_device: {
+    firstName: 'Ada',
+    device: 'Firefox on Windows',
+    ipAddress: '192.0.2.7',
+    at: new Date('2026-01-31T12:00:00.000Z'),
+    timeZone: 'Europe/Budapest',
+  },
+  address_taken: { firstName: 'Ada' },
+  invitation: { token: 'token', lifetime: 604_800, tenant: 'Acme', inviter: 'Olivia Acme' },
+};
+const kinds = Object.keys(data) as MailKind[];
+
+const textOf = (locale: string, kind: MailKind, given: object = {}): MailText =>
+  (textsFor(locale).texts.mails[kind] as (data: object) => MailText)({ ...data[kind], ...given });
+const rendered = (locale: string, kind: MailKind, given: object = {}) => {
+  const { language, texts } = textsFor(locale);
+  const page = {
+    ...texts,
+    language,
+    text: textOf(locale, kind, given),
+    link: 'https://x.test/?a=1&b=2',
+  };
+  return { html: htmlPage(page), text: plainText(page) };
+};
+
+describe.each(['en', 'hu', 'de'])('in %s', (locale) => {
+  test.each(kinds)('%s has all its texts, with everything filled in', (kind) => {
+    const { html, text } = rendered(locale, kind);
+    for (const each of [html, text]) {
+      expect(each).not.toMatch(/undefined|null|NaN|\[object|Invalid/);
+      expect(each).toContain(textOf(locale, kind).greeting);
+    }
+    expect(html).toContain(`<html lang="${locale}">`);
+    expect(text).toContain('https://x.test/?a=1&b=2');
+    expect(html).not.toMatch(/<script|<img|src=/);
+  });
+
+  test('no two languages share a sentence', () => {
+    for (const kind of kinds) {
+      for (const other of ['en', 'hu', 'de'].filter((each) => each !== locale)) {
+        expect(textOf(locale, kind).subject).not.toBe(textOf(other, kind).subject);
+        expect(textOf(locale, kind).notes).not.toEqual(textOf(other, kind).notes);
+      }
+    }
+  });
+});
+
+test('times are told in the zone of the reader, durations in words', () => {
+  expect(rendered('en', 'new_device').text).toMatch(/January 31, 2026.*1:00:00\sPM/);
+  expect(rendered('hu', 'password_reset').text).toContain('1 óra');
+  expect(rendered('de', 'invitation').text).toContain('7 Tage');
+});
+
+test('what people wrote is shown as they wrote it: it is no HTML, and begins no line of its own', () => {
+  const tenant = '<img src=x onerror=alert(1)> & "Co"';
+  const { html } = rendered('en', 'invitation', { tenant });
+  expect(html).not.toContain('<img');
+  expect(html).toContain('&lt;img src=x onerror=alert(1)&gt; &amp; &quot;Co&quot;');
+  const { text } = rendered('en', 'new_device', { device: 'Firefox\n\nGo to https://evil.test' });
+  expect(text).not.toContain('\nGo to');
+});
+
+test('an unknown language is English, even one called like a property of objects', () => {
+  for (const locale of ['fr', 'constructor', '__proto__', '']) {
+    expect(textsFor(locale).language).toBe('en');
+  }
+});
+
+test('links lead to the pages, and the verification to identity itself', () => {
+  const links = mailLinks({ issuer: 'https://id.test', pages: 'https://app.test' });
+  const mail = { to: 'a+b@example.test', locale: 'en' };
+  const link = (kind: MailKind): string =>
+    (links[kind] as (mail: object) => string)({ ...mail, kind, data: data[kind] });
+  expect(kinds.map(link)).toEqual([
+    'https://id.test/api/auth/email/verify?token=token',
+    'https://app.test/password/reset?token=token&email=a%2Bb%40example.test',
+    'https://app.test/password/forgot',
+    'https://app.test/password/forgot',
+    'https://app.test/password/forgot',
+    'https://app.test/invitations/accept?token=token',
+  ]);
+});

@@ -1,0 +1,91 @@
+import type { MailText } from './texts/texts.ts';
+
+/** Everything that a mail shows, in one language. */
+export interface Page {
+  readonly language: string;
+  readonly text: MailText;
+  readonly link: string;
+  readonly copyTheAddress: string;
+  readonly whyThisMail: string;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text in HTML, in an element or in a quoted attribute. */
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
+
+/** What a person wrote cannot begin a line of its own. */
+const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');
+
+/** The mail for readers that show plain text. */
+export const plainText = ({ text, link, whyThisMail }: Page): string =>
+  [
+    ...[text.greeting, ...text.paragraphs].map(onOneLine),
+    `${text.action}:\n${link}`,
+    ...text.notes.map(onOneLine),
+    `-- \n${whyThisMail}`,
+    '',
+  ].join('\n\n');
+
+const FONT = "font-family: -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif;";
+
+const paragraph = (text: string, style: string): string =>
+  `<p style="margin: 0 0 16px; ${style}">${escaped(text)}</p>`;
+
+/**
+ * The mail for all others. Mail programs know tables and styles at the element, and no script, no sheet
+ * and no picture from elsewhere; those that know more get dark colours from the sheet in the head.
+ */
+export const htmlPage = ({ language, text, link, copyTheAddress, whyThisMail }: Page): string => {
+  const href = escaped(link);
+  const body = [text.greeting, ...text.paragraphs].map((line) =>
+    paragraph(line, 'font-size: 16px; line-height: 24px;'),
+  );
+  const notes = text.notes.map((line) => paragraph(line, 'font-size: 14px; line-height: 20px;'));
+  return `<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${escaped(text.subject)}</title>
+<style>
+@media (prefers-color-scheme: dark) {
+  .page { background: #14161a !important; }
+  .card { background: #1f2329 !important; color: #e8eaed !important; }
+  .faint { color: #9aa3af !important; }
+  .link { color: #8ab4f8 !important; }
+}
+</style>
+</head>
+<body class="page" style="margin: 0; padding: 0; background: #f3f4f6;">
+<table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" style="background: #f3f4f6;">
+<tr><td align="center" style="padding: 32px 16px;">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width: 560px; text-align: left;">
+<tr><td class="faint" style="padding: 0 4px 12px; ${FONT} font-size: 14px; font-weight: 600; color: #4b5563;">Tessera</td></tr>
+<tr><td class="card" style="padding: 32px; background: #ffffff; color: #111827; border-radius: 8px; ${FONT}">
+<h1 style="margin: 0 0 20px; font-size: 20px; line-height: 28px; font-weight: 600;">${escaped(text.subject)}</h1>
+${body.join('\n')}
+<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 24px 0;">
+<tr><td style="background: #1d4ed8; border-radius: 6px;">
+<a href="${href}" style="display: inline-block; padding: 12px 24px; ${FONT} font-size: 16px; font-weight: 600; color: #ffffff; text-decoration: none;">${escaped(text.action)}</a>
+</td></tr>
+</table>
+${notes.join('\n')}
+<p class="faint" style="margin: 24px 0 0; font-size: 12px; line-height: 18px; color: #4b5563;">${escaped(copyTheAddress)}<br>
+<a href="${href}" class="link" style="color: #1d4ed8; word-break: break-all;">${href}</a></p>
+</td></tr>
+<tr><td class="faint" style="padding: 16px 4px 0; ${FONT} font-size: 12px; line-height: 18px; color: #4b5563;">${escaped(whyThisMail)}</td></tr>
+</table>
+</td></tr>
+</table>
+</body>
+</html>
+`;
+};

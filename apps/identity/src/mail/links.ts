@@ -1,0 +1,30 @@
+import type { Mail, MailKind } from './mails.ts';
+
+export interface LinkTargets {
+  /** Where identity itself answers. */
+  readonly issuer: string;
+  /** Where the pages for people are. */
+  readonly pages: string;
+}
+
+type LinkOf = { readonly [K in MailKind]: (mail: Extract<Mail, { kind: K }>) => string };
+
+const address = (base: string, path: string, query: Record<string, string> = {}): string => {
+  const search = new URLSearchParams(query).toString();
+  return `${base}${path}${search && `?${search}`}`;
+};
+
+/** Where the link of each kind of mail leads. */
+export const mailLinks = ({ issuer, pages }: LinkTargets): LinkOf => {
+  const newPassword = (): string => address(pages, '/password/forgot');
+  return {
+    email_verification: ({ data: { token } }) =>
+      address(issuer, '/api/auth/email/verify', { token }),
+    password_reset: ({ to, data: { token } }) =>
+      address(pages, '/password/reset', { token, email: to }),
+    password_changed: newPassword,
+    new_device: newPassword,
+    address_taken: newPassword,
+    invitation: ({ data: { token } }) => address(pages, '/invitations/accept', { token }),
+  };
+};

@@ -1,0 +1,79 @@
+import type { Pool } from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import type { Transaction } from '../database.ts';
+import type { Vault } from '../encryption.ts';
+import { htmlPage, plainText } from './layout.ts';
+import { type LinkTargets, mailLinks } from './links.ts';
+import type { Mail, Message } from './mails.ts';
+import { type MailText, textsFor } from './texts/texts.ts';
+
+/** A mail that is one's own to send, until its next attempt is due. */
+export interface ClaimedMail {
+  readonly id: string;
+  readonly sealed: Uint8Array;
+  /** This one included. */
+  readonly attempts: number;
+}
+
+/** What is sealed for one row opens in no other. */
+const purposeOf = (id: string): string => `mail ${id}`;
+
+/**
+ * Due mails that nobody else is sending, each given out once a minute, two minutes, four ...: the
+ * next attempt is set before this one begins, so that nothing is lost when the sender is killed.
+ */
+const CLAIM = `
+  UPDATE identity.outbox_mails SET attempts = attempts + 1,
+    next_attempt_at = now() + interval '1 minute' * 2 ^ least(attempts, 16)
+  WHERE id = (SELECT id FROM identity.outbox_mails WHERE next_attempt_at <= now()
+    ORDER BY next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+  RETURNING id, sealed_message AS sealed, attempts`;
+
+/**
+ * Mails that leave after the change that they tell of has committed. They hold links that are secrets,
+ * so they wait sealed.
+ */
+export class MailOutbox {
+  readonly #pool: Pool;
+  readonly #vault: Vault;
+  readonly #links: ReturnType<typeof mailLinks>;
+
+  constructor(pool: Pool, vault: Vault, targets: LinkTargets) {
+    this.#pool = pool;
+    this.#vault = vault;
+    this.#links = mailLinks(targets);
+  }
+
+  /** Writes a mail that leaves with the transaction. */
+  async enqueue(tx: Transaction, mail: Mail): Promise<void> {
+    const message = this.#compose(uuidv7(), mail);
+    const { id } = message;
+    const sealed = this.#vault.seal(Buffer.from(JSON.stringify(message)), purposeOf(id));
+    await tx.outboxMail.create({ data: { id, sealedMessage: new Uint8Array(sealed) } });
+  }
+
+  /** The next mail that is due; null where none is. Nobody else gets it for a minute at least. */
+  async claim(): Promise<ClaimedMail | null> {
+    const { rows } = await this.#pool.query<ClaimedMail>({ name: 'claim-mail', text: CLAIM });
+    return rows[0] ?? null;
+  }
+
+  /** Throws where the key that sealed it is not configured any more. */
+  open({ id, sealed }: ClaimedMail): Message {
+    return JSON.parse(this.#vault.open(sealed, purposeOf(id)).toString());
+  }
+
+  async remove({ id }: ClaimedMail): Promise<void> {
+    await this.#pool.query('DELETE FROM identity.outbox_mails WHERE id = $1', [id]);
+  }
+
+  #compose(id: string, mail: Mail): Message {
+    const { kind, to, locale } = mail;
+    const { language, texts } = textsFor(locale);
+    // Each kind with its own data: the pairs fit, and TypeScript cannot follow a union through a table.
+    const text = (texts.mails[kind] as (data: Mail['data']) => MailText)(mail.data);
+    const link = (this.#links[kind] as (mail: Mail) => string)(mail);
+    const page = { ...texts, language, text, link };
+    return { id, kind, to, subject: text.subject, text: plainText(page), html: htmlPage(page) };
+  }
+}
