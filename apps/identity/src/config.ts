@@ -1,4 +1,4 @@
-import { described, int, list, matching, withDefault } from '@tessera/fields';
+import { described, int, list, matching, optional, verbatim, withDefault } from '@tessera/fields';
 import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
 
 const seconds = (max = 366 * 86_400) => int(1, max);
@@ -33,6 +33,24 @@ export const variables = {
     withDefault(int(0, 10_000), 32),
     'Passwords that may wait for a core; the next sign-in is refused with 503.',
   ),
+  FRONTEND_URL: described(
+    optional(baseUrl()),
+    'Where the pages are that mails lead to: /password/reset, /password/forgot, /invitations/accept. Unless given, identity.',
+  ),
+  SMTP_URL: described(
+    optional(matching(/^smtps?:\/\/\S+$/, 'an smtp:// or smtps:// URL', 1000)),
+    'The server that takes mails, with user and password. Without it they wait, or go to MAIL_DIRECTORY.',
+  ),
+  MAIL_FROM: described(
+    optional(
+      matching(/^[^<>\r\n]*<?[^\s<>@]+@[^\s<>@]+>?$/, 'an address, with or without a name', 300),
+    ),
+    'Who mails are from, such as `Example <no-reply@example.com>`; needed with SMTP_URL.',
+  ),
+  MAIL_DIRECTORY: described(
+    optional(verbatim(1000)),
+    'Without SMTP_URL: the folder that mails are written into, links and all. For development.',
+  ),
   RATE_LIMIT_LOGIN: requests(5, 'Sign-ins a minute and address.'),
   RATE_LIMIT_LOGIN_FAILURES: described(
     withDefault(int(1, 1_000_000), 5),
@@ -59,38 +77,22 @@ const encryptionKey = (given: string): EncryptionKey => {
   return { id, secret: Buffer.from(secret, 'base64') };
 };
 
+const smtpOf = (url: string | undefined, from: string | undefined) => {
+  if (url === undefined) return undefined;
+  if (from === undefined)
+    throw new Error('The configuration lacks MAIL_FROM, which SMTP_URL needs.');
+  return { url, from };
+};
+
 /** Reads the configuration; throws one error that names every variable that does not fit. */
 export const readConfig = (environment: Readonly<Record<string, string | undefined>>) => {
-  FRONTEND_URL: described(
-    optional(baseUrl()),
-    'Where the pages are that mails lead to: /password/reset, /password/forgot, /invitations/accept. Unless given, identity.',
-  ),
-  FRONTEND_LOGIN_URL: described(
-    optional(matching(/^https?:\/\/[^#\s]+$/, 'an http(s) URL', 1000)),
-    'The login page that /oauth/authorize sends a browser to, with `return_to`. Unless given, that of identity.',
-  ),
-  TENANT_CLIENT_REDIRECT_URIS: described(
-    withDefault(list(verbatim(2000), { max: 20 }), []),
-    'Where the client of each tenant may return to; `{slug}` stands for the slug of the tenant.',
-  ),
-  SMTP_URL: described(
-    optional(matching(/^smtps?:\/\/\S+$/, 'an smtp:// or smtps:// URL', 1000)),
-    'The server that takes mails, with user and password. Without it they wait, or go to MAIL_DIRECTORY.',
-  ),
-  MAIL_FROM: described(
-    optional(
-      matching(/^[^<>\r\n]*<?[^\s<>@]+@[^\s<>@]+>?$/, 'an address, with or without a name', 300),
-    ),
-    'Who mails are from, such as `Example <no-reply@example.com>`; needed with SMTP_URL.',
-  ),
-  MAIL_DIRECTORY: described(
-    optional(verbatim(1000)),
-    'Without SMTP_URL: the folder that mails are written into, links and all. For development.',
-  ),
   const read = readSettings(variables, environment);
   return {
     ...serviceSettings(read),
     issuer: read.ISSUER,
+    /** Where the pages for people are. */
+    pages: read.FRONTEND_URL ?? read.ISSUER,
+    mail: { smtp: smtpOf(read.SMTP_URL, read.MAIL_FROM), directory: read.MAIL_DIRECTORY },
     keyEncryptionKeys: read.KEY_ENCRYPTION_KEYS.map(encryptionKey),
     /** In seconds. */
     lifetimes: {
@@ -113,15 +115,3 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
 };
 
 export type Config = ReturnType<typeof readConfig>;
-const smtpOf = (url: string | undefined, from: string | undefined) => {
-  if (url === undefined) return undefined;
-  if (from === undefined)
-    throw new Error('The configuration lacks MAIL_FROM, which SMTP_URL needs.');
-  return { url, from };
-};
-
-    /** Where the pages for people are. */
-    pages: read.FRONTEND_URL ?? read.ISSUER,
-    frontendLoginUrl: read.FRONTEND_LOGIN_URL,
-    tenantRedirectUris: read.TENANT_CLIENT_REDIRECT_URIS,
-    mail: { smtp: smtpOf(read.SMTP_URL, read.MAIL_FROM), directory: read.MAIL_DIRECTORY },

@@ -14,12 +14,12 @@ import { PoliciesService } from './features/policies/policies.service.ts';
 import { ProfileRepository } from './features/profile/profile.repository.ts';
 import { ProfileService } from './features/profile/profile.service.ts';
 import { ensureBuiltInRoles } from './features/roles/built-in-roles.ts';
-import { DevicesRepository } from './features/devices/devices.repository.ts';
-import { DevicesService } from './features/devices/devices.service.ts';
 import { failedAttempts } from './features/sign-in/failed-attempts.ts';
 import { SignInRepository } from './features/sign-in/sign-in.repository.ts';
 import { SignInService } from './features/sign-in/sign-in.service.ts';
 import { startHousekeeping } from './housekeeping.ts';
+import { startMail } from './mail/mail.ts';
+import { MailOutbox } from './mail/outbox.ts';
 import { startRelay } from './outbox/relay.ts';
 import { Passwords } from './passwords.ts';
 import { Authentication } from './tokens/authenticate.ts';
@@ -34,11 +34,8 @@ export interface Context {
   readonly pool: Pool;
   readonly database: Database;
   readonly keys: SigningKeys;
+  readonly mail: MailOutbox;
   readonly authentication: Authentication;
-import { Lockout } from './lockout.ts';
-import { startMail } from './mail/mail.ts';
-import { MailOutbox } from './mail/outbox.ts';
-import { AuthorizationServer } from './oauth/user/server.ts';
   readonly signIn: SignInService;
   readonly me: MeService;
   readonly profiles: ProfileService;
@@ -56,14 +53,12 @@ export interface Overrides {
   readonly logger?: Logger;
   /** See every request before it is routed. */
   readonly observers?: readonly RequestHandler[];
-  readonly mail: MailOutbox;
 }
 
 /** Makes every long-lived dependency once. Nothing connects before `start`. */
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('identity', config.logLevel);
   const { pool, database } = createDatabase(config.database, logger);
-  const counters = createCounters(config.redisUrl, 'identity', logger);
   const vault = createVault(config.keyEncryptionKeys);
   const keys = new SigningKeys(database, vault);
   const mail = new MailOutbox(pool, vault, config);
@@ -97,26 +92,14 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     pool,
     database,
     keys,
+    mail,
     authentication: new Authentication(pool, keys, config.issuer),
-    authorizationServer: new AuthorizationServer(database, keys, {
-      ...config,
-      cookieName: sessionCookie(config).name,
-    }),
-    signIn,
-    twoFactor: new TwoFactorService({
-      repository: new TwoFactorRepository(database),
-      totp: overrides.totp ?? createTotp(config.twoFactorIssuer),
-      vault,
-      lockout: new Lockout(pool, 'two_factors', config.lockout),
-      passwords: passwordConfirmation,
-      devices,
-      signIn,
-    }),
-    pins: new PinService({
-      repository: new PinRepository(database),
-      passwords,
-      lockout: new Lockout(pool, 'pins', config.lockout),
-      confirmation: passwordConfirmation,
+    signIn: new SignInService({
+      repository: new SignInRepository(database, issueToken),
+      passwords: new Passwords(config.passwords),
+      failedAttempts: failedAttempts(config.limits.loginFailures),
+      lifetimes: config.lifetimes,
+      logger,
     }),
     me,
     profiles: new ProfileService(new ProfileRepository(database)),
@@ -129,6 +112,8 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       await ensureBuiltInRoles(database);
       await keys.start();
       relayEvents();
+      const sender = startMail(config.mail, mail, logger);
+      if (sender) running.push(sender);
       running.push(startHousekeeping({ pool, logger }));
     },
 
@@ -139,6 +124,3 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     },
   };
 };
-    mail,
-      const sender = startMail(config.mail, mail, logger);
-      if (sender) running.push(sender);
