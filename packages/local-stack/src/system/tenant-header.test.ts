@@ -1,0 +1,217 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { identityEvent } from '@tessera/contracts';
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { startIdentityStub } from '../identity-stub/stub.ts';
+import { throwawaySettings } from '../postgres.ts';
+import { type Stack, startStack } from '../stack.ts';
+import { type Answer, call, callUntil, signIn } from './people.ts';
+
+let directory: string;
+let stack: Stack;
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'tessera-tenants-'));
+  stack = await startStack({
+    directory,
+    from: 'source',
+    postgresSettings: throwawaySettings,
+    environment: { RATE_LIMIT_LOGIN: '1000', RATE_LIMIT_ADDRESS: '100000' },
+  });
+  for (const [who, first_name] of [
+    ['owner', 'Ágnes'],
+    ['other_owner', 'Gerda'],
+  ] as const) {
+    const token = await signIn(stack, who);
+    expect((await contacts('POST', { token, body: { first_name } })).status).toBe(201);
+  }
+}, 120_000);
+afterAll(async () => {
+  await stack?.stop();
+  await rm(directory, { recursive: true });
+}, 30_000);
+
+const contacts = (
+  method: string,
+  { tenant, ...options }: { token: string; tenant?: string; body?: object },
+): Promise<Answer> =>
+  call(method, `${stack.crm.url}/api/crm/contacts`, {
+    ...options,
+    ...(tenant !== undefined && { headers: { 'x-tenant': tenant } }),
+  });
+
+/** A token of the system application, with these scopes of its own or with all of them. */
+const systemToken = async (scope?: string): Promise<string> => {
+  const { client_id, client_secret } = stack.system.system_application;
+  const fields = { grant_type: 'client_credentials', client_id, client_secret };
+  const granted = await call('POST', `${stack.identity.url}/api/oauth/token`, {
+    body: { ...fields, ...(scope !== undefined && { scope }) },
+  });
+  expect([granted.status, granted.text]).toEqual([200, expect.any(String)]);
+  return granted.body.access_token;
+};
+
+const names = ({ body }: Answer): string[] =>
+  (body.data as unknown as { first_name: string }[]).map(({ first_name }) => first_name);
+const refusal = ({ status, body }: Answer): [number, unknown] => [
+  status,
+  (body as unknown as { error: unknown }).error,
+];
+const FORBIDDEN = [403, 'tenant_forbidden'];
+
+describe('a system application names the tenant that it acts in', () => {
+  test('and sees and makes the records of that one, within its scopes', async () => {
+    const token = await systemToken();
+    expect(names(await contacts('GET', { token, tenant: 'acme' }))).toEqual(['Ágnes']);
+    const body = { first_name: 'Pipeline' };
+    expect((await contacts('POST', { token, tenant: 'globex', body })).status).toBe(201);
+    expect(names(await contacts('GET', { token, tenant: 'globex' })).sort()).toEqual([
+      'Gerda',
+      'Pipeline',
+    ]);
+  });
+
+  test('again and again, by turns: what is remembered of one tenant is not told of another', async () => {
+    const token = await systemToken();
+    for (const tenant of ['acme', 'globex', 'acme', 'globex']) {
+      const seen = names(await contacts('GET', { token, tenant }));
+      expect([tenant, seen.includes('Ágnes'), seen.includes('Gerda')]).toEqual([
+        tenant,
+        tenant === 'acme',
+        tenant === 'globex',
+      ]);
+      // Neither does what is remembered let anybody in who names none, or one that is not there.
+      expect(refusal(await contacts('GET', { token }))).toEqual(FORBIDDEN);
+      expect(refusal(await contacts('GET', { token, tenant: 'initech' }))).toEqual(FORBIDDEN);
+    }
+  });
+
+  test('is refused what its scopes do not cover, by the name of the permission', async () => {
+    const token = await systemToken('tenant.*.crm.contacts.list');
+    expect((await contacts('GET', { token, tenant: 'acme' })).status).toBe(200);
+    const refused = await contacts('POST', { token, tenant: 'acme', body: { first_name: 'No' } });
+    expect(refused.status).toBe(403);
+    expect(refused.body).toMatchObject({
+      error: 'service_account_scope_denied',
+      required_permission: 'tenant.acme.crm.contacts.create',
+    });
+  });
+
+  test('is refused a tenant that its scopes do not reach, and one that is not there, alike', async () => {
+    const token = await systemToken('tenant.acme.crm.contacts.*');
+    expect((await contacts('GET', { token, tenant: 'acme' })).status).toBe(200);
+    const foreign = await contacts('GET', { token, tenant: 'globex' });
+    const unknown = await contacts('GET', { token, tenant: 'initech' });
+    expect(refusal(foreign)).toEqual(FORBIDDEN);
+    expect([unknown.status, unknown.text]).toEqual([foreign.status, foreign.text]);
+  });
+
+  test.each(['ACME', 'acme, globex', ' ', '../acme', '*', 'á'])(
+    '"%s" is no tenant',
+    async (tenant) => {
+      const token = await systemToken();
+      const encoded = Buffer.from(tenant).toString('latin1');
+      expect(refusal(await contacts('GET', { token, tenant: encoded }))).toEqual(FORBIDDEN);
+    },
+  );
+
+  test('is told to name one where it does not', async () => {
+    const answer = await contacts('GET', { token: await systemToken() });
+    expect(refusal(answer)).toEqual(FORBIDDEN);
+    expect(answer.text).toContain('X-Tenant');
+  });
+});
+
+describe('a person', () => {
+  test("may name the token's tenant, and no other", async () => {
+    const token = await signIn(stack, 'owner');
+    expect(names(await contacts('GET', { token, tenant: 'acme' }))).toEqual(['Ágnes']);
+    for (const tenant of ['globex', 'initech']) {
+      expect(refusal(await contacts('GET', { token, tenant }))).toEqual(FORBIDDEN);
+    }
+    expect(names(await contacts('GET', { token }))).toEqual(['Ágnes']);
+  });
+
+  test('who is a system administrator may name any that is there', async () => {
+    const token = await signIn(stack, 'administrator');
+    expect(names(await contacts('GET', { token, tenant: 'acme' }))).toEqual(['Ágnes']);
+    expect(names(await contacts('GET', { token, tenant: 'globex' }))).toContain('Gerda');
+    expect(refusal(await contacts('GET', { token, tenant: 'initech' }))).toEqual(FORBIDDEN);
+    expect(refusal(await contacts('GET', { token }))).toEqual(FORBIDDEN);
+  });
+});
+
+describe('a tenant that is suspended', () => {
+  /** As identity does it: the change and its event in one transaction. */
+  const setStatus = async (status: 'active' | 'suspended'): Promise<void> => {
+    const { tenant_id } = stack.system.other_owner;
+    const data = { tenant_id, status };
+    const event = identityEvent('identity.tenant.status_changed', data, {
+      id: uuidv7(),
+      time: new Date(),
+    });
+    const client = new pg.Client({ connectionString: stack.postgres.url('identity') });
+    await client.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('UPDATE identity.tenants SET status = $2 WHERE id = $1', [
+        tenant_id,
+        status,
+      ]);
+      await client.query('INSERT INTO identity.outbox (topic, key, payload) VALUES ($1, $2, $3)', [
+        event.type,
+        tenant_id,
+        event,
+      ]);
+      await client.query('COMMIT');
+    } finally {
+      await client.end();
+    }
+  };
+
+  test('is closed to clients, people and administrators until it is active again, and others are not', async () => {
+    const callers = {
+      client: { token: await systemToken(), tenant: 'globex' },
+      person: { token: await signIn(stack, 'other_owner') },
+      administrator: { token: await signIn(stack, 'administrator'), tenant: 'globex' },
+    };
+    const all = Object.values(callers);
+    // Everybody is remembered when the news comes.
+    for (const caller of all) expect((await contacts('GET', caller)).status).toBe(200);
+    await setStatus('suspended');
+    for (const caller of all) {
+      const seen = await callUntil(
+        () => contacts('GET', caller),
+        ({ status }) => status !== 200,
+      );
+      expect(refusal(seen.at(-1) as Answer)).toEqual([403, 'tenant_suspended']);
+    }
+    expect((await contacts('GET', { ...callers.client, tenant: 'acme' })).status).toBe(200);
+    await setStatus('active');
+    for (const caller of all) {
+      await callUntil(
+        () => contacts('GET', caller),
+        ({ status }) => status === 200,
+      );
+    }
+  });
+});
+
+test('a token of the identity stub opens neither identity nor a CRM that asks it', async () => {
+  const stub = await startIdentityStub(0);
+  try {
+    const { body } = await call('POST', `${stub.url}/oauth/token`);
+    const token = body.access_token;
+    expect(token.split('.')).toHaveLength(3);
+    for (const url of [`${stack.identity.url}/api/user`, `${stack.crm.url}/api/crm/contacts`]) {
+      expect(refusal(await call('GET', url, { token }))).toEqual([401, 'unauthenticated']);
+    }
+    const { keys } = (await call('GET', `${stack.identity.url}/.well-known/jwks.json`))
+      .body as unknown as { keys: { kid: string }[] };
+    expect(keys.map(({ kid }) => kid)).not.toContain('development-only');
+  } finally {
+    await stub.stop();
+  }
+});
