@@ -21,6 +21,7 @@ import { signInRoutes } from './features/sign-in/sign-in.routes.ts';
 import { type Caller, Failure, renderError } from './http.ts';
 import { discoveryRoutes } from './oauth/discovery.routes.ts';
 import { oauthRoutes } from './oauth/oauth.routes.ts';
+import { userOAuthRoutes } from './oauth/user/user.routes.ts';
 import { version } from './version.ts';
 
 const BODY_LIMIT = 100 * 1024;
@@ -58,7 +59,11 @@ const routesOf = (context: Context): RouteGroups => ({
   }),
   Keys: keyRoutes(context.keys),
   'Sign-in': signInRoutes(context.signIn, context.config),
-  OAuth: { ...oauthRoutes(context, context.config), ...discoveryRoutes(context.config) },
+  OAuth: {
+    ...oauthRoutes(context, context.config),
+    ...userOAuthRoutes(context.authorizationServer),
+    ...discoveryRoutes(context.config),
+  },
   Me: meRoutes(context.me),
   Profile: profileRoutes(context.profiles),
   Policies: policyRoutes(context.policies),

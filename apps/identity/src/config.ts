@@ -28,6 +28,10 @@ export const variables = {
     withDefault(seconds(), 30 * 86_400),
     'Seconds that a sign-in with `remember` lasts, and its cookie.',
   ),
+  REFRESH_REUSE_GRACE_SECONDS: described(
+    withDefault(int(0, 300), 0),
+    'So long after its renewal a token may be renewed once more, by another tab; 0: never.',
+  ),
   BCRYPT_COST: described(withDefault(int(4, 20), 12), 'Each step doubles the work.'),
   HASH_QUEUE_LIMIT: described(
     withDefault(int(0, 10_000), 32),
@@ -50,6 +54,14 @@ export const variables = {
   MAIL_DIRECTORY: described(
     optional(verbatim(1000)),
     'Without SMTP_URL: the folder that mails are written into, links and all. For development.',
+  ),
+  FRONTEND_LOGIN_URL: described(
+    optional(matching(/^https?:\/\/[^#\s]+$/, 'an http(s) URL', 1000)),
+    'The login page that /oauth/authorize sends a browser to, with `return_to`. Unless given, that of identity.',
+  ),
+  TENANT_CLIENT_REDIRECT_URIS: described(
+    withDefault(list(verbatim(2000), { max: 20 }), []),
+    'Where the client of each tenant may return to; `{slug}` stands for the slug of the tenant.',
   ),
   RATE_LIMIT_LOGIN: requests(5, 'Sign-ins a minute and address.'),
   RATE_LIMIT_LOGIN_FAILURES: described(
@@ -90,6 +102,8 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
   return {
     ...serviceSettings(read),
     issuer: read.ISSUER,
+    frontendLoginUrl: read.FRONTEND_LOGIN_URL,
+    tenantRedirectUris: read.TENANT_CLIENT_REDIRECT_URIS,
     /** Where the pages for people are. */
     pages: read.FRONTEND_URL ?? read.ISSUER,
     mail: { smtp: smtpOf(read.SMTP_URL, read.MAIL_FROM), directory: read.MAIL_DIRECTORY },
@@ -97,6 +111,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     /** In seconds. */
     lifetimes: {
       accessToken: read.ACCESS_TOKEN_TTL,
+      reuseGrace: read.REFRESH_REUSE_GRACE_SECONDS,
       session: read.SESSION_TTL,
       remembered: read.REMEMBER_TTL,
     },

@@ -20,8 +20,10 @@ import { SignInService } from './features/sign-in/sign-in.service.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { startMail } from './mail/mail.ts';
 import { MailOutbox } from './mail/outbox.ts';
+import { AuthorizationServer } from './oauth/user/server.ts';
 import { startRelay } from './outbox/relay.ts';
 import { Passwords } from './passwords.ts';
+import { sessionCookie } from './session-cookie.ts';
 import { Authentication } from './tokens/authenticate.ts';
 import { issueTokens } from './tokens/issue.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
@@ -36,6 +38,7 @@ export interface Context {
   readonly keys: SigningKeys;
   readonly mail: MailOutbox;
   readonly authentication: Authentication;
+  readonly authorizationServer: AuthorizationServer;
   readonly signIn: SignInService;
   readonly me: MeService;
   readonly profiles: ProfileService;
@@ -94,6 +97,10 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     keys,
     mail,
     authentication: new Authentication(pool, keys, config.issuer),
+    authorizationServer: new AuthorizationServer(database, keys, {
+      ...config,
+      cookieName: sessionCookie(config).name,
+    }),
     signIn: new SignInService({
       repository: new SignInRepository(database, issueToken),
       passwords: new Passwords(config.passwords),

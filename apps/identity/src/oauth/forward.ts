@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { NextFunction, RequestHandler, Response } from 'express';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { providerRequest } from './request.ts';
 
@@ -19,21 +19,14 @@ const inBothShapes = ({ error, error_description = error }: Refusal): object => 
   message: error_description,
 });
 
-/** What the specification promises for each endpoint, and not a member more. */
-const shapes: Readonly<Record<string, (body: Record<string, unknown>) => object>> = {
-  token: ({ access_token, token_type, expires_in, scope }) => ({
-    ...{ access_token, token_type, expires_in, scope },
-  }),
-  introspection: ({ active, client_id, exp, scope }) =>
-    active ? { active, client_id, exp, scope } : { active: false },
-  revocation: () => ({ success: true }),
-};
+/** By route of the provider: what is promised for its answer, and not a member more. */
+export type Shapes = Readonly<Record<string, (body: Record<string, unknown>) => object>>;
 
 /** A signed token is none of these endpoints': like any other that they do not know (RFC 7662, 7009). */
 const isForeignKind = (body: unknown): boolean =>
   isRefusal(400, body) && body.error === 'unsupported_token_type';
 
-const answer = (ctx: KoaContextWithOIDC, challenge: string): void => {
+const answer = (ctx: KoaContextWithOIDC, shapes: Shapes, challenge: string): void => {
   const shape = shapes[ctx.oidc.route];
   if (isForeignKind(ctx.body)) ctx.status = 200;
   if (isRefusal(ctx.status, ctx.body)) {
@@ -47,12 +40,20 @@ const answer = (ctx: KoaContextWithOIDC, challenge: string): void => {
   ctx.set('Cache-Control', 'no-store');
 };
 
+/** A step of a provider, which is a Koa application. */
+export type Middleware = Parameters<Provider['use']>[0];
+
+/** Has a provider answer a request that was made for it. */
+export type Handle = (request: Request, res: Response, next: NextFunction) => Promise<void>;
+
+/** The challenge of RFC 7617 that an unauthenticated client gets. */
+export const challengeOf = (issuer: string): string => `Basic realm="${issuer}", charset="UTF-8"`;
+
 /**
- * Makes a provider part of the app: gives a function that makes the handler of an endpoint, from the
- * parameters that the endpoint knows. What the provider cannot answer reaches the app's error handler.
+ * Makes a provider part of the app. What it cannot answer reaches the app's error handler.
  */
-export const forwardTo = (provider: Provider): ((known: readonly string[]) => RequestHandler) => {
-  const challenge = `Basic realm="${provider.issuer}", charset="UTF-8"`;
+export const handledBy = (provider: Provider, shapes: Shapes): Handle => {
+  const challenge = challengeOf(provider.issuer);
   const unanswered = new WeakMap<ServerResponse, NextFunction>();
 
   provider.use(async (ctx, next) => {
@@ -63,18 +64,28 @@ export const forwardTo = (provider: Provider): ((known: readonly string[]) => Re
       ctx.remove('Access-Control-Allow-Origin');
       ctx.remove('Access-Control-Expose-Headers');
     }
-    if (ctx.respond !== false) answer(ctx as KoaContextWithOIDC, challenge);
+    if (ctx.respond !== false) answer(ctx as KoaContextWithOIDC, shapes, challenge);
   });
   provider.on('server_error', (ctx, error) => {
     ctx.respond = false;
     unanswered.get(ctx.res)?.(error);
   });
 
-  const handle = provider.callback();
+  const callback = provider.callback();
+  return async (request, res, next) => {
+    unanswered.set(res, next);
+    await callback(request, res);
+  };
+};
+
+/** Gives a function that makes the handler of an endpoint, from the parameters that the endpoint knows. */
+export const forwardTo = (
+  issuer: string,
+  handle: Handle,
+): ((known: readonly string[]) => RequestHandler) => {
+  const challenge = challengeOf(issuer);
   return (known) =>
     async function forward(req, res, next) {
-      const request = await providerRequest(req, res, { known, challenge });
-      unanswered.set(res, next);
-      await handle(request, res);
+      await handle(await providerRequest(req, res, { known, challenge }), res, next);
     };
 };

@@ -8,12 +8,12 @@ import {
   openShape,
   optional,
   shape,
-  text,
   verbatim,
 } from '@tessera/fields';
 import { forwarded, type RouteEntry, type RouteTable } from '@tessera/http-kit';
 import type { RequestHandler } from 'express';
-import { forwardTo } from './forward.ts';
+import { OAuthFailure } from './failure.ts';
+import { forwardTo, handledBy, type Shapes } from './forward.ts';
 import { createSystemProvider, type ProviderStores, systemPaths } from './system/provider.ts';
 
 const scope = described(verbatim(16_384), 'Permissions or patterns, separated by spaces.');
@@ -49,15 +49,14 @@ const Introspection = named(
 );
 const Revoked = named('Revoked', shape({ success: oneOf(true) }));
 
-const OAuthFailure = named(
-  'OAuthFailure',
-  shape({
-    error: described(text(100), 'A code of RFC 6749 section 5.2.'),
-    error_description: text(20_000),
-    success: oneOf(false),
-    message: text(20_000),
+const shapes: Shapes = {
+  token: ({ access_token, token_type, expires_in, scope }) => ({
+    ...{ access_token, token_type, expires_in, scope },
   }),
-);
+  introspection: ({ active, client_id, exp, scope }) =>
+    active ? { active, client_id, exp, scope } : { active: false },
+  revocation: () => ({ success: true }),
+};
 
 interface Endpoint {
   readonly path: string;
@@ -91,7 +90,8 @@ export const oauthRoutes = (
   stores: ProviderStores,
   config: { readonly issuer: string },
 ): RouteTable => {
-  const forward = forwardTo(createSystemProvider(stores, config));
+  const provider = createSystemProvider(stores, config);
+  const forward = forwardTo(config.issuer, handledBy(provider, shapes));
   const client = ['client_id', 'client_secret'];
   return {
     issueSystemToken: endpoint({

@@ -11,7 +11,7 @@ const TYPES = [FORM, 'application/json'];
 const BODY_LIMIT = 16 * 1024;
 
 /** An error in both shapes: that of RFC 6749 section 5.2 and identity's envelope. */
-const oauthError = (
+export const oauthError = (
   status: number,
   code: string,
   description: string,
@@ -22,7 +22,7 @@ const oauthError = (
     details: { error_description: description },
   });
 
-const invalidRequest = (description: string, status = 400): HttpError =>
+export const invalidRequest = (description: string, status = 400): HttpError =>
   oauthError(status, 'invalid_request', description);
 
 const refusals: Readonly<Record<number, string>> = {
@@ -97,18 +97,30 @@ const demandClient = (req: Request, parameters: Parameters, challenge: string): 
   });
 };
 
+/** A request as a provider takes it: with nothing from outside but what is handed on by name. */
+const rebuilt = (
+  { method, socket, httpVersion }: Request,
+  { url, headers, body = Buffer.alloc(0) }: Rebuilt,
+): Request =>
+  Object.assign(Readable.from([body], { objectMode: false }), {
+    ...{ method, url, originalUrl: url, socket, httpVersion, headers },
+  }) as unknown as Request;
+
+interface Rebuilt {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body?: Buffer;
+}
+
 /**
- * The request as the provider takes it: a form with the parameters that the endpoint knows, and no header
- * but these. Whether browsers of other origins may read the answer is for the app to say.
+ * A form with the parameters that the endpoint knows. Whether browsers of other origins may read the
+ * answer is for the app to say.
  */
 const asForm = (req: Request, parameters: Parameters): Request => {
   const body = Buffer.from(stringify(parameters));
-  const { method, url, originalUrl, socket, httpVersion } = req;
   const { host, authorization } = req.headers;
-  return Object.assign(Readable.from([body], { objectMode: false }), {
-    ...{ method, url, originalUrl, socket, httpVersion },
-    headers: { host, authorization, 'content-type': FORM, 'content-length': `${body.length}` },
-  }) as unknown as Request;
+  const headers = { host, authorization, 'content-type': FORM, 'content-length': `${body.length}` };
+  return rebuilt(req, { url: req.originalUrl, headers, body });
 };
 
 /** Checks a request to an OAuth endpoint and gives it as the provider takes it; throws in both shapes. */
@@ -120,4 +132,15 @@ export const providerRequest = async (
   const parameters = await readParameters(req, res, known);
   demandClient(req, parameters, challenge);
   return asForm(req, parameters);
+};
+
+/**
+ * A browser's request for an address below the issuer, with its cookies. The provider makes addresses of
+ * its own from the Host header and the scheme: it gets those of the issuer, whatever the request says.
+ */
+export const browserRequest = (req: Request, issuer: string, url: string): Request => {
+  const { host, protocol } = new URL(issuer);
+  const { cookie } = req.headers;
+  const headers = { host, 'x-forwarded-proto': protocol.slice(0, -1), cookie };
+  return rebuilt(req, { url, headers });
 };

@@ -89,6 +89,14 @@ export class SigningKeys {
     return this.#open(newest);
   }
 
+  /** Every published key that has begun to sign, the one that signs now first. */
+  async forSigning(): Promise<SigningKey[]> {
+    const { kid } = await this.signing();
+    const began = [...this.#known.values()].filter(({ signsFrom }) => +signsFrom <= Date.now());
+    const keys = began.map((known) => this.#open(known));
+    return keys.sort((a, b) => Number(b.kid === kid) - Number(a.kid === kid));
+  }
+
   /** The public key of that id; undefined where there is none, also in the database. */
   async find(kid: string): Promise<KeyObject | undefined> {
     await this.#refresh(this.#known.has(kid) ? REFRESH_MS : UNKNOWN_KEY_MS);

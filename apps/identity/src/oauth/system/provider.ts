@@ -3,6 +3,7 @@ import { type Adapter, errors, type KoaContextWithOIDC, Provider } from 'oidc-pr
 import type { Pool } from 'pg';
 import type { Database } from '../../database.ts';
 import { hasDigest } from '../../secrets.ts';
+import { absentModel } from '../absent-model.ts';
 import { systemApplications } from './applications.ts';
 import { grantScopes } from './scopes.ts';
 import { systemTokens } from './tokens.ts';
@@ -30,23 +31,12 @@ const RESOURCE = 'urn:tessera:services';
 const unusedKey = (): JsonWebKey =>
   generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
 
-/** Whatever else the provider asks for at an introspection does not exist. */
-const nothing: Adapter = {
-  upsert: async () => undefined,
-  find: async () => undefined,
-  findByUid: async () => undefined,
-  findByUserCode: async () => undefined,
-  consume: async () => undefined,
-  destroy: async () => undefined,
-  revokeByGrantId: async () => undefined,
-};
-
 const adapterOf = ({ pool, database }: ProviderStores): ((model: string) => Adapter) => {
   const adapters: Readonly<Record<string, Adapter>> = {
-    Client: { ...nothing, find: systemApplications(pool) },
-    ClientCredentials: { ...nothing, ...systemTokens(pool, database) },
+    Client: { ...absentModel, find: systemApplications(pool) },
+    ClientCredentials: { ...absentModel, ...systemTokens(pool, database) },
   };
-  return (model) => adapters[model] ?? nothing;
+  return (model) => adapters[model] ?? absentModel;
 };
 
 const ownTokensOnly = (

@@ -1,0 +1,73 @@
+import type { Adapter, AdapterPayload } from 'oidc-provider';
+import { absentModel } from '../absent-model.ts';
+import { destroy, hashOf, keep } from './artifacts.ts';
+import { type Chain, current, currentChain } from './current.ts';
+
+interface Link extends Chain {
+  readonly payload: AdapterPayload;
+}
+
+/**
+ * A code or a refresh token, for as long as its session and its user are good and the user has not left
+ * its tenant since. Locks it and its session until the transaction ends: of two requests with the same
+ * one the second finds it spent, and a session that ends takes along what was given meanwhile.
+ */
+const findLink = async (model: string, id: string): Promise<Link | undefined> => {
+  const [link] = await current().db.$queryRaw<Link[]>`
+    SELECT a.payload, s.id AS "sessionId", s.user_id AS "userId", s.expires_at AS "expiresAt",
+      a.payload->>'tenantId' AS "tenantId"
+    FROM identity.oauth_artifacts a
+    JOIN identity.sessions s ON s.id = (a.payload->>'sessionUid')::uuid
+    JOIN identity.users u ON u.id = s.user_id
+    LEFT JOIN identity.memberships m
+      ON m.user_id = u.id AND m.tenant_id = (a.payload->>'tenantId')::uuid
+    WHERE a.model = ${model} AND a.id_hash = ${hashOf(id)}
+      AND s.ended_at IS NULL AND s.expires_at > now() AND NOT s.pin_pending AND u.is_active
+      AND (a.payload->>'tenantId' IS NULL OR m.created_at
+        < to_timestamp(coalesce(a.payload->>'iiat', a.payload->>'iat')::bigint + 1))
+    FOR NO KEY UPDATE OF a, s`;
+  return link;
+};
+
+/** When it was spent stays what it was: a grace period begins once. */
+const spend = async (model: string, id: string): Promise<void> => {
+  const request = current();
+  const [spent] = await request.db.$queryRaw<{ transactionId: string }[]>`
+    UPDATE identity.oauth_artifacts
+    SET payload = jsonb_build_object('consumed', extract(epoch FROM now())) || payload
+    WHERE model = ${model} AND id_hash = ${hashOf(id)}
+    RETURNING pg_current_xact_id()::text AS "transactionId"`;
+  if (spent) request.transactionId = spent.transactionId;
+};
+
+const revokeByGrant = async (model: string, grantId: string): Promise<void> => {
+  await current().db.$executeRaw`
+    DELETE FROM identity.oauth_artifacts WHERE model = ${model} AND grant_id = ${grantId}`;
+};
+
+/** How long ago something happened, in seconds since a Unix time. */
+const secondsSince = (time: unknown): number => Date.now() / 1000 - Number(time);
+
+/**
+ * Keeps a link of a chain: the code that it begins with, or a refresh token. One that was spent less than
+ * `graceSeconds` ago counts as unspent, so that two tabs may race.
+ */
+export const chainStore = (model: string, graceSeconds = 0): Adapter => ({
+  ...absentModel,
+  upsert(id, payload, expiresIn = 0) {
+    const { tenantId } = currentChain();
+    return keep(model, id, { ...payload, tenantId }, expiresIn);
+  },
+  async find(id) {
+    const link = await findLink(model, id);
+    if (!link) return undefined;
+    const { payload, ...chain } = link;
+    current().chain = chain;
+    const { consumed, ...unspent } = payload;
+    const isSpent = consumed !== undefined && secondsSince(consumed) >= graceSeconds;
+    return { ...unspent, ...(isSpent && { consumed }), jti: id };
+  },
+  consume: (id) => spend(model, id),
+  destroy: (id) => destroy(model, id),
+  revokeByGrantId: (grantId) => revokeByGrant(model, grantId),
+});

@@ -1,0 +1,45 @@
+import type { Adapter, AdapterPayload, Client } from 'oidc-provider';
+import type { OAuthClient } from '../../generated/prisma/client.ts';
+import { absentModel } from '../absent-model.ts';
+import { current } from './current.ts';
+
+/** What the provider is told of a client beyond the standard's metadata. */
+export const ownMetadata = ['name', 'is_trusted', 'tenant_id'];
+
+/** RFC 6749 appendix A.1; whatever else is asked for is nobody, and never reaches the database. */
+const CLIENT_ID = /^[\x20-\x7e]{1,200}$/;
+
+const isWeb = (uri: string): boolean => /^https?:/.test(uri);
+
+const metadataOf = ({ secretHash, redirectUris, ...client }: OAuthClient): AdapterPayload => ({
+  client_id: client.clientId,
+  name: client.name,
+  is_trusted: client.isTrusted,
+  tenant_id: client.tenantId,
+  redirect_uris: redirectUris,
+  application_type: redirectUris.every(isWeb) ? 'web' : 'native',
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  response_modes: ['query'],
+  ...(secretHash
+    ? // Only the digest is known; the provider compares through `compareClientSecret`.
+      { client_secret: Buffer.from(secretHash).toString('hex') }
+    : { token_endpoint_auth_method: 'none' }),
+});
+
+/** Looks user-facing clients up. One without an address to return to cannot take part yet. */
+export const clientStore: Adapter = {
+  ...absentModel,
+  async find(clientId) {
+    if (!CLIENT_ID.test(clientId)) return undefined;
+    const client = await current().db.oAuthClient.findUnique({ where: { clientId } });
+    return client && client.redirectUris.length > 0 ? metadataOf(client) : undefined;
+  },
+};
+
+/** Whether it is approved without asking the user (decision I1). */
+export const isTrusted = (client: Client | undefined): boolean => client?.is_trusted === true;
+
+/** The tenant whose client it is; null for a client of the platform. */
+export const tenantOf = (client: Client): string | null =>
+  typeof client.tenant_id === 'string' ? client.tenant_id : null;

@@ -1,0 +1,56 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Database, Transaction } from '../../database.ts';
+import type { Origin } from '../../origin.ts';
+import type { News } from '../../outbox/outbox.ts';
+import type { WebSession } from './web-session.ts';
+
+/** The tokens of one session and client: it keeps its tenant, and ends with the session (decision I4). */
+export interface Chain {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly tenantId: string | null;
+  /** When the session ends. */
+  readonly expiresAt: Date;
+}
+
+/** What is known of the request under way; the provider hands none of it to its hooks and stores. */
+export interface Current {
+  /** The transaction of a token request; the database itself elsewhere. */
+  db: Database | Transaction;
+  readonly origin: Origin;
+  /** Where a page sends the browser when it is done. */
+  readonly returnTo?: string;
+  /** Who is at the browser. */
+  session?: WebSession;
+  chain?: Chain;
+  /** What there is to tell when it commits. */
+  readonly news: News[];
+  /** The identifier of the transaction, once it has spent a code or a refresh token. */
+  transactionId?: string;
+}
+
+const requests = new AsyncLocalStorage<Current>();
+
+/** Runs what belongs to one request. */
+export const within = <T>(request: Current, work: () => Promise<T>): Promise<T> =>
+  requests.run(request, work);
+
+/** The request under way; throws where there is none. */
+export const current = (): Current => {
+  const request = requests.getStore();
+  if (!request) throw new Error('The provider works outside of a request.');
+  return request;
+};
+
+/** The chain that the request is about; throws where nobody has signed in. */
+export const currentChain = (): Chain => {
+  const { chain } = current();
+  if (!chain) throw new Error('There is no session that the request belongs to.');
+  return chain;
+};
+
+/** Seconds until the chain ends, and no more than `most`. */
+export const secondsLeft = (most = Number.POSITIVE_INFINITY): number => {
+  const left = Math.floor((+currentChain().expiresAt - Date.now()) / 1000);
+  return Math.max(1, Math.min(most, left));
+};

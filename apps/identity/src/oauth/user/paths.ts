@@ -1,0 +1,4 @@
+export const userPaths = {
+  authorization: '/oauth/authorize',
+  token: '/oauth/token',
+} as const;

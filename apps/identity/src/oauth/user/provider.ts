@@ -1,0 +1,152 @@
+import { type Adapter, type Configuration, Provider } from 'oidc-provider';
+import type { Config } from '../../config.ts';
+import { hasDigest } from '../../secrets.ts';
+import type { SigningKey } from '../../tokens/signing-keys.ts';
+import { absentModel } from '../absent-model.ts';
+import { accessTokenStore, recordAccessToken } from './access-tokens.ts';
+import { claimsByScope, findAccount } from './account.ts';
+import { grantStore, interactionStore } from './artifacts.ts';
+import { chainStore } from './chains.ts';
+import { clientStore, ownMetadata } from './clients.ts';
+import { current, secondsLeft } from './current.ts';
+import { API_SCOPE, grantOf, OIDC_SCOPES } from './grants.ts';
+import { type Pages, pagesOf } from './pages.ts';
+import { userPaths } from './paths.ts';
+import { promptPolicy } from './policy.ts';
+import { refuseDirectly } from './refusals.ts';
+import { sessionStore } from './web-session.ts';
+import '../node-20.ts';
+
+/** Seconds. */
+const CODE_TTL = 60;
+/** Seconds that a request waits for consent. */
+const INTERACTION_TTL = 600;
+/** Characters of 6 bits: 256 bits of randomness. */
+const TOKEN_BITS = 256;
+
+export type ProviderSettings = Pick<Config, 'issuer' | 'lifetimes' | 'frontendLoginUrl'> & {
+  /** Of the web session. */
+  readonly cookieName: string;
+};
+
+const ES256 = 'ES256';
+
+const jwkOf = ({ kid, privateKey }: SigningKey) => ({
+  ...privateKey.export({ format: 'jwk' }),
+  ...{ kid, alg: ES256, use: 'sig' },
+});
+
+const adaptersOf = ({ lifetimes }: ProviderSettings): ((model: string) => Adapter) => {
+  const stores: Readonly<Record<string, Adapter>> = {
+    AccessToken: accessTokenStore,
+    AuthorizationCode: chainStore('AuthorizationCode'),
+    Client: clientStore,
+    Grant: grantStore,
+    Interaction: interactionStore,
+    RefreshToken: chainStore('RefreshToken', lifetimes.reuseGrace),
+    Session: sessionStore,
+  };
+  return (model) => stores[model] ?? absentModel;
+};
+
+/** By prompt, the page that a person is sent to. */
+const addressOf = (pages: Pages, prompt: string, uid: string): string => {
+  const { returnTo = '' } = current();
+  switch (prompt) {
+    case 'login':
+      return pages.signIn(returnTo);
+    case 'pin':
+      return pages.pin(returnTo);
+    case 'change_password':
+      return pages.changePassword(returnTo);
+    default:
+      return pages.consent(uid);
+  }
+};
+
+const ttlOf = ({ lifetimes }: ProviderSettings): Configuration['ttl'] => ({
+  AccessToken: () => secondsLeft(lifetimes.accessToken),
+  AuthorizationCode: CODE_TTL,
+  Grant: () => secondsLeft(),
+  IdToken: () => secondsLeft(lifetimes.accessToken),
+  Interaction: INTERACTION_TTL,
+  RefreshToken: () => secondsLeft(),
+  Session: INTERACTION_TTL,
+});
+
+/** The only audience is the issuer itself: its services accept the token as the user's (decision I1). */
+const featuresOf = ({ issuer }: ProviderSettings): Configuration['features'] => ({
+  devInteractions: { enabled: false },
+  dPoP: { enabled: false },
+  pushedAuthorizationRequests: { enabled: false },
+  rpInitiatedLogout: { enabled: false },
+  userinfo: { enabled: false },
+  resourceIndicators: {
+    enabled: true,
+    defaultResource: () => issuer,
+    useGrantedResource: () => true,
+    getResourceServerInfo: () => ({
+      scope: API_SCOPE,
+      audience: issuer,
+      accessTokenFormat: 'jwt',
+      jwt: { sign: { alg: ES256 } },
+    }),
+  },
+});
+
+/**
+ * The provider for people: authorization code with PKCE, and refresh tokens (RFC 6749, 7636, 9207). It
+ * signs with the first of the keys, and knows its own signature by any of them.
+ */
+export const createUserProvider = (
+  settings: ProviderSettings,
+  keys: readonly SigningKey[],
+): Provider => {
+  const { issuer, cookieName, frontendLoginUrl } = settings;
+  const pages = pagesOf(issuer, frontendLoginUrl);
+  const provider = new Provider(issuer, {
+    adapter: adaptersOf(settings),
+    jwks: { keys: keys.map(jwkOf) },
+    clientDefaults: { id_token_signed_response_alg: ES256 },
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
+    extraClientMetadata: { properties: ownMetadata },
+    responseTypes: ['code'],
+    scopes: OIDC_SCOPES,
+    claims: claimsByScope,
+    pkce: { required: () => true },
+    allowOmittingSingleRegisteredRedirectUri: false,
+    routes: userPaths,
+    cookies: { names: { session: cookieName } },
+    formats: {
+      bitsOfOpaqueRandomness: TOKEN_BITS,
+      customizers: { jwt: recordAccessToken },
+    },
+    findAccount,
+    loadExistingGrant: grantOf,
+    issueRefreshToken: () => true,
+    rotateRefreshToken: true,
+    expiresWithSession: () => false,
+    ttl: ttlOf(settings),
+    interactions: {
+      policy: promptPolicy(),
+      url: (_ctx, { prompt, uid }) => addressOf(pages, prompt.name, uid),
+    },
+    renderError: (ctx, out) => {
+      ctx.body = out;
+    },
+    features: featuresOf(settings),
+  });
+  // Its addresses are made for it from the issuer; nothing of this comes from outside.
+  provider.proxy = true;
+  const { prototype } = provider.Client;
+  // The provider's own way for secrets of which only a digest is known.
+  prototype.compareClientSecret = function compareClientSecret(secret) {
+    return hasDigest(secret, Buffer.from(this.clientSecret ?? '', 'hex'));
+  };
+  // Exactly as registered: the provider would let any port of a loopback address pass.
+  prototype.redirectUriAllowed = function redirectUriAllowed(uri) {
+    return this.redirectUris?.includes(uri) ?? false;
+  };
+  refuseDirectly(provider);
+  return provider;
+};

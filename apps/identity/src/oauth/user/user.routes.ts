@@ -1,0 +1,105 @@
+import {
+  described,
+  int,
+  named,
+  oneOf,
+  openShape,
+  optional,
+  shape,
+  text,
+  verbatim,
+} from '@tessera/fields';
+import { empty, forwarded, type RouteTable } from '@tessera/http-kit';
+import { OAuthFailure } from '../failure.ts';
+import { userPaths } from './paths.ts';
+import type { AuthorizationServer } from './server.ts';
+
+const value = (description: string) => optional(described(verbatim(4000), description));
+
+const credentials = {
+  client_id: value('Here, or in HTTP Basic.'),
+  client_secret: value('Of a confidential client: here, or in HTTP Basic.'),
+};
+
+const AuthorizationQuery = openShape({
+  response_type: described(oneOf('code'), 'The implicit grant is disabled.'),
+  client_id: verbatim(200),
+  redirect_uri: described(verbatim(2000), 'Exactly as registered.'),
+  code_challenge: described(verbatim(128, 43), 'RFC 7636.'),
+  code_challenge_method: oneOf('S256'),
+  scope: value('`openid`, `profile`, `email`, `phone`; `api` is always given.'),
+  state: value('Comes back with the code.'),
+  nonce: value('With `openid`: stands in the ID token.'),
+  prompt: value('`none`, `login`, `consent`.'),
+  max_age: value('With `openid`: seconds since the last sign-in.'),
+  login_hint: value('Whom the login page suggests.'),
+  id_token_hint: value('With `openid`: who should be signed in.'),
+});
+
+const UserTokenRequest = named(
+  'UserTokenRequest',
+  openShape({
+    grant_type: oneOf('authorization_code', 'refresh_token'),
+    ...credentials,
+    code: value('With `authorization_code`.'),
+    code_verifier: value('With `authorization_code` (RFC 7636).'),
+    redirect_uri: value('With `authorization_code`: as in the authorization request.'),
+    refresh_token: value('With `refresh_token`; it is good once.'),
+    scope: value('With `refresh_token`: fewer scopes than before.'),
+  }),
+);
+
+const UserToken = named(
+  'UserToken',
+  shape({
+    access_token: described(verbatim(8192), 'A signed JWT (RFC 9068).'),
+    token_type: oneOf('Bearer'),
+    expires_in: described(int(0, Number.MAX_SAFE_INTEGER), 'Seconds.'),
+    refresh_token: described(verbatim(200), 'For the next access token; it is good once.'),
+    id_token: optional(described(verbatim(8192), 'With the scope `openid`.')),
+    scope: text(1000),
+  }),
+);
+
+/** The endpoints of OAuth for people and their clients (identity.md section 4.4, decision I1). */
+export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
+  authorize: forwarded({
+    method: 'get',
+    path: userPaths.authorization,
+    summary: 'Begin an authorization with PKCE',
+    description:
+      'For browsers, with the cookie of the web session. Sends them to the login page, the PIN page or a consent page, and in the end back to the client with a code, or with an error.',
+    query: AuthorizationQuery,
+    responses: { 302: empty, 400: OAuthFailure },
+    problems: { 302: 'Go on there' },
+    limit: 'public',
+    forward: server.authorize,
+  }),
+  resumeAuthorization: forwarded({
+    method: 'get',
+    path: `${userPaths.authorization}/{uid}`,
+    summary: 'Go on with an authorization after consent',
+    params: shape({ uid: text(100) }),
+    responses: { 302: empty, 400: OAuthFailure },
+    problems: { 302: 'Go on there' },
+    limit: 'public',
+    forward: server.resume,
+  }),
+  issueUserToken: forwarded({
+    method: 'post',
+    path: userPaths.token,
+    summary: 'Exchange a code or a refresh token for tokens',
+    body: UserTokenRequest,
+    bodyTypes: ['application/x-www-form-urlencoded', 'application/json'],
+    responses: {
+      200: UserToken,
+      400: OAuthFailure,
+      401: OAuthFailure,
+      413: OAuthFailure,
+      415: OAuthFailure,
+    },
+    problems: { 401: 'The client is unknown or did not authenticate' },
+    limit: 'service',
+    forward: server.token,
+  }),
+});

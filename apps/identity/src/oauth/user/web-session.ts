@@ -1,0 +1,66 @@
+import type { Adapter } from 'oidc-provider';
+import type { Database, Transaction } from '../../database.ts';
+import { digest } from '../../secrets.ts';
+import { absentModel } from '../absent-model.ts';
+import { current } from './current.ts';
+
+/** The web session that a browser's cookie opens. */
+export interface WebSession {
+  readonly id: string;
+  readonly userId: string;
+  readonly amr: string[];
+  /** Nothing is given before the PIN is (decision I3). */
+  readonly pinPending: boolean;
+  readonly forcePasswordChange: boolean;
+  /** By client, the grant that the user consented to. */
+  readonly authorizations: Record<string, { grantId: string }>;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** The tenants of the user, the one that they start in first. */
+  readonly tenantIds: string[];
+}
+
+/** The session with this cookie; undefined when it has ended, or its user is inactive. */
+export const findWebSession = async (
+  db: Database | Transaction,
+  secret: string,
+): Promise<WebSession | undefined> => {
+  const secretHash = new Uint8Array(digest(secret));
+  const [session] = await db.$queryRaw<WebSession[]>`
+    SELECT s.id, s.user_id AS "userId", s.amr, s.pin_pending AS "pinPending",
+      u.force_password_change AS "forcePasswordChange",
+      coalesce(s.authorizations, '{}') AS authorizations, s.created_at AS "createdAt",
+      s.expires_at AS "expiresAt",
+      ARRAY(SELECT m.tenant_id::text FROM identity.memberships m WHERE m.user_id = u.id
+        ORDER BY m.tenant_id = u.tenant_id DESC, m.created_at) AS "tenantIds"
+    FROM identity.sessions s JOIN identity.users u ON u.id = s.user_id AND u.is_active
+    WHERE s.secret_hash = ${secretHash} AND s.ended_at IS NULL AND s.expires_at > now()`;
+  return session;
+};
+
+const seconds = (time: Date): number => Math.floor(+time / 1000);
+
+/**
+ * The provider's sessions are ours: it finds them by the cookie and never opens, changes or ends one.
+ * Who has none is anonymous, of which nothing is kept.
+ */
+export const sessionStore: Adapter = {
+  ...absentModel,
+  async find(cookie) {
+    const request = current();
+    const session = await findWebSession(request.db, cookie);
+    if (!session) return undefined;
+    request.session = session;
+    return {
+      jti: cookie,
+      kind: 'Session',
+      uid: session.id,
+      accountId: session.userId,
+      loginTs: seconds(session.createdAt),
+      amr: session.amr,
+      authorizations: session.authorizations,
+      iat: seconds(session.createdAt),
+      exp: seconds(session.expiresAt),
+    };
+  },
+};
