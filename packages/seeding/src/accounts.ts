@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { copyRows, type Row } from './copy.ts';
 import { createRandom, type Language, languages, type Random } from './random.ts';
 import { mailbox } from './records.ts';
+import { shareOf } from './seed-records.ts';
 import { inTransaction } from './transaction.ts';
 
 /** The oldest tenant is this old: its records are younger. */
@@ -84,8 +85,7 @@ const planOf = (at: number, { tenants, users, seed, now }: AccountsOptions): Pla
   const name = random.somebody(language).company.name();
   const created = new Date(now.getTime() - AGE_MS * (1 - at / tenants / 10));
   const slug = `${labelOf(name)}-${seed}-${at + 1}`;
-  const size = Math.floor(users / tenants) + (at < users % tenants ? 1 : 0);
-  const people = Array.from({ length: size }, (_, number) =>
+  const people = Array.from({ length: shareOf(users, tenants, at) }, (_, number) =>
     userOf(random, number, { language, slug, created, now }),
   );
   return {

@@ -31,12 +31,12 @@ export interface BulkLoad {
  * none is, whatever happens on the way (an abort, SIGKILL). Rejects with the server's error, or with the
  * signal's reason.
  */
-export const bulkLoad = (
+export const bulkLoad = async (
   pool: pg.Pool,
   rows: Iterable<Row>,
   { table, rebuildIndexes, signal, onRows, onIndex }: BulkLoad,
-): Promise<void> =>
-  inTransaction(pool, signal, async (client) => {
+): Promise<void> => {
+  await inTransaction(pool, signal, async (client) => {
     await client.query(`SET LOCAL lock_timeout = '${LOCK_LIMIT}'`);
     const indexes = rebuildIndexes ? await indexesOf(client, table) : [];
     for (const { name } of indexes) await client.query(`DROP INDEX ${name}`);
@@ -49,9 +49,10 @@ export const bulkLoad = (
       onIndex?.(name);
       await client.query(definition);
     }
-    // Until somebody has looked at the new rows, plans are made for the old ones.
-    await client.query(`ANALYZE ${table}`);
   });
+  // Until then plans are made for the rows that were there before, and each new one is looked up twice.
+  await pool.query(`VACUUM (ANALYZE) ${table}`);
+};
 
 /** The indexes that no constraint stands on. */
 const indexesOf = async (client: pg.ClientBase, table: string): Promise<Index[]> => {

@@ -55,6 +55,10 @@ export const seedRecords = async (
   });
 };
 
+/** How much of a total the one at a place gets, where it is spread evenly over so many. */
+export const shareOf = (total: number, many: number, at: number): number =>
+  Math.floor(total / many) + (at < total % many ? 1 : 0);
+
 /** Makes contacts in one tenant. */
 export const seedContacts = (
   pool: pg.Pool,

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { type SeededTenant, seedAccounts } from './accounts.ts';
 import type { Progress } from './progress.ts';
 import { type KindName, recordKinds } from './records.ts';
-import { type RecordsOf, seedRecords } from './seed-records.ts';
+import { type RecordsOf, seedRecords, shareOf } from './seed-records.ts';
 
 export interface SeedOptions {
   readonly tenants: number;
@@ -60,12 +60,10 @@ const add = async (
   progress: Progress,
 ): Promise<number> => {
   const filled = await tenantsWith(crm, name, tenants);
-  const shareOf = (at: number): number =>
-    Math.floor(records[name] / tenants.length) + (at < records[name] % tenants.length ? 1 : 0);
   const shares = tenants.map(
     ({ id, language, users }, at): RecordsOf => ({
       ...{ tenantId: id, language, users },
-      count: filled.has(id) ? 0 : shareOf(at),
+      count: filled.has(id) ? 0 : shareOf(records[name], tenants.length, at),
     }),
   );
   if (filled.size > 0) {
