@@ -15,7 +15,7 @@ import type { Reply, RouteEntry, RouteGroups } from './route.ts';
 
 /** Who is calling, and whether they may. Both throw an `HttpError` to refuse. */
 export interface Gate<Caller> {
-  authenticate(req: Request): Promise<Caller>;
+  authenticate(req: Request, route: RouteEntry): Promise<Caller>;
   authorize(caller: Caller, route: RouteEntry, req: Request): Promise<void> | void;
 }
 
@@ -133,7 +133,7 @@ const stepsOf = <Caller>(route: RouteEntry, options: MountOptions<Caller>): Requ
   if (route.permission !== 'public') {
     steps.push(
       async function authenticate(req, res, next) {
-        res.locals.caller = await gate.authenticate(req);
+        res.locals.caller = await gate.authenticate(req, route);
         next();
       },
       limits.principal(limitClass),

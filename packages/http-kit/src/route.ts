@@ -60,6 +60,8 @@ interface Declared<A, R extends Responses> {
   readonly problems?: Readonly<Record<number, string>>;
   /** Callers for whom most routes are shut, by what they have left to do first: those who may come here. */
   readonly admits?: readonly string[];
+  /** The kind of credential that opens it, where it is not the app's usual one; the gate knows which. */
+  readonly credential?: string;
   /** What kind of thing the path names, for `permission_denied`; its id is the last path parameter. */
   readonly resource?: string;
   /** The class of limits that counts this route; `default` unless told. */

@@ -4,15 +4,21 @@ import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import { type AccessTokenClaims, keyIdOf, verifyAccessToken } from './access-token.ts';
-import type { Caller } from './caller.ts';
-import { clientOfToken, userOfToken } from './records.ts';
+import type { Caller, UserCaller } from './caller.ts';
+import { clientOfToken, renewableUserOfToken, userOfToken } from './records.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 const SCHEME = /^bearer +([\w.~+/-]+=*)$/i;
 const VERIFIED_TOKENS = 20_000;
 
+const bearerOf = ({ headers: { authorization } }: Request): string => {
+  const token = authorization === undefined ? undefined : SCHEME.exec(authorization)?.[1];
+  if (token === undefined) throw unauthenticated();
+  return token;
+};
+
 /** 401 for a token that is none, or no longer (RFC 6750 section 3.1). */
-const invalidToken = (): HttpError =>
+export const invalidToken = (): HttpError =>
   new HttpError(401, 'unauthenticated', 'The token is expired, revoked or not genuine.', {
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
   });
@@ -36,31 +42,43 @@ export class Authentication {
   }
 
   /** The caller behind the request's bearer token; 401 when there is none that counts. */
-  async caller({ headers: { authorization } }: Request): Promise<Caller> {
-    const token = authorization === undefined ? undefined : SCHEME.exec(authorization)?.[1];
-    if (token === undefined) throw unauthenticated();
+  async caller(req: Request): Promise<Caller> {
+    const token = bearerOf(req);
     const isSigned = token.split('.').length === 3;
     const caller = isSigned ? await this.#user(token) : await this.#client(token);
     if (!caller) throw invalidToken();
     return caller;
   }
 
+  /**
+   * The user behind a bearer token that may be renewed: it may have expired, and even have been replaced,
+   * which is for the renewal to judge (decision I4). 401 for any other token.
+   */
+  async renewer(req: Request): Promise<UserCaller> {
+    const claims = await this.#genuine(bearerOf(req));
+    const caller = claims && (await renewableUserOfToken(this.#pool, claims.jti));
+    if (!caller) throw invalidToken();
+    return caller;
+  }
+
   async #user(token: string): Promise<Caller | undefined> {
-    const claims = await this.#verify(token);
-    return claims && userOfToken(this.#pool, claims.jti);
+    const claims = await this.#genuine(token);
+    if (!claims || claims.exp <= Date.now() / 1000) return undefined;
+    return userOfToken(this.#pool, claims.jti);
   }
 
   #client(token: string): Promise<Caller | undefined> {
     return clientOfToken(this.#pool, hash('sha256', token, 'buffer'));
   }
 
-  async #verify(token: string): Promise<AccessTokenClaims | undefined> {
+  /** The claims of a token that we signed, expired or not. */
+  async #genuine(token: string): Promise<AccessTokenClaims | undefined> {
     const digest = hash('sha256', token, 'base64');
     const known = this.#verified.get(digest);
     const kid = known?.kid ?? keyIdOf(token);
     const key = kid && (await this.#keys.find(kid));
     if (!key) return undefined;
-    if (known) return known.exp > Date.now() / 1000 ? known : undefined;
+    if (known) return known;
     const claims = verifyAccessToken(token, key, this.#issuer);
     if (claims) this.#verified.set(digest, { ...claims, kid });
     return claims;

@@ -29,8 +29,8 @@ interface Row {
 
 /**
  * Everything about the caller behind a signed token, in one statement on the pool itself, because it
- * runs on every request. Nothing for a token that is unknown or revoked, whose user is inactive, or
- * whose tenant they have left.
+ * runs on every request. Nothing for a token that is unknown, whose user is inactive, or whose tenant they
+ * have left.
  */
 const CALLER = `
   SELECT t.id AS token_id, t.client_id, t.use, t.scopes, t.session_id, t.impersonator_id, t.expires_at,
@@ -50,8 +50,20 @@ const CALLER = `
   LEFT JOIN identity.sessions s ON s.id = t.session_id
   LEFT JOIN identity.memberships m ON m.tenant_id = t.tenant_id AND m.user_id = t.user_id
   LEFT JOIN identity.policy_versions v ON v.tenant_id = t.tenant_id
-  WHERE t.id = $1 AND t.revoked_at IS NULL
-    AND (t.tenant_id IS NULL OR m.user_id IS NOT NULL)`;
+  WHERE t.id = $1 AND (t.tenant_id IS NULL OR m.user_id IS NOT NULL)`;
+
+const IS_CHAIN_ALIVE = 's.ended_at IS NULL AND s.expires_at > now()';
+
+/** And nothing for one that is revoked, or of a session that has ended. */
+const GOOD_CALLER = `${CALLER} AND t.revoked_at IS NULL
+  AND (t.session_id IS NULL OR ${IS_CHAIN_ALIVE})`;
+
+/**
+ * And nothing for one that is never renewed (decision I4). A replaced one is found for as long as it is
+ * kept: it was reused.
+ */
+const RENEWABLE_CALLER = `${CALLER} AND t.use IN ('login', 'switch')
+  AND (t.replaced_by_id IS NOT NULL OR (t.revoked_at IS NULL AND ${IS_CHAIN_ALIVE}))`;
 
 const restrictionOf = (row: Row): Restriction | null => {
   if (row.use === 'two_factor') return 'two_factor_required';
@@ -59,12 +71,7 @@ const restrictionOf = (row: Row): Restriction | null => {
   return row.force_password_change ? 'password_change_required' : null;
 };
 
-/** The user behind a recorded token; undefined when it admits nobody, or no longer. */
-export const userOfToken = async (pool: Pool, tokenId: string): Promise<UserCaller | undefined> => {
-  const {
-    rows: [row],
-  } = await pool.query<Row>({ name: 'caller', text: CALLER, values: [tokenId] });
-  if (!row || +row.expires_at <= Date.now()) return undefined;
+const callerOf = (row: Row): UserCaller => {
   const tenants = row.tenants ?? [];
   return {
     type: row.is_service_account ? 'service_account' : 'user',
@@ -86,6 +93,26 @@ export const userOfToken = async (pool: Pool, tokenId: string): Promise<UserCall
     policies: row.policies ?? [],
     policiesVersion: row.version === null ? null : Number(row.version),
   };
+};
+
+/** The user behind a recorded token; undefined when it admits nobody, or no longer. */
+export const userOfToken = async (pool: Pool, tokenId: string): Promise<UserCaller | undefined> => {
+  const {
+    rows: [row],
+  } = await pool.query<Row>({ name: 'caller', text: GOOD_CALLER, values: [tokenId] });
+  return row && +row.expires_at > Date.now() ? callerOf(row) : undefined;
+};
+
+/** The user behind a recorded token that may be renewed, expired or not, or that was renewed before. */
+export const renewableUserOfToken = async (
+  pool: Pool,
+  tokenId: string,
+): Promise<UserCaller | undefined> => {
+  const query = { name: 'renewable-caller', text: RENEWABLE_CALLER, values: [tokenId] };
+  const {
+    rows: [row],
+  } = await pool.query<Row>(query);
+  return row && callerOf(row);
 };
 
 interface ClientRow {

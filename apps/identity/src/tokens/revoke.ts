@@ -1,12 +1,24 @@
 import type { Transaction } from '../database.ts';
 import type { News } from '../outbox/outbox.ts';
+import { lockUser } from '../users.ts';
 
 /** Why tokens were revoked before their time, in one word. */
-export type RevocationReason = 'logout' | 'membership_removed' | 'user_deactivated';
+export type RevocationReason =
+  | 'logout'
+  | 'logout_all'
+  | 'device_revoked'
+  | 'rotated'
+  | 'tenant_switched'
+  | 'token_reused'
+  | 'membership_removed'
+  | 'user_deactivated';
 
 type Revoked = Extract<News, { type: 'identity.token.revoked' }>;
 
-const revoked = (data: Revoked['data']): Revoked => ({ type: 'identity.token.revoked', data });
+/** What there is to tell of tokens that are gone. */
+export const revoked = (
+  data: Revoked['data'] & { readonly reason: RevocationReason },
+): Revoked => ({ type: 'identity.token.revoked', data });
 
 /** Revokes one token. Gives what there is to tell of it, for `enqueue` in the same transaction. */
 export const revokeToken = async (
@@ -21,28 +33,55 @@ export const revokeToken = async (
   return revoked({ token_id: tokenId, user_id: userId, reason });
 };
 
+/** Ends sessions of a user with every token that hangs on them. */
+export const endSessions = async (
+  tx: Transaction,
+  { sessionIds, userId }: { readonly sessionIds: string[]; readonly userId: string },
+  reason: RevocationReason,
+): Promise<Revoked[]> => {
+  const revokedAt = new Date();
+  await tx.session.updateMany({
+    where: { id: { in: sessionIds }, userId, endedAt: null },
+    data: { endedAt: revokedAt },
+  });
+  await tx.token.updateMany({
+    where: { sessionId: { in: sessionIds }, revokedAt: null },
+    data: { revokedAt },
+  });
+  return sessionIds.map((id) => revoked({ session_id: id, user_id: userId, reason }));
+};
+
 /** Ends a session with every token that hangs on it. */
 export const endSession = async (
   tx: Transaction,
   { sessionId, userId }: { readonly sessionId: string; readonly userId: string },
   reason: RevocationReason,
 ): Promise<Revoked> => {
-  const now = new Date();
-  await tx.session.updateMany({
-    where: { id: sessionId, userId, endedAt: null },
-    data: { endedAt: now },
-  });
-  await tx.token.updateMany({ where: { sessionId, revokedAt: null }, data: { revokedAt: now } });
+  await endSessions(tx, { sessionIds: [sessionId], userId }, reason);
   return revoked({ session_id: sessionId, user_id: userId, reason });
 };
 
-/** Revokes every token of a user: in one tenant, or everywhere, and then their sessions end too. */
+/**
+ * Waits for whatever issues tokens in the user's sessions. Always in one order, the user, the sessions,
+ * their tokens: so nobody waits in a circle.
+ */
+const lockSessions = async (tx: Transaction, userId: string): Promise<void> => {
+  await lockUser(tx, userId);
+  await tx.$queryRaw`SELECT 1 FROM identity.sessions
+    WHERE user_id = ${userId}::uuid AND ended_at IS NULL ORDER BY id FOR NO KEY UPDATE`;
+};
+
+/**
+ * Revokes every token of a user: in one tenant, or everywhere, and then their sessions end too. What is
+ * being issued at the same time is revoked as well.
+ */
 export const revokeUserTokens = async (
   tx: Transaction,
   { userId, tenantId }: { readonly userId: string; readonly tenantId?: string },
   reason: RevocationReason,
 ): Promise<Revoked> => {
   const now = new Date();
+  await lockSessions(tx, userId);
   if (tenantId === undefined) {
     await tx.session.updateMany({ where: { userId, endedAt: null }, data: { endedAt: now } });
   }

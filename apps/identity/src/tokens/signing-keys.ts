@@ -78,9 +78,12 @@ export class SigningKeys {
     await this.signing();
   }
 
-  /** The key to sign with. */
+  /**
+   * The key to sign with. It waits for no reading: it is called in transactions, and were every connection
+   * held by one of those, the reading would wait for them. A key that is no longer the newest signs well.
+   */
   async signing(): Promise<SigningKey> {
-    await this.#refresh(REFRESH_MS);
+    this.#refresh(REFRESH_MS).catch(() => undefined);
     const now = Date.now();
     const [newest] = [...this.#known.values()]
       .filter(({ signsFrom }) => +signsFrom <= now)

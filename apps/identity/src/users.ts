@@ -1,0 +1,9 @@
+import type { Transaction } from './database.ts';
+
+/**
+ * Locks a user until the transaction ends. What decides how they sign in, and what it decides, come one
+ * after the other: nobody gets in by what is being taken away.
+ */
+export const lockUser = async (tx: Transaction, userId: string): Promise<void> => {
+  await tx.$queryRaw`SELECT 1 FROM identity.users WHERE id = ${userId}::uuid FOR NO KEY UPDATE`;
+};
