@@ -37,6 +37,13 @@ export const userOf = (caller: Caller): UserCaller => {
   throw new HttpError(403, 'permission_denied', 'A client has no account: this is for users.');
 };
 
+/** The caller as a person on their own behalf: nobody changes how another signs in by acting as them (decision I16). */
+export const personOf = (caller: Caller): UserCaller => {
+  const user = userOf(caller);
+  if (user.type === 'user' && user.impersonatorId === null) return user;
+  throw new HttpError(403, 'permission_denied', 'This is for a person who signed in themselves.');
+};
+
 /** Refuses what the caller does not hold, and says what that is. */
 const demand = (caller: Caller, permission: string, route: RouteEntry, req: Request): void => {
   const isWithin = isWithinScopes(caller, permission);

@@ -9,15 +9,18 @@ import {
 } from '@tessera/http-kit';
 import type { Express } from 'express';
 import { authorize } from './access.ts';
-import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
+import { deviceRoutes } from './features/devices/devices.routes.ts';
 import { keyRoutes } from './features/keys/keys.routes.ts';
 import { meRoutes } from './features/me/me.routes.ts';
 import { memberRoutes } from './features/members/members.routes.ts';
+import { pinRoutes } from './features/pin/pin.routes.ts';
 import { policyRoutes } from './features/policies/policies.routes.ts';
 import { profileRoutes } from './features/profile/profile.routes.ts';
+import { sessionRoutes } from './features/sessions/sessions.routes.ts';
 import { signInRoutes } from './features/sign-in/sign-in.routes.ts';
+import { twoFactorRoutes } from './features/two-factor/two-factor.routes.ts';
 import { type Caller, Failure, renderError } from './http.ts';
 import { discoveryRoutes } from './oauth/discovery.routes.ts';
 import { oauthRoutes } from './oauth/oauth.routes.ts';
@@ -36,14 +39,17 @@ const problems = {
 
 const MINUTE = 60;
 
-const limitsOf = ({ limits }: Config) =>
+const limitsOf = ({ config: { limits }, counters }: Context) =>
   createLimits<Caller>({
     classes: {
       default: { window: MINUTE, address: limits.address, principal: limits.principal },
       public: { window: MINUTE, address: limits.public, principal: 0 },
       login: { window: MINUTE, address: limits.login, principal: 0 },
+      twoFactor: { window: MINUTE, address: limits.twoFactor, principal: limits.twoFactor },
+      pin: { window: MINUTE, address: limits.pin, principal: limits.pin },
       service: { window: MINUTE, address: limits.service, principal: limits.servicePrincipal },
     },
+    store: counters.store,
     // Each API key counts by itself; the tokens of a person count together.
     principalKey: (caller) =>
       caller.type === 'service_account' ? caller.tokenId : `${caller.type}:${caller.id}`,
@@ -59,6 +65,10 @@ const routesOf = (context: Context): RouteGroups => ({
   }),
   Keys: keyRoutes(context.keys),
   'Sign-in': signInRoutes(context.signIn, context.config),
+  'Two-factor authentication': twoFactorRoutes(context.twoFactor, context.config),
+  PIN: pinRoutes(context.pins),
+  Devices: deviceRoutes(context.devices),
+  Sessions: sessionRoutes(context.sessions, context.config),
   OAuth: {
     ...oauthRoutes(context, context.config),
     ...userOAuthRoutes(context.authorizationServer),
@@ -83,8 +93,14 @@ export const createApp = (context: Context): { app: Express; document: object } 
       problems,
     },
     documents: { '/docs/events.json': asyncapiDocument() },
-    gate: { authenticate: (req) => context.authentication.caller(req), authorize },
-    limits: limitsOf(config),
+    gate: {
+      authenticate: (req, { credential }) =>
+        credential === 'renewable'
+          ? context.authentication.renewer(req)
+          : context.authentication.caller(req),
+      authorize,
+    },
+    limits: limitsOf(context),
     bodyLimit: BODY_LIMIT,
     cors: { origins: config.corsOrigins, credentials: true },
     trustedProxies: config.trustedProxies,

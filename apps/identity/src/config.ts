@@ -28,9 +28,33 @@ export const variables = {
     withDefault(seconds(), 30 * 86_400),
     'Seconds that a sign-in with `remember` lasts, and its cookie.',
   ),
+  PERSONAL_ACCESS_TOKEN_TTL: described(
+    withDefault(seconds(), 86_400),
+    'Seconds that a token of a tenant switch lives.',
+  ),
   REFRESH_REUSE_GRACE_SECONDS: described(
     withDefault(int(0, 300), 0),
     'So long after its renewal a token may be renewed once more, by another tab; 0: never.',
+  ),
+  TWO_FACTOR_ISSUER: described(
+    withDefault(matching(/^[^:\r\n]+$/, 'a name without a colon', 100), 'Tessera'),
+    'What authenticator apps list accounts under.',
+  ),
+  TWO_FACTOR_PENDING_TTL: described(
+    withDefault(seconds(3600), 300),
+    'Seconds that a sign-in waits for its second factor.',
+  ),
+  TRUSTED_DEVICE_TTL: described(
+    withDefault(seconds(), 30 * 86_400),
+    'Seconds that a trusted device skips the second factor.',
+  ),
+  LOCKOUT_ATTEMPTS: described(
+    withDefault(int(1, 100), 5),
+    'Wrong codes in a row, or wrong PINs, until the second factor or the PIN is locked.',
+  ),
+  LOCKOUT_SECONDS: described(
+    withDefault(seconds(86_400), 60),
+    'Seconds of the first lock; each further wrong one locks for twice as long, up to a day.',
   ),
   BCRYPT_COST: described(withDefault(int(4, 20), 12), 'Each step doubles the work.'),
   HASH_QUEUE_LIMIT: described(
@@ -40,6 +64,14 @@ export const variables = {
   FRONTEND_URL: described(
     optional(baseUrl()),
     'Where the pages are that mails lead to: /password/reset, /password/forgot, /invitations/accept. Unless given, identity.',
+  ),
+  FRONTEND_LOGIN_URL: described(
+    optional(matching(/^https?:\/\/[^#\s]+$/, 'an http(s) URL', 1000)),
+    'The login page that /oauth/authorize sends a browser to, with `return_to`. Unless given, that of identity.',
+  ),
+  TENANT_CLIENT_REDIRECT_URIS: described(
+    withDefault(list(verbatim(2000), { max: 20 }), []),
+    'Where the client of each tenant may return to; `{slug}` stands for the slug of the tenant.',
   ),
   SMTP_URL: described(
     optional(matching(/^smtps?:\/\/\S+$/, 'an smtp:// or smtps:// URL', 1000)),
@@ -55,19 +87,13 @@ export const variables = {
     optional(verbatim(1000)),
     'Without SMTP_URL: the folder that mails are written into, links and all. For development.',
   ),
-  FRONTEND_LOGIN_URL: described(
-    optional(matching(/^https?:\/\/[^#\s]+$/, 'an http(s) URL', 1000)),
-    'The login page that /oauth/authorize sends a browser to, with `return_to`. Unless given, that of identity.',
-  ),
-  TENANT_CLIENT_REDIRECT_URIS: described(
-    withDefault(list(verbatim(2000), { max: 20 }), []),
-    'Where the client of each tenant may return to; `{slug}` stands for the slug of the tenant.',
-  ),
   RATE_LIMIT_LOGIN: requests(5, 'Sign-ins a minute and address.'),
   RATE_LIMIT_LOGIN_FAILURES: described(
     withDefault(int(1, 1_000_000), 5),
     'Failed sign-ins a minute and account.',
   ),
+  RATE_LIMIT_TWO_FACTOR: requests(5, 'Second factors a minute, by address and by principal.'),
+  RATE_LIMIT_PIN: requests(5, 'PINs a minute, by address and by principal.'),
   RATE_LIMIT_DEFAULT: requests(60, 'Requests a minute and principal.'),
   RATE_LIMIT_ADDRESS: requests(600, 'Requests a minute and address.'),
   RATE_LIMIT_PUBLIC: requests(60, 'Requests a minute and address where no token is needed.'),
@@ -102,24 +128,31 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
   return {
     ...serviceSettings(read),
     issuer: read.ISSUER,
-    frontendLoginUrl: read.FRONTEND_LOGIN_URL,
-    tenantRedirectUris: read.TENANT_CLIENT_REDIRECT_URIS,
     /** Where the pages for people are. */
     pages: read.FRONTEND_URL ?? read.ISSUER,
+    frontendLoginUrl: read.FRONTEND_LOGIN_URL,
+    tenantRedirectUris: read.TENANT_CLIENT_REDIRECT_URIS,
     mail: { smtp: smtpOf(read.SMTP_URL, read.MAIL_FROM), directory: read.MAIL_DIRECTORY },
     keyEncryptionKeys: read.KEY_ENCRYPTION_KEYS.map(encryptionKey),
     /** In seconds. */
     lifetimes: {
       accessToken: read.ACCESS_TOKEN_TTL,
+      personalAccessToken: read.PERSONAL_ACCESS_TOKEN_TTL,
       reuseGrace: read.REFRESH_REUSE_GRACE_SECONDS,
       session: read.SESSION_TTL,
       remembered: read.REMEMBER_TTL,
+      pendingSignIn: read.TWO_FACTOR_PENDING_TTL,
+      deviceTrust: read.TRUSTED_DEVICE_TTL,
     },
+    twoFactorIssuer: read.TWO_FACTOR_ISSUER,
+    lockout: { attempts: read.LOCKOUT_ATTEMPTS, firstLock: read.LOCKOUT_SECONDS },
     passwords: { cost: read.BCRYPT_COST, queueLimit: read.HASH_QUEUE_LIMIT },
     /** Requests a minute. */
     limits: {
       login: read.RATE_LIMIT_LOGIN,
       loginFailures: read.RATE_LIMIT_LOGIN_FAILURES,
+      twoFactor: read.RATE_LIMIT_TWO_FACTOR,
+      pin: read.RATE_LIMIT_PIN,
       principal: read.RATE_LIMIT_DEFAULT,
       address: read.RATE_LIMIT_ADDRESS,
       public: read.RATE_LIMIT_PUBLIC,

@@ -1,23 +1,41 @@
 import { migrate } from '@tessera/database-kit';
 import { createPublisher } from '@tessera/event-bus';
-import { createLogger, createMetrics, type Logger, type Metrics } from '@tessera/http-kit';
+import {
+  type Counters,
+  createAttempts,
+  createCounters,
+  createLogger,
+  createMetrics,
+  type Logger,
+  type Metrics,
+} from '@tessera/http-kit';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
 import { createVault } from './encryption.ts';
+import { DevicesRepository } from './features/devices/devices.repository.ts';
+import { DevicesService } from './features/devices/devices.service.ts';
 import { MeRepository } from './features/me/me.repository.ts';
 import { MeService } from './features/me/me.service.ts';
 import { MembersRepository } from './features/members/members.repository.ts';
 import { MembersService } from './features/members/members.service.ts';
+import { PinRepository } from './features/pin/pin.repository.ts';
+import { PinService } from './features/pin/pin.service.ts';
 import { PoliciesService } from './features/policies/policies.service.ts';
 import { ProfileRepository } from './features/profile/profile.repository.ts';
 import { ProfileService } from './features/profile/profile.service.ts';
 import { ensureBuiltInRoles } from './features/roles/built-in-roles.ts';
-import { failedAttempts } from './features/sign-in/failed-attempts.ts';
+import { SessionsRepository } from './features/sessions/sessions.repository.ts';
+import { SessionsService } from './features/sessions/sessions.service.ts';
+import { PasswordConfirmation } from './features/sign-in/password-confirmation.ts';
 import { SignInRepository } from './features/sign-in/sign-in.repository.ts';
 import { SignInService } from './features/sign-in/sign-in.service.ts';
+import { createTotp, type Totp } from './features/two-factor/totp.ts';
+import { TwoFactorRepository } from './features/two-factor/two-factor.repository.ts';
+import { TwoFactorService } from './features/two-factor/two-factor.service.ts';
 import { startHousekeeping } from './housekeeping.ts';
+import { Lockout } from './lockout.ts';
 import { startMail } from './mail/mail.ts';
 import { MailOutbox } from './mail/outbox.ts';
 import { AuthorizationServer } from './oauth/user/server.ts';
@@ -25,7 +43,8 @@ import { startRelay } from './outbox/relay.ts';
 import { Passwords } from './passwords.ts';
 import { sessionCookie } from './session-cookie.ts';
 import { Authentication } from './tokens/authenticate.ts';
-import { issueTokens } from './tokens/issue.ts';
+import { issueTokens, signTokens } from './tokens/issue.ts';
+import { renewTokens } from './tokens/renew.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
 
 /** Every long-lived dependency. */
@@ -35,11 +54,17 @@ export interface Context {
   readonly metrics: Metrics;
   readonly pool: Pool;
   readonly database: Database;
+  readonly counters: Counters;
   readonly keys: SigningKeys;
   readonly mail: MailOutbox;
   readonly authentication: Authentication;
   readonly authorizationServer: AuthorizationServer;
   readonly signIn: SignInService;
+  readonly twoFactor: TwoFactorService;
+  readonly pins: PinService;
+  readonly devices: DevicesService;
+  readonly passwordConfirmation: PasswordConfirmation;
+  readonly sessions: SessionsService;
   readonly me: MeService;
   readonly profiles: ProfileService;
   readonly policies: PoliciesService;
@@ -54,6 +79,7 @@ export interface Context {
 /** What tests put in the place of the real thing. */
 export interface Overrides {
   readonly logger?: Logger;
+  readonly totp?: Totp;
   /** See every request before it is routed. */
   readonly observers?: readonly RequestHandler[];
 }
@@ -62,11 +88,33 @@ export interface Overrides {
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('identity', config.logLevel);
   const { pool, database } = createDatabase(config.database, logger);
+  const counters = createCounters(config.redisUrl, 'identity', logger);
   const vault = createVault(config.keyEncryptionKeys);
   const keys = new SigningKeys(database, vault);
   const mail = new MailOutbox(pool, vault, config);
   const issueToken = issueTokens(keys, config.issuer);
   const me = new MeService(new MeRepository(database));
+  const passwords = new Passwords(config.passwords);
+  const devices = new DevicesService(new DevicesRepository(database), config.lifetimes.deviceTrust);
+  /** Wrong passwords a minute, by account. */
+  const failuresOf = (name: string, message: string) =>
+    createAttempts({
+      ...{ name, message, window: 60, most: config.limits.loginFailures },
+      store: counters.store(`${name}:`),
+    });
+  const passwordConfirmation = new PasswordConfirmation({
+    database,
+    passwords,
+    failedAttempts: failuresOf('password', 'Too many wrong passwords. Try again later.'),
+  });
+  const signIn = new SignInService({
+    repository: new SignInRepository(database, issueToken),
+    passwords,
+    devices,
+    failedAttempts: failuresOf('login-account', 'Too many failed sign-ins. Try again later.'),
+    lifetimes: config.lifetimes,
+    logger,
+  });
   /** What runs in the background; stopped in the opposite order. */
   const running: { stop(): Promise<void> }[] = [];
 
@@ -94,6 +142,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     metrics: createMetrics(),
     pool,
     database,
+    counters,
     keys,
     mail,
     authentication: new Authentication(pool, keys, config.issuer),
@@ -101,13 +150,37 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       ...config,
       cookieName: sessionCookie(config).name,
     }),
-    signIn: new SignInService({
-      repository: new SignInRepository(database, issueToken),
-      passwords: new Passwords(config.passwords),
-      failedAttempts: failedAttempts(config.limits.loginFailures),
-      lifetimes: config.lifetimes,
-      logger,
+    signIn,
+    twoFactor: new TwoFactorService({
+      repository: new TwoFactorRepository(database),
+      totp: overrides.totp ?? createTotp(config.twoFactorIssuer),
+      vault,
+      lockout: new Lockout(pool, 'two_factors', config.lockout),
+      passwords: passwordConfirmation,
+      devices,
+      signIn,
     }),
+    pins: new PinService({
+      repository: new PinRepository(database),
+      passwords,
+      lockout: new Lockout(pool, 'pins', config.lockout),
+      confirmation: passwordConfirmation,
+    }),
+    devices,
+    passwordConfirmation,
+    sessions: new SessionsService(
+      new SessionsRepository({
+        database,
+        renewToken: renewTokens(signTokens(keys, config.issuer), {
+          login: config.lifetimes.accessToken,
+          switch: config.lifetimes.personalAccessToken,
+          grace: config.lifetimes.reuseGrace,
+        }),
+        issueToken,
+        devices,
+      }),
+      config.lifetimes.personalAccessToken,
+    ),
     me,
     profiles: new ProfileService(new ProfileRepository(database)),
     policies: new PoliciesService(me),
@@ -126,6 +199,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
 
     async stop() {
       for (const part of running.splice(0).reverse()) await part.stop();
+      await counters.stop();
       await database.$disconnect();
       await pool.end();
     },

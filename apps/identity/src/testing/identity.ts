@@ -36,6 +36,8 @@ export const testEnvironment = (databaseUrl: string): Record<string, string> => 
   LOG_LEVEL: 'silent',
   RATE_LIMIT_LOGIN: '0',
   RATE_LIMIT_LOGIN_FAILURES: '1000000',
+  RATE_LIMIT_TWO_FACTOR: '0',
+  RATE_LIMIT_PIN: '0',
   RATE_LIMIT_DEFAULT: '0',
   RATE_LIMIT_ADDRESS: '0',
   RATE_LIMIT_PUBLIC: '0',

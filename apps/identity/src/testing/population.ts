@@ -5,6 +5,7 @@ import type { Agent } from 'supertest';
 import type { Database } from '../database.ts';
 import type { Tenant, User } from '../generated/prisma/client.ts';
 import { digest, newSecret } from '../secrets.ts';
+import { Authenticator } from './authenticator.ts';
 
 export const PASSWORD = 'Correct-horse-7-battery';
 
@@ -94,7 +95,7 @@ export class Population {
     return user;
   }
 
-  /** Signs a user in as a person would. */
+  /** Signs a user in as a person would, as far as a password leads. */
   async signIn(user: User): Promise<Bearer> {
     const password = this.#passwords.get(user.id);
     const { status, body } = await this.#http
@@ -102,6 +103,26 @@ export class Population {
       .send({ email: user.email, password });
     if (status !== 200) throw new Error(`${user.email} was not let in: ${JSON.stringify(body)}`);
     return { authorization: `Bearer ${body.data.token}` };
+  }
+
+  /** Turns on the second factor of a user who is signed in. */
+  async enableTwoFactor(user: User, bearer: Bearer): Promise<Authenticator> {
+    const { body } = await this.#http.post('/api/auth/2fa/enable').set(bearer);
+    const { secret, recovery_codes: recoveryCodes } = body.data;
+    const authenticator = new Authenticator(this.#database, user.id, { secret, recoveryCodes });
+    const code = await authenticator.code();
+    const { status } = await this.#http.post('/api/auth/2fa/confirm').set(bearer).send({ code });
+    if (status !== 200) throw new Error(`The second factor of ${user.email} was not confirmed.`);
+    return authenticator;
+  }
+
+  /** Sets the PIN of a user who is signed in: later sign-ins need it. */
+  async setPin(bearer: Bearer, pin: string): Promise<void> {
+    const { status } = await this.#http
+      .post('/api/auth/pin/set')
+      .set(bearer)
+      .send({ pin, pin_confirmation: pin });
+    if (status !== 200) throw new Error(`The PIN ${pin} was not set.`);
   }
 
   /** Headers of a new, signed-in member of the tenant who holds these actions. */

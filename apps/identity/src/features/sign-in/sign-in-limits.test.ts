@@ -1,7 +1,5 @@
-import { until } from '@tessera/local-stack';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { PASSWORD } from '../../testing/population.ts';
-import { failedAttempts } from './failed-attempts.ts';
 
 const running: TestIdentity[] = [];
 const start = async (environment: Record<string, string>): Promise<TestIdentity> => {
@@ -82,21 +80,6 @@ describe('for one account', () => {
     for (let i = 0; i < 6; i += 1) {
       expect((await attempt(identity, email, PASSWORD)).status).toBe(200);
     }
-  });
-
-  test('the lock ends by itself', async () => {
-    const attempts = failedAttempts(1, { windowSeconds: 1 });
-    await attempts.take('ada');
-    await expect(attempts.take('ada')).rejects.toMatchObject({
-      status: 429,
-      headers: { 'Retry-After': '1' },
-    });
-    await until(() =>
-      attempts.take('ada').then(
-        () => true,
-        () => false,
-      ),
-    );
   });
 });
 

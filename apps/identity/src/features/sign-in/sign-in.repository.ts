@@ -1,10 +1,13 @@
-import type { Database } from '../../database.ts';
+import { type Actor, note } from '../../activity.ts';
+import type { Database, Transaction } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { digest } from '../../secrets.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { IssueToken } from '../../tokens/issue.ts';
 import { endSession, revokeToken } from '../../tokens/revoke.ts';
+import { lockUser } from '../../users.ts';
 
 export interface Account {
   readonly id: string;
@@ -13,15 +16,17 @@ export interface Account {
   readonly lastName: string;
   readonly passwordHash: string | null;
   readonly isActive: boolean;
+  readonly isServiceAccount: boolean;
   /** Where the next sign-in starts. */
   readonly tenantId: string | null;
+  readonly hasTwoFactor: boolean;
+  readonly hasPin: boolean;
 }
 
 export interface NewSession {
-  /** As the password was checked. */
-  readonly account: Account;
-  /** The same password, hashed with more work. */
-  readonly newHash: string | null;
+  readonly deviceId: string;
+  /** How the user proved who they are (RFC 8176). */
+  readonly amr: readonly string[];
   readonly secret: string;
   /** In seconds. */
   readonly lifetime: number;
@@ -32,6 +37,18 @@ export interface NewSession {
 /** Who signs in without a client of their own: the frontends of this very service. */
 const FIRST_PARTY = 'first-party';
 
+/** What is needed to judge a sign-in, in one statement. */
+const ACCOUNT = Prisma.sql`
+  SELECT u.id, u.email, u.first_name AS "firstName", u.last_name AS "lastName",
+    u.password_hash AS "passwordHash", u.is_active AS "isActive",
+    u.is_service_account AS "isServiceAccount",
+    (SELECT m.tenant_id FROM identity.memberships m WHERE m.user_id = u.id
+      ORDER BY m.tenant_id IS NOT DISTINCT FROM u.tenant_id DESC, m.created_at LIMIT 1) AS "tenantId",
+    EXISTS (SELECT FROM identity.two_factors f
+      WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL) AS "hasTwoFactor",
+    EXISTS (SELECT FROM identity.pins p WHERE p.user_id = u.id) AS "hasPin"
+  FROM identity.users u`;
+
 export class SignInRepository {
   readonly #database: Database;
   readonly #issueToken: IssueToken;
@@ -41,63 +58,81 @@ export class SignInRepository {
     this.#issueToken = issueToken;
   }
 
-  /** The account with this address, and its default tenant: the last one, or the first that it joined. */
-  async account(email: string): Promise<Account | null> {
-    const found = await this.#database.user.findUnique({
-      where: { email },
-      include: { memberships: { select: { tenantId: true }, orderBy: { createdAt: 'asc' } } },
-    });
-    if (!found) return null;
-    const tenants = found.memberships.map(({ tenantId }) => tenantId);
-    const isMember = found.tenantId !== null && tenants.includes(found.tenantId);
-    return { ...found, tenantId: isMember ? found.tenantId : (tenants[0] ?? null) };
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#database.$transaction(work);
   }
 
-  /** Opens a session with its first token; null when the account was changed since it was read. */
-  openSession(session: NewSession): Promise<string | null> {
-    const { account, newHash, secret, lifetime, tokenLifetime, origin } = session;
-    const { id: userId, tenantId, passwordHash } = account;
-    return this.#database.$transaction(async (tx) => {
-      const now = new Date();
-      // Locks the row: whoever changes the password ends the sessions before it, and finds this one.
-      const { count } = await tx.user.updateMany({
-        where: { id: userId, passwordHash, isActive: true },
-        data: { lastLoginAt: now, ...(newHash && { passwordHash: newHash }) },
-      });
-      if (count === 0) return null;
-      const { id: sessionId } = await tx.session.create({
-        data: {
-          userId,
-          secretHash: new Uint8Array(digest(secret)),
-          expiresAt: new Date(+now + lifetime * 1000),
-          ...origin,
-        },
-      });
-      await tx.activityEntry.create({ data: { userId, tenantId, action: 'login', ...origin } });
-      return this.#issueToken(tx, {
-        ...{ userId, tenantId, sessionId, clientId: FIRST_PARTY, use: 'login' },
-        lifetime: tokenLifetime,
-      });
+  /** The account with this address, and its default tenant: the last one, or the first that it joined. */
+  async account(email: string): Promise<Account | null> {
+    const [found] = await this.#database.$queryRaw<Account[]>`${ACCOUNT} WHERE u.email = ${email}`;
+    return found ?? null;
+  }
+
+  /** The account as it is now, and stays until the transaction ends. */
+  async lockedAccount(tx: Transaction, id: string): Promise<Account | null> {
+    await lockUser(tx, id);
+    const [found] = await tx.$queryRaw<Account[]>`${ACCOUNT} WHERE u.id = ${id}::uuid`;
+    return found ?? null;
+  }
+
+  async keepHash(tx: Transaction, id: string, passwordHash: string): Promise<void> {
+    await tx.user.update({ where: { id }, data: { passwordHash } });
+  }
+
+  /** Issues the token of a sign-in that waits for its second factor. */
+  async suspend(
+    tx: Transaction,
+    { id: userId }: Account,
+    { remember, lifetime }: { readonly remember: boolean; readonly lifetime: number },
+  ): Promise<string> {
+    const grant = { userId, tenantId: null, sessionId: null, clientId: FIRST_PARTY, lifetime };
+    return this.#issueToken(tx, { ...grant, use: 'two_factor', remember });
+  }
+
+  /** Spends the token of a sign-in that waited; null when it is spent or revoked. */
+  async resume(tx: Transaction, tokenId: string): Promise<{ readonly remember: boolean } | null> {
+    const [token] = await tx.token.updateManyAndReturn({
+      where: { id: tokenId, use: 'two_factor', revokedAt: null },
+      data: { revokedAt: new Date() },
+      select: { remember: true },
+    });
+    return token ?? null;
+  }
+
+  /** Opens a session and gives its first token. */
+  async openSession(tx: Transaction, account: Account, session: NewSession): Promise<string> {
+    const { id: userId, tenantId, hasPin } = account;
+    const { deviceId, amr, secret, lifetime, tokenLifetime, origin } = session;
+    const now = new Date();
+    await tx.user.update({ where: { id: userId }, data: { lastLoginAt: now } });
+    const { id: sessionId } = await tx.session.create({
+      data: {
+        ...{ userId, deviceId, amr: [...amr], pinPending: hasPin },
+        secretHash: new Uint8Array(digest(secret)),
+        expiresAt: new Date(+now + lifetime * 1000),
+        ...origin,
+      },
+    });
+    await note(tx, { userId, tenantId, ...origin }, 'login');
+    return this.#issueToken(tx, {
+      ...{ userId, tenantId, sessionId, clientId: FIRST_PARTY, use: 'login' },
+      lifetime: tokenLifetime,
     });
   }
 
   /** Ends the session of a token, or the token alone where it has none. */
-  async endSession(caller: UserCaller, origin: Origin): Promise<void> {
-    const { id: userId, tokenId, sessionId, tenant } = caller;
+  async endSession({ tokenId, sessionId }: UserCaller, actor: Actor): Promise<void> {
+    const { userId } = actor;
     await this.#database.$transaction(async (tx) => {
       const gone = sessionId
         ? await endSession(tx, { sessionId, userId }, 'logout')
         : await revokeToken(tx, { tokenId, userId }, 'logout');
-      await tx.activityEntry.create({
-        data: { userId, tenantId: tenant?.id ?? null, action: 'logout', ...origin },
-      });
+      await note(tx, actor, 'logout');
       await enqueue(tx, gone);
     });
   }
 
   async recordFailure({ id: userId, tenantId }: Account, origin: Origin): Promise<void> {
-    await this.#database.activityEntry.create({
-      data: { userId, tenantId, action: 'login_failed', ...origin },
-    });
+    await note(this.#database, { userId, tenantId, ...origin }, 'login_failed');
   }
 }

@@ -1,11 +1,15 @@
-import { HttpError, type Logger } from '@tessera/http-kit';
+import { type Attempts, HttpError, type Logger, unauthenticated } from '@tessera/http-kit';
+import { actorOf } from '../../activity.ts';
 import type { Config } from '../../config.ts';
+import type { Transaction } from '../../database.ts';
+import type { Origin } from '../../origin.ts';
 import type { Passwords } from '../../passwords.ts';
 import { newSecret } from '../../secrets.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import type { FailedAttempts } from './failed-attempts.ts';
-import type { Origin } from '../../origin.ts';
+import type { DevicesService } from '../devices/devices.service.ts';
 import type { Account, SignInRepository } from './sign-in.repository.ts';
+
+export type { Account };
 
 export interface Credentials {
   readonly email: string;
@@ -13,6 +17,13 @@ export interface Credentials {
   readonly remember: boolean;
 }
 
+/** Where a sign-in comes from. */
+export interface Client extends Origin {
+  /** The value of the device cookie. */
+  readonly deviceSecret: string | null;
+}
+
+/** A sign-in that is done, and what a browser keeps of it. */
 export interface SignedIn {
   readonly account: Account;
   readonly token: string;
@@ -20,14 +31,38 @@ export interface SignedIn {
   readonly expiresIn: number;
   /** Seconds that the session lives: so long can the token be renewed. */
   readonly sessionExpiresIn: number;
+  /** Nothing is served until the PIN is verified (decision I3). */
+  readonly requiresPin: boolean;
   /** The value of the session cookie. */
   readonly sessionSecret: string;
+  /** Whether the session cookie outlives the browser. */
+  readonly remember: boolean;
+  readonly deviceId: string;
+  /** The value of the device cookie. */
+  readonly deviceSecret: string;
+}
+
+/** A sign-in that waits for its second factor (decision I2). */
+export interface SuspendedSignIn {
+  /** Good for nothing but the second factor. */
+  readonly pendingToken: string;
+  /** Seconds that it lives. */
+  readonly expiresIn: number;
+}
+
+/** Who has proved to be an account, by which means (RFC 8176). */
+interface Proof {
+  readonly account: Account;
+  readonly amr: readonly string[];
+  readonly remember: boolean;
 }
 
 interface Dependencies {
   readonly repository: SignInRepository;
   readonly passwords: Passwords;
-  readonly failedAttempts: FailedAttempts;
+  readonly devices: DevicesService;
+  /** By address of an account, whether or not it exists. */
+  readonly failedAttempts: Attempts;
   readonly lifetimes: Config['lifetimes'];
   readonly logger: Logger;
 }
@@ -35,6 +70,7 @@ interface Dependencies {
 const invalidCredentials = (): HttpError =>
   new HttpError(401, 'invalid_credentials', 'The e-mail address or the password is wrong.');
 
+/** Every way into a session ends here, whoever asks: routes or pages. */
 export class SignInService {
   readonly #use: Dependencies;
 
@@ -43,49 +79,106 @@ export class SignInService {
   }
 
   /**
-   * Checks address and password and opens a session. Whatever is wrong, and whether or not the account
-   * exists, the answer and the time it takes are the same: 401, and 429 after too many failures.
+   * Checks address and password, then opens a session, or asks for the second factor. Whatever is wrong,
+   * and whether or not the account exists, the answer and the time it takes are the same: 401, and 429
+   * after too many failures. Those do not count where the account was signed in before (decision B4).
    */
-  async signIn(given: Credentials, origin: Origin): Promise<SignedIn> {
-    const { repository, failedAttempts, lifetimes } = this.#use;
-    await failedAttempts.take(given.email);
-    const judged = await this.#judge(given).catch(async (error: unknown) => {
-      await failedAttempts.giveBack(given.email);
-      throw error;
-    });
-    if (!judged.admitted) {
-      this.#noteFailure(judged.account, origin);
+  async signIn(given: Credentials, client: Client): Promise<SignedIn | SuspendedSignIn> {
+    const { repository } = this.#use;
+    const account = await repository.account(given.email);
+    const owner = await this.#use.devices.ownerOf(client.deviceSecret);
+    const isRecognised = owner !== null && owner === account?.id;
+    const admitted = await this.#judge(given, account, isRecognised);
+    if (!admitted) {
+      this.#noteFailure(account, client);
       throw invalidCredentials();
     }
-    await failedAttempts.giveBack(given.email);
-    const { account } = judged;
-    const sessionSecret = newSecret();
-    const lifetime = given.remember ? lifetimes.remembered : lifetimes.session;
-    const token = await repository.openSession({
-      account,
-      newHash: await this.#upgraded(given.password, judged.hash),
-      secret: sessionSecret,
-      lifetime,
-      tokenLifetime: lifetimes.accessToken,
-      origin,
+    const newHash = await this.#upgraded(given.password, admitted.passwordHash);
+    return repository.transaction(async (tx) => {
+      const now = await repository.lockedAccount(tx, admitted.id);
+      // Changed since the password was checked.
+      if (!now || now.passwordHash !== admitted.passwordHash || !now.isActive) {
+        throw invalidCredentials();
+      }
+      if (newHash !== null) await repository.keepHash(tx, now.id, newHash);
+      const proof = { account: now, amr: ['pwd'], remember: given.remember };
+      return (await this.#needsTwoFactor(tx, now, client))
+        ? this.#suspend(tx, proof)
+        : this.#open(tx, proof, client);
     });
-    if (token === null) throw invalidCredentials();
-    const expiresIn = lifetimes.accessToken;
-    return { account, token, expiresIn, sessionExpiresIn: lifetime, sessionSecret };
+  }
+
+  /**
+   * Ends a sign-in that waited for its second factor, which has been given: `amr` says how (RFC 8176). 401
+   * when it ended already, or was revoked meanwhile.
+   */
+  async resume(
+    tx: Transaction,
+    { id, tokenId }: UserCaller,
+    amr: readonly string[],
+    client: Client,
+  ): Promise<SignedIn> {
+    const { repository } = this.#use;
+    const account = await repository.lockedAccount(tx, id);
+    const pending = await repository.resume(tx, tokenId);
+    if (!account?.isActive || !pending) throw unauthenticated();
+    const proof = { account, amr: ['pwd', ...amr], remember: pending.remember };
+    return this.#open(tx, proof, client);
   }
 
   /** Ends the session behind a token, with every token that hangs on it. */
   signOut(caller: UserCaller, origin: Origin): Promise<void> {
-    return this.#use.repository.endSession(caller, origin);
+    return this.#use.repository.endSession(caller, actorOf(caller, origin));
   }
 
-  async #judge({ email, password }: Credentials): Promise<Judgement> {
-    const account = await this.#use.repository.account(email);
-    const hash = account?.passwordHash ?? null;
-    const matches = await this.#use.passwords.matches(password, hash);
-    return account && hash && matches && account.isActive
-      ? { admitted: true, account, hash }
-      : { admitted: false, account };
+  /** The account as the password was checked; null where it admits nobody. */
+  async #judge(
+    { email, password }: Credentials,
+    account: Account | null,
+    isRecognised: boolean,
+  ): Promise<(Account & { readonly passwordHash: string }) | null> {
+    const { failedAttempts, passwords } = this.#use;
+    if (!isRecognised) await failedAttempts.take(email);
+    const giveBack = () => (isRecognised ? undefined : failedAttempts.giveBack(email));
+    const passwordHash = account?.passwordHash ?? null;
+    const matches = await passwords.matches(password, passwordHash).catch(async (error) => {
+      await giveBack();
+      throw error;
+    });
+    const isAdmitted = matches && account?.isActive && !account.isServiceAccount;
+    if (!isAdmitted || passwordHash === null) return null;
+    await giveBack();
+    return { ...account, passwordHash };
+  }
+
+  async #needsTwoFactor(tx: Transaction, account: Account, client: Client): Promise<boolean> {
+    if (!account.hasTwoFactor) return false;
+    return !(await this.#use.devices.isTrusted(tx, account.id, client.deviceSecret));
+  }
+
+  async #suspend(tx: Transaction, { account, remember }: Proof): Promise<SuspendedSignIn> {
+    const lifetime = this.#use.lifetimes.pendingSignIn;
+    const pendingToken = await this.#use.repository.suspend(tx, account, { remember, lifetime });
+    return { pendingToken, expiresIn: lifetime };
+  }
+
+  async #open(tx: Transaction, proof: Proof, client: Client): Promise<SignedIn> {
+    const { repository, devices, lifetimes } = this.#use;
+    const { account, amr, remember } = proof;
+    const { deviceSecret, ...origin } = client;
+    const device = await devices.record(tx, account.id, deviceSecret, origin);
+    const sessionSecret = newSecret();
+    const sessionExpiresIn = remember ? lifetimes.remembered : lifetimes.session;
+    const token = await repository.openSession(tx, account, {
+      ...{ deviceId: device.id, amr, secret: sessionSecret, origin },
+      lifetime: sessionExpiresIn,
+      tokenLifetime: lifetimes.accessToken,
+    });
+    return {
+      ...{ account, token, expiresIn: lifetimes.accessToken, sessionExpiresIn },
+      ...{ requiresPin: account.hasPin, sessionSecret, remember },
+      ...{ deviceId: device.id, deviceSecret: device.secret },
+    };
   }
 
   /** The hash to keep from now on, where the old one was made with less work; not worth a refusal. */
@@ -102,7 +195,3 @@ export class SignInService {
     });
   }
 }
-
-type Judgement =
-  | { readonly admitted: true; readonly account: Account; readonly hash: string }
-  | { readonly admitted: false; readonly account: Account | null };

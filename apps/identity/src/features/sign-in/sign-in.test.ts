@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import bcrypt from 'bcrypt';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
+import { cookieValueOf, setCookieOf } from '../../testing/cookies.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { PASSWORD } from '../../testing/population.ts';
 import { claimsOf } from '../../testing/tokens.ts';
@@ -17,9 +18,8 @@ afterAll(() => identity.stop());
 
 const login = (body: object) =>
   identity.http.post('/api/auth/login').set('user-agent', 'jest').send(body);
-const cookieOf = (answer: { headers: Record<string, string> }): string =>
-  String(answer.headers['set-cookie']);
-const secretOf = (cookie: string): string => /session=([^;]*)/.exec(cookie)?.[1] ?? '';
+const SESSION = '__Host-session';
+
 describe('signing in', () => {
   test('gives a token, a user and how long they last', async () => {
     const answer = await login({ email: user.email, password: PASSWORD });
@@ -52,11 +52,14 @@ describe('signing in', () => {
   });
 
   test('sets a cookie for the web session, of which only a digest is kept', async () => {
-    const first = cookieOf(await login({ email: user.email, password: PASSWORD }));
-    const second = cookieOf(await login({ email: user.email, password: PASSWORD }));
-    expect(first).toMatch(/^__Host-session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
-    expect(secretOf(second)).not.toBe(secretOf(first));
-    const secretHash = new Uint8Array(hash('sha256', secretOf(first), 'buffer'));
+    const first = await login({ email: user.email, password: PASSWORD });
+    const second = await login({ email: user.email, password: PASSWORD });
+    expect(setCookieOf(first, SESSION)).toMatch(
+      /^__Host-session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    );
+    const secret = cookieValueOf(first, SESSION) ?? '';
+    expect(cookieValueOf(second, SESSION)).not.toBe(secret);
+    const secretHash = new Uint8Array(hash('sha256', secret, 'buffer'));
     const session = await identity.context.database.session.findUniqueOrThrow({
       where: { secretHash },
       include: { tokens: true },
@@ -67,7 +70,7 @@ describe('signing in', () => {
 
   test('with `remember` the cookie lasts 30 days', async () => {
     const answer = await login({ email: user.email, password: PASSWORD, remember: true });
-    expect(cookieOf(answer)).toMatch(/; Max-Age=2592000;/);
+    expect(setCookieOf(answer, SESSION)).toMatch(/; Max-Age=2592000;/);
   });
 
   test('the cookie travels without TLS in local mode only', async () => {
@@ -75,7 +78,9 @@ describe('signing in', () => {
     try {
       const { email } = await local.people.user();
       const answer = await local.http.post('/api/auth/login').send({ email, password: PASSWORD });
-      expect(cookieOf(answer)).toMatch(/^session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
+      expect(setCookieOf(answer, 'session')).toMatch(
+        /^session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/,
+      );
     } finally {
       await local.stop();
     }

@@ -1,0 +1,89 @@
+import { notFound } from '@tessera/http-kit';
+import { type Actor, actorOf, note } from '../../activity.ts';
+import type { Transaction } from '../../database.ts';
+import type { Device } from '../../generated/prisma/client.ts';
+import type { Origin } from '../../origin.ts';
+import type { UserCaller } from '../../tokens/caller.ts';
+import type { DevicesRepository } from './devices.repository.ts';
+
+/** What a sign-in knows of the device that it comes from. */
+export interface RecordedDevice {
+  readonly id: string;
+  /** The value of its cookie. */
+  readonly secret: string;
+  /** The user never signed in from it before. */
+  readonly isNew: boolean;
+}
+
+export interface ListedDevice extends Device {
+  readonly isTrusted: boolean;
+  /** The caller's own. */
+  readonly isCurrent: boolean;
+}
+
+const isTrusted = ({ trustedUntil }: Device): boolean => +(trustedUntil ?? 0) > Date.now();
+
+/** Where users sign in from, and which of these places are trusted (decision I7). */
+export class DevicesService {
+  readonly #repository: DevicesRepository;
+  readonly #trustLifetime: number;
+
+  /** `trustLifetime` in seconds. */
+  constructor(repository: DevicesRepository, trustLifetime: number) {
+    this.#repository = repository;
+    this.#trustLifetime = trustLifetime;
+  }
+
+  /** Whose device has this secret; null without one. */
+  async ownerOf(secret: string | null): Promise<string | null> {
+    return secret && this.#repository.ownerOf(secret);
+  }
+
+  /** Whether the secret is that of a device of this user which skips the second factor. */
+  async isTrusted(tx: Transaction, userId: string, secret: string | null): Promise<boolean> {
+    const device = secret && (await this.#repository.find(tx, userId, secret));
+    return device ? isTrusted(device) : false;
+  }
+
+  /** Notes that a user signs in from a device. The user is locked. */
+  async record(
+    tx: Transaction,
+    userId: string,
+    secret: string | null,
+    origin: Origin,
+  ): Promise<RecordedDevice> {
+    const known = secret && (await this.#repository.find(tx, userId, secret));
+    if (!secret || !known) return this.#repository.recordStranger(tx, userId, origin);
+    await this.#repository.recogniseAgain(tx, known.id, origin);
+    return { id: known.id, secret, isNew: false };
+  }
+
+  /** From now on the device skips the second factor, for as long as trust lasts. */
+  async trust(tx: Transaction, deviceId: string, actor: Actor): Promise<void> {
+    const until = new Date(Date.now() + this.#trustLifetime * 1000);
+    await this.#repository.trust(tx, deviceId, until);
+    await note(tx, actor, 'device_trusted');
+  }
+
+  /** No device of the user skips the second factor any more. Devices and sessions stay. */
+  async endTrust(tx: Transaction, userId: string): Promise<void> {
+    await this.#repository.endTrust(tx, userId);
+  }
+
+  /** The caller's devices, the last used first. */
+  async list({ id, sessionId }: UserCaller): Promise<ListedDevice[]> {
+    const current = sessionId && (await this.#repository.deviceOfSession(sessionId));
+    const devices = await this.#repository.list(id);
+    return devices.map((device) => ({
+      ...device,
+      isTrusted: isTrusted(device),
+      isCurrent: device.id === current,
+    }));
+  }
+
+  /** Removes a device of the caller and ends its sessions; 404 where they have none with this id. */
+  async revoke(caller: UserCaller, deviceId: string, origin: Origin): Promise<void> {
+    const isRemoved = await this.#repository.remove(actorOf(caller, origin), deviceId);
+    if (!isRemoved) throw notFound('The device');
+  }
+}

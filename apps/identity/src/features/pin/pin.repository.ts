@@ -1,0 +1,61 @@
+import { type Actor, note } from '../../activity.ts';
+import type { Database } from '../../database.ts';
+import { UNLOCKED } from '../../lockout.ts';
+import { lockUser } from '../../users.ts';
+
+export class PinRepository {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async hash(userId: string): Promise<string | null> {
+    const pin = await this.#database.pin.findUnique({ where: { userId } });
+    return pin?.hash ?? null;
+  }
+
+  /** False where the user has one already. */
+  set(actor: Actor, hash: string): Promise<boolean> {
+    const { userId } = actor;
+    return this.#database.$transaction(async (tx) => {
+      await lockUser(tx, userId);
+      const { count } = await tx.pin.createMany({ data: { userId, hash }, skipDuplicates: true });
+      if (count === 1) await note(tx, actor, 'pin_set');
+      return count === 1;
+    });
+  }
+
+  /** The right PIN was given: the session with all its tokens is open, and nothing counts as wrong. */
+  async unlock(userId: string, sessionId: string | null): Promise<void> {
+    await this.#database.$transaction(async (tx) => {
+      await lockUser(tx, userId);
+      await tx.pin.updateMany({ where: { userId }, data: UNLOCKED });
+      if (sessionId === null) return;
+      await tx.session.updateMany({
+        where: { id: sessionId, userId, pinPending: true },
+        data: { pinPending: false, amr: { push: 'pin' } },
+      });
+    });
+  }
+
+  /** Removes the PIN, and with it what waits for one. False where there is none. */
+  remove(actor: Actor): Promise<boolean> {
+    const { userId } = actor;
+    return this.#database.$transaction(async (tx) => {
+      await lockUser(tx, userId);
+      const { count } = await tx.pin.deleteMany({ where: { userId } });
+      if (count === 0) return false;
+      await tx.session.updateMany({
+        where: { userId, pinPending: true },
+        data: { pinPending: false },
+      });
+      await note(tx, actor, 'pin_disabled');
+      return true;
+    });
+  }
+
+  async noteFailure(actor: Actor): Promise<void> {
+    await note(this.#database, actor, 'pin_failed');
+  }
+}

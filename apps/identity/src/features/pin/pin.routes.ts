@@ -1,0 +1,68 @@
+import { bool, matching, named, oneOf, shape, verbatim } from '@tessera/fields';
+import { invalidField, type RouteTable } from '@tessera/http-kit';
+import { personOf } from '../../access.ts';
+import { done, route, success } from '../../http.ts';
+import { originOf } from '../../origin.ts';
+import type { PinService } from './pin.service.ts';
+
+const pin = matching(/^[0-9]{6}$/, '6 digits', 6);
+
+export const pinRoutes = (pins: PinService): RouteTable => ({
+  showPinStatus: route({
+    method: 'get',
+    path: '/api/auth/pin/status',
+    permission: 'authenticated',
+    admits: ['pin_required'],
+    summary: 'Whether there is a PIN',
+    responses: { 200: success(named('PinStatus', shape({ enabled: bool() }))) },
+    async handler({ caller, reply }) {
+      const enabled = await pins.isEnabled(personOf(caller));
+      return reply(200, { success: true, data: { enabled } });
+    },
+  }),
+  setPin: route({
+    method: 'post',
+    path: '/api/auth/pin/set',
+    permission: 'authenticated',
+    summary: 'Set a PIN',
+    description: 'Later sign-ins are locked until it is verified; this one is not.',
+    body: named('NewPin', shape({ pin, pin_confirmation: verbatim(100) })),
+    responses: { 200: done },
+    problems: { 409: 'There is a PIN already' },
+    async handler({ caller, body, req, reply }) {
+      if (body.pin !== body.pin_confirmation) {
+        throw invalidField('pin_confirmation', 'pin_confirmation must be the same as pin');
+      }
+      await pins.set(personOf(caller), body.pin, originOf(req));
+      return reply(200, { success: true, message: 'The PIN is set.' });
+    },
+  }),
+  verifyPin: route({
+    method: 'post',
+    path: '/api/auth/pin/verify',
+    permission: 'authenticated',
+    admits: ['pin_required'],
+    limit: 'pin',
+    summary: 'Unlock the session with the PIN',
+    body: shape({ pin }),
+    responses: { 200: success(named('PinVerified', shape({ verified: oneOf(true) }))) },
+    problems: { 409: 'There is no PIN' },
+    async handler({ caller, body, req, reply }) {
+      await pins.verify(personOf(caller), body.pin, originOf(req));
+      return reply(200, { success: true, data: { verified: true } });
+    },
+  }),
+  disablePin: route({
+    method: 'post',
+    path: '/api/auth/pin/disable',
+    permission: 'authenticated',
+    summary: 'Remove the PIN',
+    body: shape({ password: verbatim(1000) }),
+    responses: { 200: done },
+    problems: { 409: 'There is no PIN' },
+    async handler({ caller, body, req, reply }) {
+      await pins.disable(personOf(caller), body.password, originOf(req));
+      return reply(200, { success: true, message: 'The PIN is removed.' });
+    },
+  }),
+});

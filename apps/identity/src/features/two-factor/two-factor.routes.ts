@@ -1,0 +1,149 @@
+import {
+  bool,
+  described,
+  list,
+  named,
+  oneOf,
+  optional,
+  shape,
+  text,
+  verbatim,
+  withDefault,
+} from '@tessera/fields';
+import type { RouteTable } from '@tessera/http-kit';
+import { personOf } from '../../access.ts';
+import { done, route, success } from '../../http.ts';
+import { originOf } from '../../origin.ts';
+import { signInCookies } from '../sign-in/sign-in.cookies.ts';
+import { presentSignedIn, signedIn } from '../sign-in/sign-in.schema.ts';
+import type { TwoFactorService } from './two-factor.service.ts';
+
+const code = text(100);
+const recoveryCodes = list(text(50));
+const Password = named('PasswordConfirmation', shape({ password: verbatim(1000) }));
+
+const Enrolment = named(
+  'TwoFactorEnrolment',
+  shape({
+    qr_code: described(text(100_000), 'A PNG as a data URI, for an authenticator app'),
+    secret: described(text(100), 'The same to be typed, in base32'),
+    recovery_codes: described(recoveryCodes, 'Each stands in for a code once; told only here'),
+  }),
+);
+
+const Verified = named(
+  'TwoFactorVerified',
+  shape({
+    verified: oneOf(true),
+    token: optional(signedIn.token),
+    expires_in: optional(signedIn.expires_in),
+    refresh_expires_in: optional(signedIn.refresh_expires_in),
+    user: optional(signedIn.user),
+    requires_pin: optional(signedIn.requires_pin),
+  }),
+);
+
+const RUNNING_LOW = 3;
+
+const tellCodesLeft = (left: number): string => {
+  if (left === 0) return 'That was your last recovery code. Make new ones now.';
+  const codes = left === 1 ? '1 recovery code is' : `${left} recovery codes are`;
+  return `${codes} left.${left <= RUNNING_LOW ? ' Make new ones soon.' : ''}`;
+};
+
+const problems = { 409: 'The second factor is on already, or is not on' };
+
+export const twoFactorRoutes = (
+  twoFactor: TwoFactorService,
+  config: { readonly isLocal: boolean },
+): RouteTable => {
+  const cookies = signInCookies(config);
+  return {
+    enableTwoFactor: route({
+      method: 'post',
+      path: '/api/auth/2fa/enable',
+      permission: 'authenticated',
+      summary: 'Begin to set up the second factor',
+      description: 'It is on once the first code is confirmed.',
+      responses: { 200: success(Enrolment) },
+      problems,
+      async handler({ caller, reply }) {
+        const { qrCode, secret, recoveryCodes } = await twoFactor.enable(personOf(caller));
+        const data = { qr_code: qrCode, secret, recovery_codes: [...recoveryCodes] };
+        return reply(200, { success: true, data });
+      },
+    }),
+    confirmTwoFactor: route({
+      method: 'post',
+      path: '/api/auth/2fa/confirm',
+      permission: 'authenticated',
+      summary: 'Turn the second factor on by a first code',
+      body: shape({ code }),
+      responses: { 200: done },
+      problems,
+      async handler({ caller, body, req, reply }) {
+        await twoFactor.confirm(personOf(caller), body.code, originOf(req));
+        return reply(200, { success: true, message: 'The second factor is on.' });
+      },
+    }),
+    verifyTwoFactor: route({
+      method: 'post',
+      path: '/api/auth/2fa/verify',
+      permission: 'authenticated',
+      admits: ['two_factor_required'],
+      limit: 'twoFactor',
+      summary: 'Give the second factor',
+      description:
+        'Ends a sign-in that answered `requires_2fa`, and then gives a token and a cookie as that would have. Takes a one-time password or a recovery code; each works once.',
+      body: shape({
+        code,
+        trust_device: described(
+          withDefault(bool(), false),
+          'Do not ask for the second factor on this device for a while',
+        ),
+      }),
+      responses: { 200: success(Verified) },
+      problems,
+      async handler({ caller, body, req, res, reply }) {
+        const given = { code: body.code, trustDevice: body.trust_device };
+        const client = cookies.clientOf(req);
+        const { signedIn, codesLeft } = await twoFactor.verify(personOf(caller), given, client);
+        if (signedIn) cookies.keep(res, signedIn);
+        return reply(200, {
+          success: true,
+          data: { verified: true, ...(signedIn && presentSignedIn(signedIn)) },
+          ...(codesLeft !== null && { message: tellCodesLeft(codesLeft) }),
+        });
+      },
+    }),
+    disableTwoFactor: route({
+      method: 'post',
+      path: '/api/auth/2fa/disable',
+      permission: 'authenticated',
+      summary: 'Turn the second factor off',
+      body: Password,
+      responses: { 200: done },
+      problems,
+      async handler({ caller, body, req, reply }) {
+        await twoFactor.disable(personOf(caller), body.password, originOf(req));
+        return reply(200, { success: true, message: 'The second factor is off.' });
+      },
+    }),
+    replaceRecoveryCodes: route({
+      method: 'post',
+      path: '/api/auth/2fa/recovery-codes',
+      permission: 'authenticated',
+      summary: 'Make new recovery codes in the place of the old ones',
+      body: Password,
+      responses: {
+        200: success(named('RecoveryCodes', shape({ recovery_codes: recoveryCodes }))),
+      },
+      problems,
+      async handler({ caller, body, req, reply }) {
+        const person = personOf(caller);
+        const codes = await twoFactor.replaceCodes(person, body.password, originOf(req));
+        return reply(200, { success: true, data: { recovery_codes: codes } });
+      },
+    }),
+  };
+};

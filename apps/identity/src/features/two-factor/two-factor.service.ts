@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto';
+import { HttpError, invalidField } from '@tessera/http-kit';
+import qrcode from 'qrcode';
+import { type Actor, actorOf, note } from '../../activity.ts';
+import type { Transaction } from '../../database.ts';
+import type { Vault } from '../../encryption.ts';
+import type { TwoFactor } from '../../generated/prisma/client.ts';
+import type { Lockout } from '../../lockout.ts';
+import type { Origin } from '../../origin.ts';
+import type { UserCaller } from '../../tokens/caller.ts';
+import type { DevicesService } from '../devices/devices.service.ts';
+import type { PasswordConfirmation } from '../sign-in/password-confirmation.ts';
+import type { Client, SignedIn, SignInService } from '../sign-in/sign-in.service.ts';
+import { type GivenCode, newRecoveryCodes, readCode } from './codes.ts';
+import type { Totp } from './totp.ts';
+import type { TwoFactorRepository } from './two-factor.repository.ts';
+
+/** What a user needs to set up an authenticator app; told once. */
+export interface Enrolment {
+  /** A PNG as a data URI. */
+  readonly qrCode: string;
+  /** In base32. */
+  readonly secret: string;
+  readonly recoveryCodes: readonly string[];
+}
+
+export interface Verified {
+  /** The sign-in that waited for this; null where the caller had signed in before. */
+  readonly signedIn: SignedIn | null;
+  /** Recovery codes that are left; null where none was used. */
+  readonly codesLeft: number | null;
+}
+
+interface Dependencies {
+  readonly repository: TwoFactorRepository;
+  readonly totp: Totp;
+  readonly vault: Vault;
+  readonly lockout: Lockout;
+  readonly passwords: PasswordConfirmation;
+  readonly devices: DevicesService;
+  readonly signIn: SignInService;
+}
+
+/** RFC 4226 section 4 recommends 160 bits. */
+const SECRET_BYTES = 20;
+
+const purposeOf = (userId: string): string => `two-factor ${userId}`;
+
+const conflict = (message: string): HttpError => new HttpError(409, 'conflict', message);
+const isOff = (): HttpError => conflict('The second factor is not on.');
+const isOn = (): HttpError => conflict('The second factor is on already.');
+const wrongCode = (): HttpError =>
+  invalidField('code', 'the code is wrong, expired or used already');
+
+/** One-time passwords and recovery codes (decision I2). */
+export class TwoFactorService {
+  readonly #use: Dependencies;
+
+  constructor(dependencies: Dependencies) {
+    this.#use = dependencies;
+  }
+
+  /** Makes a secret that counts once it is confirmed; 409 when the second factor is on already. */
+  async enable(caller: UserCaller): Promise<Enrolment> {
+    const { repository, totp, vault } = this.#use;
+    const { id: userId, email } = caller;
+    const secret = randomBytes(SECRET_BYTES);
+    const recoveryCodes = newRecoveryCodes();
+    const sealed = new Uint8Array(vault.seal(secret, purposeOf(userId)));
+    await repository.change(userId, async (tx) => {
+      const known = await repository.find(userId, tx);
+      if (known?.confirmedAt) throw isOn();
+      await repository.begin(tx, userId, sealed);
+      await repository.replaceCodes(tx, userId, recoveryCodes);
+    });
+    const qrCode = await qrcode.toDataURL(totp.uri(secret, email ?? userId));
+    return { qrCode, secret: totp.text(secret), recoveryCodes };
+  }
+
+  /** Turns the second factor on by a first code. 422 on a wrong one, 409 where nothing is to confirm. */
+  async confirm(caller: UserCaller, typed: string, origin: Origin): Promise<void> {
+    const { repository, devices } = this.#use;
+    const { id: userId } = caller;
+    const code = readCode(typed);
+    await repository.change(userId, async (tx) => {
+      const known = await repository.find(userId, tx);
+      if (!known) throw conflict('Start with `POST /api/auth/2fa/enable`.');
+      if (known.confirmedAt) throw isOn();
+      const step = this.#stepOf(known, code);
+      if (step === null) throw wrongCode();
+      await repository.confirm(tx, userId, step);
+      await devices.endTrust(tx, userId);
+      await note(tx, actorOf(caller, origin), 'two_factor_enabled');
+    });
+  }
+
+  /**
+   * Verifies a one-time password or a recovery code, each of which works once. Ends the sign-in where the
+   * caller waits for it. 422 on a wrong code; 429 after too many, for a growing time; 409 where the second
+   * factor is off.
+   */
+  async verify(
+    caller: UserCaller,
+    given: { readonly code: string; readonly trustDevice: boolean },
+    client: Client,
+  ): Promise<Verified> {
+    const { repository, lockout } = this.#use;
+    const { id: userId } = caller;
+    await this.#demandOn(userId);
+    const actor = actorOf(caller, client);
+    const code = readCode(given.code);
+    const verified = await lockout.guess(userId, () =>
+      repository.change(userId, async (tx) => {
+        const spent = await this.#spend(tx, await this.#demandOn(userId, tx), code, actor);
+        if (!spent) return null;
+        const { signedIn, deviceId } = await this.#admit(tx, caller, client);
+        if (given.trustDevice && deviceId) await this.#use.devices.trust(tx, deviceId, actor);
+        return { signedIn, codesLeft: spent.codesLeft };
+      }),
+    );
+    if (verified) return verified;
+    await repository.noteFailure(actor);
+    throw wrongCode();
+  }
+
+  /** 422 on a wrong password, 409 where it is off. */
+  async disable(caller: UserCaller, password: string, origin: Origin): Promise<void> {
+    const { repository, devices } = this.#use;
+    await this.#changeWithPassword(caller, password, async (tx) => {
+      await repository.remove(tx, caller.id);
+      await devices.endTrust(tx, caller.id);
+      await note(tx, actorOf(caller, origin), 'two_factor_disabled');
+    });
+  }
+
+  /** New recovery codes; the old ones are dead. 422 on a wrong password, 409 where it is off. */
+  async replaceCodes(caller: UserCaller, password: string, origin: Origin): Promise<string[]> {
+    const codes = newRecoveryCodes();
+    await this.#changeWithPassword(caller, password, async (tx) => {
+      await this.#use.repository.replaceCodes(tx, caller.id, codes);
+      await note(tx, actorOf(caller, origin), 'recovery_codes_replaced');
+    });
+    return codes;
+  }
+
+  async #changeWithPassword(
+    { id: userId }: UserCaller,
+    password: string,
+    work: (tx: Transaction) => Promise<void>,
+  ): Promise<void> {
+    const { repository, passwords } = this.#use;
+    await this.#demandOn(userId);
+    await passwords.demand(userId, password);
+    await repository.change(userId, async (tx) => {
+      await this.#demandOn(userId, tx);
+      await work(tx);
+    });
+  }
+
+  async #demandOn(userId: string, tx?: Transaction): Promise<TwoFactor> {
+    const known = await this.#use.repository.find(userId, tx);
+    if (!known?.confirmedAt) throw isOff();
+    return known;
+  }
+
+  #stepOf({ userId, sealedSecret }: TwoFactor, code: GivenCode): bigint | null {
+    if (code.kind !== 'totp') return null;
+    const secret = this.#use.vault.open(sealedSecret, purposeOf(userId));
+    return this.#use.totp.stepOf(secret, code.digits);
+  }
+
+  /** Null where the code is wrong or spent. */
+  async #spend(
+    tx: Transaction,
+    known: TwoFactor,
+    code: GivenCode,
+    actor: Actor,
+  ): Promise<{ readonly codesLeft: number | null } | null> {
+    const { repository } = this.#use;
+    if (code.kind === 'totp') {
+      const step = this.#stepOf(known, code);
+      const isSpent = step !== null && (await repository.spendStep(tx, known.userId, step));
+      return isSpent ? { codesLeft: null } : null;
+    }
+    const codesLeft = await repository.spendCode(tx, known.userId, code.code);
+    if (codesLeft === null) return null;
+    await note(tx, actor, 'recovery_code_used');
+    return { codesLeft };
+  }
+
+  async #admit(
+    tx: Transaction,
+    caller: UserCaller,
+    client: Client,
+  ): Promise<{ readonly signedIn: SignedIn | null; readonly deviceId: string | null }> {
+    if (caller.restriction === 'two_factor_required') {
+      const signedIn = await this.#use.signIn.resume(tx, caller, ['otp'], client);
+      return { signedIn, deviceId: signedIn.deviceId };
+    }
+    const { sessionId } = caller;
+    const deviceId = sessionId && (await this.#use.repository.stepUp(tx, sessionId));
+    return { signedIn: null, deviceId };
+  }
+}
