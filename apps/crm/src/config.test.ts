@@ -1,3 +1,4 @@
+import { fixedPrincipal } from '@tessera/local-stack';
 import { readConfig } from './config.ts';
 
 const needed = { DATABASE_URL: 'postgresql://localhost/crm', IDENTITY_URL: 'http://identity:4000' };
@@ -44,6 +45,11 @@ describe('fake authentication', () => {
     expect(readConfig({ ...local, CRM_FAKE_AUTH_IS_ADMIN: 'false' }).fakeAuth).toMatchObject({
       isAdmin: false,
     });
+  });
+
+  test("takes everybody for the identity stub's user, so that both see the same records", () => {
+    const { id, tenant_id } = fixedPrincipal();
+    expect(readConfig(local).fakeAuth).toMatchObject({ userId: id, tenantId: tenant_id });
   });
 
   test.each([undefined, 'production', 'test', 'LOCAL', ' local'])(

@@ -1,5 +1,6 @@
 export { type Broker, type BrokerOptions, startBroker } from './broker.ts';
 export { freePort } from './free-port.ts';
+export { fixedPrincipal } from './identity-stub/stub.ts';
 export {
   type Postgres,
   type PostgresOptions,
