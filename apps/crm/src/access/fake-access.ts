@@ -28,7 +28,7 @@ export const createFakeAccess = (fake: FakeCaller): Access => {
   const principal = principalOf(fake);
   return {
     gate: {
-      authenticate: (req) => new GatedCaller('', { principal }, tenantOf(principal, req)),
+      authenticate: async (req) => new GatedCaller('', { principal }, tenantOf(principal, req)),
       authorize: authorizeBy({ of: async () => ({ outcome: 'answered', value: nothing }) }),
     },
     stream: () => 'none',

@@ -6,19 +6,17 @@ import { fileURLToPath } from 'node:url';
 import { parsePolicies, parsePrincipal } from '@tessera/contracts';
 import jwt from 'jsonwebtoken';
 import { freePort } from '../free-port.ts';
-import { startIdentityStub } from './stub.ts';
+import { type IdentityStub, startIdentityStub } from './stub.ts';
 
-type Stub = Awaited<ReturnType<typeof startIdentityStub>>;
-
-let stub: Stub;
+let stub: IdentityStub;
 beforeAll(async () => {
   stub = await startIdentityStub(0);
 });
 afterAll(() => stub.stop());
 
-const json = async <T>(path: string, init?: RequestInit, of: Stub = stub): Promise<T> =>
+const json = async <T>(path: string, init?: RequestInit, of: IdentityStub = stub): Promise<T> =>
   (await (await fetch(of.url + path, init)).json()) as T;
-const keysOf = async (of: Stub): Promise<JsonWebKey[]> =>
+const keysOf = async (of: IdentityStub): Promise<JsonWebKey[]> =>
   (await json<{ keys: JsonWebKey[] }>('/.well-known/jwks.json', {}, of)).keys;
 
 test('everybody is one user of the tenant "local", as services read it', async () => {
@@ -66,6 +64,13 @@ test('the key set is the same at every start, and holds nothing private', async 
   }
 });
 
+test('a taken port is told by name', async () => {
+  const port = Number(new URL(stub.url).port);
+  await expect(startIdentityStub(port)).rejects.toThrow(
+    `Port ${port} is taken; set IDENTITY_STUB_PORT`,
+  );
+});
+
 test('anything else is 404, by method and path', async () => {
   for (const [method, path] of [
     ['POST', '/api/user'],
@@ -108,7 +113,7 @@ describe('as a program of its own', () => {
     'it does not start where APP_ENV is "%s"',
     async (APP_ENV) => {
       const { child, ended } = await run({ APP_ENV, IDENTITY_STUB_PORT: '0' });
-      expect(await text(child.stdout)).toContain('APP_ENV is \\"local\\"');
+      expect(await text(child.stderr)).toContain('APP_ENV is "local"');
       expect(await ended).toBe(1);
     },
   );

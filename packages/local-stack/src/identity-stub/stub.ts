@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { PrincipalPayload } from '@tessera/contracts';
-import { type Listening, listen } from '@tessera/http-kit';
 import jwt from 'jsonwebtoken';
 import { jwks, kid, privateKey } from './key.ts';
 
@@ -48,29 +50,45 @@ const answers: Readonly<Record<string, (issuer: string) => object>> = {
   }),
 };
 
+const HOST = '127.0.0.1';
+
+const answer: RequestListener = (req, res) => {
+  const asked = `${req.method} ${req.url?.split('?')[0]}`;
+  const found = answers[asked]?.(`http://${HOST}:${req.socket.localPort}`);
+  const missing = { success: false, message: `The stub has no ${asked}.`, error: 'not_found' };
+  res.writeHead(found ? 200 : 404, {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+  });
+  res.end(JSON.stringify(found ?? missing));
+  // What was sent does not matter, and has to be read for the next request to be seen.
+  req.resume();
+};
+
+export interface IdentityStub {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
 /**
  * Stands for identity while somebody works on a service that asks it (crm.md section 5.6): it looks at
  * no token and no secret, everybody is one fixed user who may do everything. It listens on loopback
  * and nowhere else. Port 0 is any free one; a taken one rejects and names IDENTITY_STUB_PORT.
  */
-export const startIdentityStub = async (port: number): Promise<Listening> => {
-  const stub = await listen(
-    (req, res) => {
-      const asked = `${req.method} ${req.url?.split('?')[0]}`;
-      const answer = answers[asked]?.(stub.url);
-      const missing = { success: false, message: `The stub has no ${asked}.`, error: 'not_found' };
-      res
-        .writeHead(answer ? 200 : 404, {
-          'content-type': 'application/json',
-          'cache-control': 'no-store',
-        })
-        .end(JSON.stringify(answer ?? missing));
-      // What was sent does not matter, and has to be read for the next request to be seen.
-      req.resume();
+export const startIdentityStub = async (port: number): Promise<IdentityStub> => {
+  const server = createServer(answer).listen(port, HOST);
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error;
+    throw new Error(`Port ${port} is taken; set IDENTITY_STUB_PORT to a free one.`);
+  });
+  return {
+    url: `http://${HOST}:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
     },
-    { host: '127.0.0.1', port, variable: 'IDENTITY_STUB_PORT' },
-  );
-  return stub;
+  };
 };
 
 /** The port of the stub: IDENTITY_STUB_PORT, 4001 unless given. */
