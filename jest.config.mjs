@@ -8,7 +8,8 @@ export default {
   globalSetup: '<rootDir>/packages/local-stack/src/jest-setup.ts',
   globalTeardown: '<rootDir>/packages/local-stack/src/jest-teardown.ts',
   testMatch: ['**/src/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  // Those that need more than Node have a configuration of their own below `infra`.
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '\\.(redis|browser)\\.test\\.ts$'],
   modulePathIgnorePatterns: ['/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

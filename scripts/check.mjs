@@ -44,7 +44,8 @@ const check = async (name, run) => {
 const tests = (script) => () => {
   const directory = mkdtempSync(join(tmpdir(), 'tessera-check-'));
   const report = join(directory, 'jest.json');
-  const ended = shell('npm', ['run', script, '--', '--json', `--outputFile=${report}`]);
+  const command = script === 'test' ? ['test'] : ['run', script];
+  const ended = shell('npm', [...command, '--', '--json', `--outputFile=${report}`]);
   // What it lacks has been said.
   if (!existsSync(report)) throw new Error(`${script} did not come to run a test.`);
   const result = JSON.parse(readFileSync(report, 'utf8'));
@@ -61,6 +62,7 @@ bootstrap();
 const before = noProcessLeft.running();
 await check('tests', tests('test'));
 await check('tests of events on Apache Kafka', tests('test:kafka'));
+await check('tests of limits that replicas share in Redis', tests('test:redis'));
 await check('format and lint', () => node('node_modules/@biomejs/biome/bin/biome', 'ci', '.'));
 await check('types', () => node('node_modules/typescript/bin/tsc', '-b'));
 await check('import directions, by planted violations', imports);

@@ -1,7 +1,15 @@
 // `npm test`: everything that needs Node alone. Further arguments go to jest.
 import { bootstrap, run } from './bootstrap.mjs';
 
+const leftOut = {
+  'pnpm test:kafka': 'the events on Apache Kafka (Java, Maven)',
+  'pnpm test:redis': 'the limits that replicas share (redis-server)',
+  'pnpm test:browser': 'the pages in a browser (Chromium)',
+};
+
 bootstrap();
+console.log('Left out here, because it needs more than Node:');
+for (const [command, what] of Object.entries(leftOut)) console.log(`  ${command}: ${what}`);
 run(process.execPath, [
   '--experimental-vm-modules',
   '--no-warnings',

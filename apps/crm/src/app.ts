@@ -8,7 +8,6 @@ import {
   under,
 } from '@tessera/http-kit';
 import type { Express } from 'express';
-import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
 import { createCompanies } from './features/companies/companies.records.ts';
@@ -30,12 +29,13 @@ const problems = {
 
 const MINUTE = 60;
 
-const limitsOf = ({ limits }: Config) =>
+const limitsOf = ({ config: { limits }, counters }: Context) =>
   createLimits<Caller>({
     classes: {
       default: { window: MINUTE, address: limits.address, principal: limits.principal },
       service: { window: MINUTE, address: limits.service, principal: 0 },
     },
+    store: counters.store,
     // Each API key counts by itself; the tokens of a person count together.
     principalKey: ({ principal: { type, id, token_id } }) =>
       type === 'service_account' ? `key:${token_id ?? id}` : `${type}:${id}`,
@@ -66,7 +66,7 @@ export const createApp = (context: Context): { app: Express; document: object } 
       problems,
     },
     gate: context.access.gate,
-    limits: limitsOf(config),
+    limits: limitsOf(context),
     bodyLimit: BODY_LIMIT,
     cors: { origins: config.corsOrigins, credentials: false },
     trustedProxies: config.trustedProxies,

@@ -1,5 +1,12 @@
 import { migrate } from '@tessera/database-kit';
-import { createLogger, createMetrics, type Logger, type Metrics } from '@tessera/http-kit';
+import {
+  type Counters,
+  createCounters,
+  createLogger,
+  createMetrics,
+  type Logger,
+  type Metrics,
+} from '@tessera/http-kit';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import { type Access, createAccess } from './access/access.ts';
@@ -14,6 +21,7 @@ export interface Context {
   readonly metrics: Metrics;
   readonly pool: Pool;
   readonly database: Database;
+  readonly counters: Counters;
   readonly access: Access;
   readonly observers: readonly RequestHandler[];
   /** Brings the database up to date, then starts what runs in the background. */
@@ -49,6 +57,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const logger = overrides.logger ?? createLogger('crm', config.logLevel);
   const { clock, observers = [] } = overrides;
   const database = createDatabase(config.database, logger);
+  const counters = createCounters(config.redisUrl, 'crm', logger);
   const access = accessOf(config, logger, clock);
   return {
     config,
@@ -56,6 +65,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     metrics: createMetrics(),
     pool: database.pool,
     database,
+    counters,
     access,
     observers,
 
@@ -66,6 +76,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
 
     async stop() {
       await access.stop();
+      await counters.stop();
       await database.close();
     },
   };

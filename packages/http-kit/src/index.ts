@@ -1,5 +1,7 @@
 export { type ApplicationOptions, createApplication } from './application.ts';
+export { type Attempts, type AttemptsOptions, createAttempts } from './attempts.ts';
 export { jsonBody } from './body.ts';
+export { type Counters, createCounters } from './counters.ts';
 export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
 export { type HealthOptions, healthRoutes } from './health.ts';
 export {

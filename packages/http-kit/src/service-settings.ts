@@ -43,6 +43,10 @@ export const serviceVariables = (standardPort: number) =>
       withDefault(list(text(300), { max: 50 }), []),
       "host:port of brokers. Without them identity's events wait, and nothing tells CRM of changes.",
     ),
+    REDIS_URL: described(
+      optional(matching(/^rediss?:\/\/\S+$/, 'a redis:// or rediss:// URL', 2000)),
+      'Where the limits count, for all replicas together; without it each counts by itself.',
+    ),
     CORS_ORIGINS: described(
       withDefault(list(origin, { max: 200 }), []),
       'Browser origins that may call.',
@@ -68,6 +72,7 @@ export const serviceSettings = (read: OutOf<ReturnType<typeof serviceVariables>>
     logLevel: read.LOG_LEVEL,
     database: { url: read.DATABASE_URL, poolSize: read.DATABASE_POOL_SIZE },
     kafkaBrokers: read.KAFKA_BROKERS,
+    redisUrl: read.REDIS_URL,
     corsOrigins: read.CORS_ORIGINS,
     trustedProxies: read.TRUSTED_PROXIES,
   };

@@ -7,6 +7,7 @@ export {
   startPostgres,
   throwawaySettings,
 } from './postgres.ts';
+export { type RedisServer, startRedis } from './redis.ts';
 export { type ServiceProcess, spawnService } from './service-process.ts';
 export { type Stack, type StackOptions, startStack } from './stack.ts';
 export { freshDatabase, type TestDatabase } from './test-database.ts';

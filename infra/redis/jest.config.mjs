@@ -1,0 +1,11 @@
+import base from '../../jest.config.mjs';
+
+const { testPathIgnorePatterns: _, ...others } = base;
+
+/** The tests that need a Redis server. */
+export default {
+  ...others,
+  rootDir: '../..',
+  testMatch: ['**/src/**/*.redis.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+};

@@ -1,0 +1,51 @@
+import { MemoryStore } from 'express-rate-limit';
+import { createAttempts } from './attempts.ts';
+
+const attemptsOf = (most: number, window = 60) =>
+  createAttempts({ name: 'guesses', most, window, store: new MemoryStore(), message: 'Later.' });
+
+describe('attempts', () => {
+  test('are so many a window and key; the refusal says when to come back', async () => {
+    const attempts = attemptsOf(2);
+    await attempts.take('ada');
+    await attempts.take('ada');
+    await attempts.take('grace');
+    await expect(attempts.take('ada')).rejects.toMatchObject({
+      status: 429,
+      code: 'rate_limited',
+      message: 'Later.',
+      headers: {
+        'Retry-After': '60',
+        'RateLimit-Policy': '"guesses"; q=2; w=60',
+        RateLimit: '"guesses"; r=0; t=60',
+        'X-RateLimit-Limit': '2',
+        'X-RateLimit-Remaining': '0',
+      },
+    });
+  });
+
+  test('that were none do not count', async () => {
+    const attempts = attemptsOf(1);
+    for (let i = 0; i < 5; i += 1) {
+      await attempts.take('ada');
+      await attempts.giveBack('ada');
+    }
+    await attempts.take('ada');
+  });
+
+  test('come back by themselves', async () => {
+    const attempts = attemptsOf(1, 1);
+    await attempts.take('ada');
+    const taken = () =>
+      attempts.take('ada').then(
+        () => true,
+        () => false,
+      );
+    expect(await taken()).toBe(false);
+    const deadline = Date.now() + 30_000;
+    while (!(await taken())) {
+      if (Date.now() > deadline) throw new Error('The attempts did not come back.');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  });
+});

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import type { Options, Store } from 'express-rate-limit';
+import { HttpError } from './http-error.ts';
+
+/** Counts attempts at something by what they are aimed at, an account for example. */
+export interface Attempts {
+  /**
+   * Takes an attempt before its outcome is known, so that a hundred at once do not all pass. 429 when
+   * there are none left.
+   */
+  take(key: string): Promise<void>;
+  /** The attempt was none: it succeeded, or could not be judged. */
+  giveBack(key: string): Promise<void>;
+}
+
+export interface AttemptsOptions {
+  /** In the headers of a refusal. */
+  readonly name: string;
+  /** Attempts a window. */
+  readonly most: number;
+  /** Length of the window in seconds. */
+  readonly window: number;
+  readonly store: Store;
+  /** What the refused are told. */
+  readonly message: string;
+}
+
+/** What is counted may be an address of somebody: the store keeps its SHA-256. */
+const opaque = (key: string): string => createHash('sha256').update(key).digest('base64url');
+
+/** The headers tell of this limit, not of the one that the address still has left. */
+const refusal = (
+  { name, most, window, message }: AttemptsOptions,
+  resetTime: Date | undefined,
+): HttpError => {
+  const left = resetTime ? Math.ceil((Number(resetTime) - Date.now()) / 1000) : window;
+  const seconds = Math.max(1, left);
+  return new HttpError(429, 'rate_limited', message, {
+    headers: {
+      'Retry-After': `${seconds}`,
+      'RateLimit-Policy': `"${name}"; q=${most}; w=${window}`,
+      RateLimit: `"${name}"; r=0; t=${seconds}`,
+      'X-RateLimit-Limit': `${most}`,
+      'X-RateLimit-Remaining': '0',
+    },
+  });
+};
+
+export const createAttempts = (options: AttemptsOptions): Attempts => {
+  const { store, window, most } = options;
+  store.init?.({ windowMs: window * 1000 } as Options);
+  return {
+    async take(key) {
+      const { totalHits, resetTime } = await store.increment(opaque(key));
+      if (totalHits > most) throw refusal(options, resetTime);
+    },
+    async giveBack(key) {
+      await store.decrement(opaque(key));
+    },
+  };
+};

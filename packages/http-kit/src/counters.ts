@@ -1,0 +1,121 @@
+import {
+  type ClientRateLimitInfo,
+  MemoryStore,
+  type Options,
+  type Store,
+} from 'express-rate-limit';
+import { Redis } from 'ioredis';
+import { RedisStore } from 'rate-limit-redis';
+import type { Logger } from './logs.ts';
+
+/** Where limits count. */
+export interface Counters {
+  /** Counters of one limit, whose keys nobody else's are confused with. */
+  store(prefix: string): Store;
+  stop(): Promise<void>;
+}
+
+/** In milliseconds: a request does not wait longer for its counter. */
+const PATIENCE = 500;
+
+/**
+ * Counts in Redis; while it does not answer, in the memory of this replica: a limit that is too wide by
+ * the number of replicas is better than none, and better than no service.
+ */
+class SharedStore implements Store {
+  readonly #shared: RedisStore;
+  readonly #own = new MemoryStore();
+  readonly #onFailure: (error: unknown) => void;
+  #options: Options | undefined;
+  #ready: Promise<void> | undefined;
+
+  constructor(shared: RedisStore, onFailure: (error: unknown) => void) {
+    this.#shared = shared;
+    this.#onFailure = onFailure;
+  }
+
+  init(options: Options): void {
+    this.#options = options;
+    this.#own.init(options);
+  }
+
+  increment(key: string): Promise<ClientRateLimitInfo> {
+    return this.#count((store) => store.increment(key));
+  }
+
+  decrement(key: string): Promise<void> {
+    return this.#count(async (store) => store.decrement(key));
+  }
+
+  resetKey(key: string): Promise<void> {
+    return this.#count(async (store) => store.resetKey(key));
+  }
+
+  shutdown(): void {
+    this.#own.shutdown();
+  }
+
+  async #count<T>(act: (store: RedisStore | MemoryStore) => Promise<T>): Promise<T> {
+    try {
+      await this.#connected();
+      return await act(this.#shared);
+    } catch (error) {
+      this.#ready = undefined;
+      this.#onFailure(error);
+      return act(this.#own);
+    }
+  }
+
+  #connected(): Promise<void> {
+    this.#ready ??= this.#shared.init(this.#options as Options);
+    return this.#ready;
+  }
+}
+
+/** Each replica has its own. */
+const memoryCounters: Counters = {
+  store: () => new MemoryStore(),
+  stop: async () => undefined,
+};
+
+const redisCounters = (url: string, service: string, logger: Logger): Counters => {
+  const redis = new Redis(url, {
+    commandTimeout: PATIENCE,
+    connectTimeout: PATIENCE,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
+  });
+  let isAway = false;
+  const lost = (err: unknown): void => {
+    if (!isAway) logger.error({ err }, 'redis does not answer: each replica counts by itself');
+    isAway = true;
+  };
+  redis.on('error', lost);
+  redis.on('ready', () => {
+    if (isAway) logger.info('redis answers again: the limits are shared');
+    isAway = false;
+  });
+  return {
+    store(prefix) {
+      const sendCommand = (command: string, ...args: string[]) =>
+        redis.call(command, ...args) as Promise<number>;
+      return new SharedStore(
+        new RedisStore({ prefix: `tessera:${service}:${prefix}`, sendCommand }),
+        lost,
+      );
+    },
+    async stop() {
+      redis.disconnect();
+    },
+  };
+};
+
+/**
+ * Counters in the Redis of `url` (`redis://` or `rediss://`), which all replicas of the service share
+ * (decision B4); in memory where none is given.
+ */
+export const createCounters = (
+  url: string | undefined,
+  service: string,
+  logger: Logger,
+): Counters => (url === undefined ? memoryCounters : redisCounters(url, service, logger));

@@ -1,0 +1,62 @@
+import { open } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { freePort } from './free-port.ts';
+import { keepProcess } from './kept-process.ts';
+import { until } from './until.ts';
+
+export interface RedisServer {
+  readonly url: string;
+  /** Ends it as a crash would; what it counted is lost. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port, after `kill`. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    const done = (is: boolean) => {
+      socket.destroy();
+      resolve(is);
+    };
+    socket.once('error', () => done(false));
+    socket.once('data', (data) => done(data.toString().startsWith('+PONG')));
+    socket.write('PING\r\n');
+  });
+
+/**
+ * Starts the `redis-server` of this machine on a free loopback port, in memory alone. It lives no longer
+ * than this process. Throws where there is none, and says what to install.
+ */
+export const startRedis = async (): Promise<RedisServer> => {
+  const port = await freePort();
+  const run = async () => {
+    const sink = await open('/dev/null', 'w');
+    const server = keepProcess({
+      command: 'redis-server',
+      args: ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+      signal: 'SIGTERM',
+      output: sink.fd,
+    });
+    await sink.close();
+    let code: number | undefined;
+    server.exited.then((ended) => {
+      code = ended;
+    });
+    await until(async () => code !== undefined || (await answers(port)));
+    if (code !== undefined) {
+      throw new Error(`redis-server does not start (${code}): install it (Debian: redis-server).`);
+    }
+    return server;
+  };
+  let server = await run();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    kill: () => server.kill(),
+    async restart() {
+      server = await run();
+    },
+    stop: () => server.stop(),
+  };
+};
