@@ -15,7 +15,13 @@ describe('the configuration', () => {
       kafkaBrokers: [],
       corsOrigins: [],
       trustedProxies: 0,
-      lifetimes: { accessToken: 3600, session: 30 * 86_400, remembered: 30 * 86_400 },
+      lifetimes: {
+        accessToken: 3600,
+        session: 30 * 86_400,
+        remembered: 30 * 86_400,
+        personalAccessToken: 86_400,
+        reuseGrace: 0,
+      },
       passwords: { cost: 12 },
       limits: {
         login: 5,

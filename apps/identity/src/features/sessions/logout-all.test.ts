@@ -1,0 +1,115 @@
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import {
+  activityOf,
+  bearerOf,
+  newsOf,
+  refresh,
+  refreshed,
+  signedIn,
+} from '../../testing/sessions.ts';
+import { claimsOf, expectRefused, issue, present } from '../../testing/tokens.ts';
+
+let identity: TestIdentity;
+beforeAll(async () => {
+  identity = await startIdentity();
+});
+afterAll(() => identity.stop());
+
+const logoutAll = (token: string) =>
+  identity.http.post('/api/auth/logout-all').set(bearerOf(token)).set('user-agent', 'jest');
+const database = () => identity.context.database;
+
+describe('all tokens active: POST /api/auth/logout-all', () => {
+  test('revokes all of them, drops all sessions, and clears the cookie', async () => {
+    const tenant = await identity.people.tenant();
+    const user = await identity.people.user({ tenant });
+    const [first, second] = [await signedIn(identity, user), await signedIn(identity, user)];
+    const renewed = await refreshed(identity, second);
+    const code = await issue(identity, { userId: user.id, tenantId: tenant.id, use: 'code' });
+    const answer = await logoutAll(first);
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { success: true, message: 'Signed out everywhere.' },
+    ]);
+    expect(String(answer.headers['set-cookie'])).toMatch(
+      /^__Host-session=; .*Expires=Thu, 01 Jan 1970/,
+    );
+    for (const token of [first, second, renewed, code]) await expectRefused(identity.http, token);
+    const open = { userId: user.id, endedAt: null };
+    expect(await database().session.count({ where: open })).toBe(0);
+    expect((await refresh(identity, renewed)).status).toBe(401);
+  });
+
+  test('is noted, and told to the services for the user as a whole', async () => {
+    const tenant = await identity.people.tenant();
+    const user = await identity.people.user({ tenant });
+    await logoutAll(await signedIn(identity, user));
+    expect((await activityOf(identity, user)).at(-1)).toEqual({
+      action: 'logout_all',
+      tenantId: tenant.id,
+      ipAddress: '127.0.0.1',
+      userAgent: 'jest',
+    });
+    expect(await newsOf(identity, user)).toEqual([
+      { topic: 'identity.token.revoked', user_id: user.id, reason: 'logout_all' },
+    ]);
+  });
+
+  test('ends the trust in every device of the user, and of nobody else', async () => {
+    const [user, other] = [await identity.people.user(), await identity.people.user()];
+    const trustedUntil = new Date(Date.now() + 86_400_000);
+    for (const each of [user, user, other]) await signedIn(identity, each);
+    await database().device.updateMany({ data: { trustedUntil } });
+    await logoutAll(await signedIn(identity, user));
+    const trusted = await database().device.findMany({ where: { trustedUntil: { not: null } } });
+    expect(trusted.map(({ userId }) => userId)).toContain(other.id);
+    expect(trusted.map(({ userId }) => userId)).not.toContain(user.id);
+  });
+
+  test('leaves other users alone, and the keys of service accounts', async () => {
+    const tenant = await identity.people.tenant();
+    const user = await identity.people.user({ tenant });
+    const other = await signedIn(identity, await identity.people.user({ tenant }));
+    const account = await identity.people.user({ tenant, data: { isServiceAccount: true } });
+    const key = await issue(identity, {
+      ...{ userId: account.id, tenantId: tenant.id, use: 'api_key' },
+    });
+    await logoutAll(await signedIn(identity, user));
+    expect((await present(identity.http, other)).status).toBe(200);
+    expect((await present(identity.http, key)).status).toBe(200);
+  });
+
+  test('a renewal that is under way at the same time leaves no good token behind', async () => {
+    const user = await identity.people.user();
+    for (let round = 0; round < 10; round += 1) {
+      const [mine, other] = [await signedIn(identity, user), await signedIn(identity, user)];
+      const [renewal, end] = await Promise.all([refresh(identity, other), logoutAll(mine)]);
+      expect(end.status).toBe(200);
+      expect([200, 401]).toContain(renewal.status);
+      const good = { userId: user.id, revokedAt: null };
+      expect(await database().token.count({ where: good })).toBe(0);
+    }
+  });
+
+  test('is for people on their own behalf: neither for API keys nor while impersonating', async () => {
+    const tenant = await identity.people.tenant();
+    const account = await identity.people.user({ tenant, data: { isServiceAccount: true } });
+    const person = await identity.people.user({ tenant });
+    const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
+    const key = await issue(identity, {
+      ...{ userId: account.id, tenantId: tenant.id, use: 'api_key' },
+    });
+    const acting = await issue(identity, {
+      ...{ userId: person.id, tenantId: tenant.id, use: 'impersonation' },
+    });
+    await database().token.update({
+      where: { id: claimsOf(acting).jti ?? '' },
+      data: { impersonatorId: administrator.id },
+    });
+    for (const token of [key, acting]) {
+      const { status, body } = await logoutAll(token);
+      expect([status, body.error]).toEqual([403, 'permission_denied']);
+      expect((await present(identity.http, token)).status).toBe(200);
+    }
+  });
+});

@@ -1,0 +1,248 @@
+import { randomUUID } from 'node:crypto';
+import type { Tenant, User } from '../../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import {
+  activityOf,
+  bearerOf,
+  newsOf,
+  recordOf,
+  refresh,
+  refreshed,
+  signedIn,
+} from '../../testing/sessions.ts';
+import { claimsOf, expectRefused, issue, present } from '../../testing/tokens.ts';
+
+let identity: TestIdentity;
+let home: Tenant;
+let target: Tenant;
+let user: User;
+let token: string;
+beforeAll(async () => {
+  identity = await startIdentity();
+});
+afterAll(() => identity.stop());
+beforeEach(async () => {
+  [home, target] = [await identity.people.tenant(), await identity.people.tenant()];
+  user = await identity.people.user({ tenant: home });
+  await identity.people.join(user, target, await identity.people.role(target));
+  token = await signedIn(identity, user);
+});
+
+const database = () => identity.context.database;
+const switchTo = (tenantId: string, presented = token) =>
+  identity.http
+    .post('/api/auth/switch-tenant')
+    .set(bearerOf(presented))
+    .set('user-agent', 'jest')
+    .send({ tenant_id: tenantId });
+const switched = async (tenantId: string): Promise<string> =>
+  (await switchTo(tenantId)).body.data.token;
+const defaultTenant = async () =>
+  (await database().user.findUniqueOrThrow({ where: { id: user.id } })).tenantId;
+
+describe('user token active: POST /api/auth/switch-tenant', () => {
+  test('answers with a token of the tenant that lives a day, and the tenant', async () => {
+    const answer = await switchTo(target.id);
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      {
+        success: true,
+        data: {
+          token: expect.any(String),
+          expires_in: 86_400,
+          tenant: { id: target.id, slug: target.slug, name: target.name },
+        },
+      },
+    ]);
+    const next = answer.body.data.token;
+    const { exp = 0, iat = 0, tenant_id, token_use, sid } = claimsOf(next);
+    expect([exp - iat, tenant_id, token_use]).toEqual([86_400, target.id, 'switch']);
+    expect(sid).toBe(claimsOf(token).sid);
+    expect((await present(identity.http, next)).body.data.tenant_id).toBe(target.id);
+  });
+
+  test('revokes the current token; the new one is tagged tenant-switch:<tenant_id>', async () => {
+    const next = await switched(target.id);
+    await expectRefused(identity.http, token);
+    expect(await recordOf(identity, token)).toMatchObject({
+      revokedAt: expect.any(Date),
+      replacedById: null,
+    });
+    expect(await recordOf(identity, next)).toMatchObject({
+      ...{ use: 'switch', name: `tenant-switch:${target.id}`, tenantId: target.id },
+      revokedAt: null,
+    });
+    // It was revoked, not replaced: presenting it again is no reuse.
+    expect((await refresh(identity, token)).status).toBe(401);
+    expect((await present(identity.http, next)).status).toBe(200);
+  });
+
+  test('makes the tenant the default of the next sign-in; other tokens keep theirs', async () => {
+    const other = await signedIn(identity, user);
+    await switched(target.id);
+    expect(await defaultTenant()).toBe(target.id);
+    expect((await present(identity.http, other)).body.data.tenant_id).toBe(home.id);
+    expect(claimsOf(await signedIn(identity, user)).tenant_id).toBe(target.id);
+  });
+
+  test('is noted in the tenant that it leads to, and told to the services', async () => {
+    await switched(target.id);
+    expect((await activityOf(identity, user)).at(-1)).toEqual({
+      ...{ action: 'tenant_switched', tenantId: target.id },
+      ...{ ipAddress: '127.0.0.1', userAgent: 'jest' },
+    });
+    expect(await newsOf(identity, user)).toEqual([
+      {
+        topic: 'identity.token.revoked',
+        ...{ token_id: claimsOf(token).jti, user_id: user.id, reason: 'tenant_switched' },
+      },
+    ]);
+  });
+
+  test('a renewed token keeps the tenant, the tag and the day that it lives', async () => {
+    const next = await refreshed(identity, await switched(target.id));
+    const { exp = 0, iat = 0, tenant_id, token_use } = claimsOf(next);
+    expect([exp - iat, tenant_id, token_use]).toEqual([86_400, target.id, 'switch']);
+    expect((await recordOf(identity, next)).name).toBe(`tenant-switch:${target.id}`);
+    expect(await defaultTenant()).toBe(target.id);
+  });
+
+  test('never outlives the session', async () => {
+    const expiresAt = new Date(Date.now() + 90_000);
+    await database().session.updateMany({ where: { userId: user.id }, data: { expiresAt } });
+    const { data } = (await switchTo(target.id)).body;
+    expect(data.expires_in).toBeLessThanOrEqual(90);
+    expect(claimsOf(data.token).exp).toBeLessThanOrEqual(+expiresAt / 1000);
+  });
+
+  test('signing out ends the switched token with its session', async () => {
+    const next = await switched(target.id);
+    await identity.http.post('/api/auth/logout').set(bearerOf(next));
+    await expectRefused(identity.http, next);
+    expect((await refresh(identity, next)).status).toBe(401);
+  });
+
+  test('works from a suspended tenant, and with a token of the code flow', async () => {
+    await database().tenant.update({ where: { id: home.id }, data: { status: 'suspended' } });
+    const code = await issue(identity, { userId: user.id, tenantId: home.id, use: 'code' });
+    await database().token.update({
+      where: { id: claimsOf(code).jti ?? '' },
+      data: { sessionId: claimsOf(token).sid, grantId: 'a-grant' },
+    });
+    expect((await switchTo(target.id)).status).toBe(200);
+    const answer = await switchTo(target.id, code);
+    expect(answer.status).toBe(200);
+    // What ends the grant still ends what was made from it.
+    const next = await recordOf(identity, answer.body.data.token);
+    expect(next).toMatchObject({ use: 'switch', grantId: 'a-grant', clientId: 'tests' });
+  });
+
+  test('of many at once with one token one succeeds', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => switchTo(target.id)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(19);
+    const good = { userId: user.id, revokedAt: null };
+    expect(await database().token.count({ where: good })).toBe(1);
+  });
+});
+
+describe('a refused tenant switch changes nothing:', () => {
+  afterEach(async () => {
+    expect(await defaultTenant()).toBe(home.id);
+    expect(await newsOf(identity, user)).toEqual([]);
+  });
+
+  test('not a member is 403 tenant_forbidden, and so is an unknown tenant', async () => {
+    const elsewhere = await identity.people.tenant();
+    for (const id of [elsewhere.id, randomUUID()]) {
+      const { status, body } = await switchTo(id);
+      expect([status, body]).toEqual([
+        403,
+        {
+          success: false,
+          error: 'tenant_forbidden',
+          message: 'You do not belong to this tenant.',
+        },
+      ]);
+    }
+    expect((await present(identity.http, token)).status).toBe(200);
+  });
+
+  test('an unknown tenant is 404 to a system administrator; one that they are not in, 403', async () => {
+    await database().user.update({ where: { id: user.id }, data: { isSystemAdmin: true } });
+    const unknown = await switchTo(randomUUID());
+    expect([unknown.status, unknown.body.error]).toEqual([404, 'not_found']);
+    const elsewhere = await switchTo((await identity.people.tenant()).id);
+    expect([elsewhere.status, elsewhere.body.error]).toEqual([403, 'tenant_forbidden']);
+  });
+
+  test.each(['suspended', 'provisioning', 'failed', 'deleting'])(
+    'a tenant that is %s is 403 tenant_suspended',
+    async (status) => {
+      await database().tenant.update({ where: { id: target.id }, data: { status } });
+      const answer = await switchTo(target.id);
+      expect([answer.status, answer.body.error]).toEqual([403, 'tenant_suspended']);
+      expect((await present(identity.http, token)).status).toBe(200);
+    },
+  );
+
+  test('a tenant_id that is none is 422', async () => {
+    for (const tenantId of ['acme', '', null, 7]) {
+      const answer = await switchTo(tenantId as string);
+      expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, ['tenant_id']]);
+    }
+  });
+
+  test('a locked session is 403 pin_required', async () => {
+    await database().session.updateMany({ where: { userId: user.id }, data: { pinPending: true } });
+    const answer = await switchTo(target.id);
+    expect([answer.status, answer.body.error]).toEqual([403, 'pin_required']);
+  });
+
+  test('API keys, impersonation and tokens that wait for a second factor are 403', async () => {
+    const impersonator = await identity.people.user({ data: { isSystemAdmin: true } });
+    const account = await identity.people.user({ tenant: home, data: { isServiceAccount: true } });
+    const key = await issue(identity, {
+      ...{ userId: account.id, tenantId: home.id, use: 'api_key' },
+    });
+    const pending = await issue(identity, { userId: user.id, use: 'two_factor' });
+    const acting = await issue(identity, { userId: user.id, use: 'impersonation' });
+    await database().token.update({
+      where: { id: claimsOf(acting).jti ?? '' },
+      data: { impersonatorId: impersonator.id },
+    });
+    for (const [presented, error] of [
+      [key, 'permission_denied'],
+      [acting, 'permission_denied'],
+      [pending, 'two_factor_required'],
+    ] as const) {
+      const answer = await switchTo(target.id, presented);
+      expect([answer.status, answer.body.error]).toEqual([403, error]);
+    }
+  });
+});
+
+describe('the end of a membership', () => {
+  test('revokes a token that is being switched there at the same time', async () => {
+    const owner = await identity.people.user({ tenant: target, actions: ['*'] });
+    const bearer = await identity.people.signIn(owner);
+    const path = `/api/tenants/${target.id}/members/${user.id}`;
+    const [answer, removal] = await Promise.all([
+      switchTo(target.id),
+      identity.http.delete(path).set(bearer),
+    ]);
+    expect(removal.status).toBe(200);
+    expect([200, 403]).toContain(answer.status);
+    const good = { userId: user.id, tenantId: target.id, revokedAt: null };
+    expect(await database().token.count({ where: good })).toBe(0);
+  });
+
+  test('lets the next sign-in start in the first tenant that is left', async () => {
+    const owner = await identity.people.user({ tenant: home, actions: ['*'] });
+    const bearer = await identity.people.signIn(owner);
+    const path = `/api/tenants/${home.id}/members/${user.id}`;
+    expect((await identity.http.delete(path).set(bearer)).status).toBe(200);
+    expect(await defaultTenant()).toBeNull();
+    expect(claimsOf(await signedIn(identity, user)).tenant_id).toBe(target.id);
+  });
+});
