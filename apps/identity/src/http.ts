@@ -15,6 +15,7 @@ import {
   text,
 } from '@tessera/fields';
 import { type HttpError, routesFor } from '@tessera/http-kit';
+import type { Request } from 'express';
 import type { Caller, Restriction } from './tokens/caller.ts';
 
 export type { Caller };
@@ -75,11 +76,18 @@ export const Failure = named(
   }),
 );
 
+/** Where clients of OAuth read RFC 6749's members, too (decision B1). */
+const OAUTH = /^\/(api\/)?oauth\//;
+
 /** Renders an error in identity's envelope; its details stand beside the message. */
-export const renderError = ({ message, code, errors, details }: HttpError): object => ({
+export const renderError = (
+  { message, code, errors, details }: HttpError,
+  { path }: Request,
+): object => ({
   success: false,
   message,
   error: code,
+  ...(OAUTH.test(path) && { error_description: message }),
   ...(errors && { errors }),
   ...details,
 });

@@ -1,9 +1,9 @@
-import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
 import { HttpError, unavailable } from './http-error.ts';
 
 export interface ErrorHandlerOptions {
   /** The body of an answer that is not a success, in the app's envelope. */
-  render(error: HttpError): object;
+  render(error: HttpError, req: Request): object;
   /** Whether an error says that the database does not answer: 503 `database_unavailable`. */
   isDatabaseUnavailable?(error: unknown): boolean;
 }
@@ -52,6 +52,6 @@ export const errorHandler = (options: ErrorHandlerOptions): ErrorRequestHandler 
       if (!res.writableEnded) res.destroy();
       return;
     }
-    res.status(error.status).set(error.headers).json(options.render(error));
+    res.status(error.status).set(error.headers).json(options.render(error, req));
   };
 };

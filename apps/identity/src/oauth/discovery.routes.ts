@@ -1,7 +1,10 @@
-import { list, named, type Out, openShape, text } from '@tessera/fields';
+import { bool, described, list, named, type Out, openShape, text } from '@tessera/fields';
 import type { RouteEntry, RouteTable } from '@tessera/http-kit';
 import { route } from '../http.ts';
 import { systemPaths } from './system/provider.ts';
+import { claimsByScope } from './user/account.ts';
+import { API_SCOPE, OIDC_SCOPES } from './user/grants.ts';
+import { userPaths } from './user/paths.ts';
 
 const url = text(500);
 const words = list(text(100));
@@ -10,37 +13,64 @@ const Metadata = named(
   'AuthorizationServerMetadata',
   openShape({
     issuer: url,
-    token_endpoint: url,
-    introspection_endpoint: url,
-    revocation_endpoint: url,
+    authorization_endpoint: url,
+    token_endpoint: described(url, 'For user-facing clients.'),
+    system_token_endpoint: described(url, 'For system applications: client credentials.'),
+    introspection_endpoint: described(url, 'For system applications.'),
+    revocation_endpoint: described(url, 'For system applications.'),
     jwks_uri: url,
     service_documentation: url,
-    grant_types_supported: words,
+    scopes_supported: words,
+    claims_supported: words,
+    grant_types_supported: described(words, 'At `token_endpoint`.'),
     response_types_supported: words,
+    response_modes_supported: words,
+    prompt_values_supported: words,
+    subject_types_supported: words,
+    id_token_signing_alg_values_supported: words,
+    code_challenge_methods_supported: words,
     token_endpoint_auth_methods_supported: words,
     introspection_endpoint_auth_methods_supported: words,
     revocation_endpoint_auth_methods_supported: words,
+    authorization_response_iss_parameter_supported: bool(),
+    claims_parameter_supported: bool(),
+    request_parameter_supported: bool(),
+    request_uri_parameter_supported: bool(),
   }),
 );
 
 /**
  * What exists, under the configured issuer. Not the provider's own document: that one builds addresses
- * from the request's Host header and lists endpoints that are not there.
+ * from the request's Host header and lists endpoints that are not there. The standard has room for one
+ * token endpoint: it is that of people's clients, and the one for system applications stands beside it.
  */
 const metadataOf = (issuer: string): Out<typeof Metadata> => {
   const methods = ['client_secret_basic', 'client_secret_post'];
   return {
     issuer,
-    token_endpoint: issuer + systemPaths.token,
+    authorization_endpoint: issuer + userPaths.authorization,
+    token_endpoint: issuer + userPaths.token,
+    system_token_endpoint: issuer + systemPaths.token,
     introspection_endpoint: issuer + systemPaths.introspection,
     revocation_endpoint: issuer + systemPaths.revocation,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     service_documentation: `${issuer}/docs`,
-    grant_types_supported: ['client_credentials'],
-    response_types_supported: [],
-    token_endpoint_auth_methods_supported: methods,
+    scopes_supported: [...OIDC_SCOPES, API_SCOPE],
+    claims_supported: ['iss', 'aud', 'exp', 'iat', 'nonce', ...Object.values(claimsByScope).flat()],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    prompt_values_supported: ['none', 'login', 'consent'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['ES256'],
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: [...methods, 'none'],
     introspection_endpoint_auth_methods_supported: methods,
     revocation_endpoint_auth_methods_supported: methods,
+    authorization_response_iss_parameter_supported: true,
+    claims_parameter_supported: false,
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
   };
 };
 

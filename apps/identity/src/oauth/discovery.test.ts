@@ -14,12 +14,26 @@ describe.each(['/.well-known/oauth-authorization-server', '/.well-known/openid-c
       expect(answer.status).toBe(200);
       expect(answer.body).toMatchObject({
         issuer: 'https://identity.test',
-        token_endpoint: 'https://identity.test/api/oauth/token',
+        authorization_endpoint: 'https://identity.test/oauth/authorize',
+        token_endpoint: 'https://identity.test/oauth/token',
+        system_token_endpoint: 'https://identity.test/api/oauth/token',
         introspection_endpoint: 'https://identity.test/api/oauth/introspect',
         revocation_endpoint: 'https://identity.test/api/oauth/revoke',
         jwks_uri: 'https://identity.test/.well-known/jwks.json',
-        grant_types_supported: ['client_credentials'],
-        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+        grant_types_supported: ['authorization_code', 'refresh_token'],
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+        id_token_signing_alg_values_supported: ['ES256'],
+        token_endpoint_auth_methods_supported: [
+          'client_secret_basic',
+          'client_secret_post',
+          'none',
+        ],
+        introspection_endpoint_auth_methods_supported: [
+          'client_secret_basic',
+          'client_secret_post',
+        ],
+        authorization_response_iss_parameter_supported: true,
       });
       expect(JSON.stringify(answer.body)).not.toContain('evil');
     });
@@ -29,7 +43,7 @@ describe.each(['/.well-known/oauth-authorization-server', '/.well-known/openid-c
       const addresses = Object.entries(body as Record<string, string>)
         .filter(([name]) => /_(endpoint|uri|documentation)$/.test(name))
         .map(([, address]) => new URL(address).pathname);
-      expect(addresses).toHaveLength(5);
+      expect(addresses).toHaveLength(7);
       for (const address of addresses) {
         const { status } = await fetch(identity.url + address, { redirect: 'manual' });
         expect([address, status]).not.toEqual([address, 404]);

@@ -20,7 +20,9 @@ const inBothShapes = ({ error, error_description = error }: Refusal): object => 
 });
 
 /** By route of the provider: what is promised for its answer, and not a member more. */
-export type Shapes = Readonly<Record<string, (body: Record<string, unknown>) => object>>;
+export type Shapes = Readonly<
+  Record<string, (body: Record<string, unknown>, ctx: KoaContextWithOIDC) => object>
+>;
 
 /** A signed token is none of these endpoints': like any other that they do not know (RFC 7662, 7009). */
 const isForeignKind = (body: unknown): boolean =>
@@ -35,7 +37,7 @@ const answer = (ctx: KoaContextWithOIDC, shapes: Shapes, challenge: string): voi
     if (ctx.status === 401) ctx.set('WWW-Authenticate', challenge);
     ctx.body = inBothShapes(ctx.body);
   } else if (shape) {
-    ctx.body = shape(Object(ctx.body));
+    ctx.body = shape(Object(ctx.body), ctx);
   }
   ctx.set('Cache-Control', 'no-store');
 };

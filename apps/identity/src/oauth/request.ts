@@ -10,20 +10,9 @@ const TYPES = [FORM, 'application/json'];
 /** Largest body; a token, its client and some scopes take a fraction of it. */
 const BODY_LIMIT = 16 * 1024;
 
-/** An error in both shapes: that of RFC 6749 section 5.2 and identity's envelope. */
-export const oauthError = (
-  status: number,
-  code: string,
-  description: string,
-  options: ConstructorParameters<typeof HttpError>[3] = {},
-): HttpError =>
-  new HttpError(status, code, description, {
-    ...options,
-    details: { error_description: description },
-  });
-
+/** 400 unless told; the app renders it in both shapes, as every error of these endpoints. */
 export const invalidRequest = (description: string, status = 400): HttpError =>
-  oauthError(status, 'invalid_request', description);
+  new HttpError(status, 'invalid_request', description);
 
 const refusals: Readonly<Record<number, string>> = {
   413: 'The body is too large.',
@@ -92,7 +81,7 @@ const demandClient = (req: Request, parameters: Parameters, challenge: string): 
   const isBasic = authorization !== undefined && /^basic /i.test(authorization);
   if (isBasic || (authorization === undefined && parameters.client_id)) return;
   const description = 'The client must authenticate, by HTTP Basic or in the body.';
-  throw oauthError(401, 'invalid_client', description, {
+  throw new HttpError(401, 'invalid_client', description, {
     headers: { 'WWW-Authenticate': challenge },
   });
 };

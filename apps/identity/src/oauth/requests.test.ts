@@ -118,7 +118,7 @@ describe.each(endpoints)('%s', (path) => {
 
   test('another method is 405 and says which one is right', async () => {
     const answer = await identity.http.get(path);
-    expect([answer.status, answer.body.error]).toEqual([405, 'method_not_allowed']);
+    expect([answer.status, answer.body]).toEqual([405, refused('method_not_allowed')]);
     expect(answer.headers.allow).toContain('POST');
   });
 
@@ -134,7 +134,7 @@ describe.each(endpoints)('%s', (path) => {
     expect((await own.http.post(path).send({})).status).toBe(401);
     const answer = await own.http.post(path).send({});
     await own.stop();
-    expect([answer.status, answer.body.error]).toEqual([429, 'rate_limited']);
+    expect([answer.status, answer.body]).toEqual([429, refused('rate_limited')]);
     expect(answer.headers).toHaveProperty('retry-after');
   });
 });

@@ -63,7 +63,7 @@ export class CodeFlow {
       .post('/api/auth/login')
       .send({ email, password: PASSWORD });
     const cookies = [headers['set-cookie'] ?? []].flat();
-    const cookie = cookies.find((text) => /session=/.test(text))?.split(';')[0];
+    const cookie = cookies.find((text) => /session=/.test(text))?.split(';')[0] ?? '';
     if (status !== 200 || !cookie) throw new Error(`${email} was not let in.`);
     return cookie;
   }
@@ -85,12 +85,12 @@ export class CodeFlow {
     const request = this.#identity.http
       .get(`/oauth/authorize?${new URLSearchParams(given as [string, string][])}`)
       .redirects(0);
-    return cookie === undefined ? request : request.set('cookie', cookie);
+    return cookie ? request.set('cookie', cookie) : request;
   }
 
   /** Goes to the end of a redirect of an authorization and gives what is said there. */
   told({ headers }: Response): URLSearchParams {
-    const { search, hash } = new URL(headers.location);
+    const { search, hash } = new URL(headers.location ?? '');
     return new URLSearchParams(search || hash.slice(1));
   }
 

@@ -31,6 +31,9 @@ const known = (query: string): Parameters => {
     }
     parameters[name] = value as string | string[];
   }
+  if ((parameters.response_mode ?? 'query') !== 'query') {
+    throw invalidRequest('The answer comes in the query: response_mode is not supported.');
+  }
   return parameters;
 };
 

@@ -20,7 +20,6 @@ const metadataOf = ({ secretHash, redirectUris, ...client }: OAuthClient): Adapt
   application_type: redirectUris.every(isWeb) ? 'web' : 'native',
   grant_types: ['authorization_code', 'refresh_token'],
   response_types: ['code'],
-  response_modes: ['query'],
   ...(secretHash
     ? // Only the digest is known; the provider compares through `compareClientSecret`.
       { client_secret: Buffer.from(secretHash).toString('hex') }

@@ -6,17 +6,12 @@ const CHALLENGE = /^[\w.~-]{43,128}$/;
 const hasChallenge = ({ oidc: { params } }: KoaContextWithOIDC): boolean =>
   params?.code_challenge_method === 'S256' && CHALLENGE.test(String(params.code_challenge));
 
-const hasQueryMode = ({ oidc: { params } }: KoaContextWithOIDC): boolean =>
-  params?.response_mode === undefined || params.response_mode === 'query';
-
 /**
  * What goes wrong is told to the client by a redirect, except for what cannot be a request of a genuine
- * client at all: without a challenge of S256 it is 400 (identity.md section 4.4), and so is an answer
- * that a page would have to post.
+ * client at all: without a challenge of S256 it is 400 (identity.md section 4.4).
  */
 export const refuseDirectly = (provider: Provider): void => {
   provider.on('authorization.error', (ctx, error) => {
-    const isMalformed = error instanceof errors.InvalidRequest && !hasChallenge(ctx);
-    if (isMalformed || !hasQueryMode(ctx)) error.allow_redirect = false;
+    if (error instanceof errors.InvalidRequest && !hasChallenge(ctx)) error.allow_redirect = false;
   });
 };

@@ -14,13 +14,15 @@ import { userPaths } from './paths.ts';
 import { createUserProvider, type ProviderSettings } from './provider.ts';
 
 const shapes: Shapes = {
-  token: ({ access_token, token_type, expires_in, refresh_token, id_token, scope }) => ({
-    ...{ access_token, token_type, expires_in, refresh_token, id_token, scope },
+  token: ({ access_token, token_type, expires_in, refresh_token, id_token }, { oidc }) => ({
+    ...{ access_token, token_type, expires_in, refresh_token, id_token },
+    // All that was granted, of which the access token itself names its audience's part.
+    scope: oidc.entities.RefreshToken?.scope,
   }),
 };
 
 const tokenParameters = [
-  ...['client_id', 'client_secret', 'grant_type', 'scope'],
+  ...['client_id', 'client_secret', 'grant_type'],
   ...['code', 'code_verifier', 'redirect_uri', 'refresh_token'],
 ];
 

@@ -45,7 +45,6 @@ const UserTokenRequest = named(
     code_verifier: value('With `authorization_code` (RFC 7636).'),
     redirect_uri: value('With `authorization_code`: as in the authorization request.'),
     refresh_token: value('With `refresh_token`; it is good once.'),
-    scope: value('With `refresh_token`: fewer scopes than before.'),
   }),
 );
 

@@ -1,0 +1,289 @@
+import jwt from 'jsonwebtoken';
+import type { User } from '../../generated/prisma/client.ts';
+import { CodeFlow, type TestClient } from '../../testing/code-flow.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { claimsOf, expectRefused, present } from '../../testing/tokens.ts';
+
+const ORIGIN = 'https://panel.test';
+
+let identity: TestIdentity;
+let flow: CodeFlow;
+let client: TestClient;
+let mobile: TestClient;
+let user: User;
+let cookie: string;
+beforeAll(async () => {
+  identity = await startIdentity({ CORS_ORIGINS: ORIGIN });
+  flow = new CodeFlow(identity);
+  client = await flow.client();
+  mobile = await flow.client({ isPublic: true, redirectUris: ['test.tessera.mobile:/callback'] });
+  user = await identity.people.user({ tenant: await identity.people.tenant() });
+  cookie = await flow.signIn(user);
+});
+afterAll(() => identity.stop());
+
+const anything = expect.stringMatching(/\S/);
+const refused = (error: string) => ({
+  ...{ success: false, error, error_description: anything, message: anything },
+});
+const bodyOf = (given: { code: string; verifier: string }, { redirectUri } = client) => ({
+  grant_type: 'authorization_code',
+  code: given.code,
+  code_verifier: given.verifier,
+  redirect_uri: redirectUri,
+});
+
+describe('the code and its code_verifier', () => {
+  test('give an access token and a refresh token, and nothing else without openid', async () => {
+    const answer = await flow.exchange(client, await flow.code(client, cookie));
+    expect(answer.status).toBe(200);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.body).toEqual({
+      access_token: anything,
+      token_type: 'Bearer',
+      expires_in: 3600,
+      refresh_token: expect.stringMatching(/^[\w-]{43}$/),
+      scope: 'api',
+    });
+  });
+
+  test('can be sent as JSON', async () => {
+    const { clientId: client_id, secret: client_secret } = client;
+    const body = { ...bodyOf(await flow.code(client, cookie)), client_id, client_secret };
+    expect((await identity.http.post('/oauth/token').send(body)).status).toBe(200);
+  });
+
+  test('can be sent with HTTP Basic', async () => {
+    const answer = await identity.http
+      .post('/oauth/token')
+      .auth(client.clientId, client.secret ?? '')
+      .type('form')
+      .send(bodyOf(await flow.code(client, cookie)));
+    expect(answer.status).toBe(200);
+  });
+
+  test('are all that a public client needs', async () => {
+    expect((await flow.exchange(mobile, await flow.code(mobile, cookie))).status).toBe(200);
+  });
+
+  test('are good for 60 seconds', async () => {
+    const given = await flow.code(client, cookie);
+    await identity.context.database.$executeRaw`
+      UPDATE identity.oauth_artifacts
+      SET payload = payload || jsonb_build_object('exp', extract(epoch FROM now())::bigint - 1)
+      WHERE model = 'AuthorizationCode' AND client_id = ${client.clientId}`;
+    const answer = await flow.exchange(client, given);
+    expect([answer.status, answer.body]).toEqual([400, refused('invalid_grant')]);
+  });
+
+  test.each<[string, Record<string, string | undefined>, error: string]>([
+    ['a wrong code_verifier', { code_verifier: 'x'.repeat(43) }, 'invalid_grant'],
+    ['no code_verifier', { code_verifier: undefined }, 'invalid_grant'],
+    ['the challenge for a verifier', { code_verifier: 'short' }, 'invalid_request'],
+    ['another redirect_uri', { redirect_uri: 'https://panel.test/other' }, 'invalid_grant'],
+    ['no redirect_uri', { redirect_uri: undefined }, 'invalid_request'],
+    ['an unknown code', { code: 'x'.repeat(43) }, 'invalid_grant'],
+    ['no code', { code: undefined }, 'invalid_request'],
+    ['NUL in the code', { code: '\u0000' }, 'invalid_grant'],
+    ['another grant type', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
+    ['the password grant', { grant_type: 'password' }, 'unsupported_grant_type'],
+    ['no grant type', { grant_type: undefined }, 'invalid_request'],
+  ])('with %s are refused, and the code stays good', async (_what, changes, error) => {
+    for (const as of [client, mobile]) {
+      const given = await flow.code(as, cookie);
+      const answer = await flow.token(as, { ...bodyOf(given, as), ...changes });
+      expect([answer.status, answer.body]).toEqual([400, refused(error)]);
+      expect((await flow.exchange(as, given)).status).toBe(200);
+    }
+  });
+
+  test('of another client are refused', async () => {
+    const given = await flow.code(client, cookie);
+    const other = await flow.client();
+    const answer = await flow.exchange(other, given);
+    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_grant']);
+  });
+});
+
+describe('a confidential client', () => {
+  test.each<[string, string | undefined]>([
+    ['a wrong secret', 'wrong'],
+    ['no secret', undefined],
+  ])('with %s is 401, and the code stays good', async (_what, client_secret) => {
+    const given = await flow.code(client, cookie);
+    const { clientId: client_id } = client;
+    const answer = await identity.http
+      .post('/oauth/token')
+      .send({ ...bodyOf(given), client_id, client_secret });
+    expect([answer.status, answer.body]).toEqual([401, refused('invalid_client')]);
+    expect(answer.headers['www-authenticate']).toMatch(/^Basic realm=/);
+    expect((await flow.exchange(client, given)).status).toBe(200);
+  });
+
+  test('that nobody knows is 401', async () => {
+    const nobody = { ...client, clientId: 'no\u0000body' };
+    const answer = await flow.token(nobody, { grant_type: 'refresh_token', refresh_token: 'x' });
+    expect([answer.status, answer.body]).toEqual([401, refused('invalid_client')]);
+  });
+
+  test('of services is none here, and none of these is one there', async () => {
+    const { clientId, secret } = await identity.people.application('*');
+    const grant = { grant_type: 'client_credentials' };
+    const here = await identity.http
+      .post('/oauth/token')
+      .send({ ...grant, client_id: clientId, client_secret: secret });
+    const there = await identity.http
+      .post('/api/oauth/token')
+      .send({ ...grant, client_id: client.clientId, client_secret: client.secret });
+    expect([here.status, there.status]).toEqual([401, 401]);
+  });
+});
+
+describe('a code is good once', () => {
+  test('its replay is refused, and kills the tokens that were made from it', async () => {
+    const given = await flow.code(client, cookie);
+    const { body } = await flow.exchange(client, given);
+    const bystander = await flow.tokens(client, cookie);
+    expect((await present(identity.http, body.access_token)).status).toBe(200);
+    const replay = await flow.exchange(client, given);
+    expect([replay.status, replay.body]).toEqual([400, refused('invalid_grant')]);
+    await expectRefused(identity.http, body.access_token);
+    expect((await flow.refresh(client, body.refresh_token)).status).toBe(400);
+    expect((await present(identity.http, bystander.access_token)).status).toBe(200);
+    const [event] = await identity.context.database.outboxEvent.findMany({
+      where: { topic: 'identity.token.revoked', key: user.id },
+    });
+    expect(event?.payload).toMatchObject({
+      data: { token_id: claimsOf(body.access_token).jti, user_id: user.id, reason: 'token_reused' },
+    });
+  });
+
+  test('of ten at once one is answered, and its tokens are dead', async () => {
+    const given = await flow.code(client, cookie);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => flow.exchange(client, given)),
+    );
+    const given200 = answers.filter(({ status }) => status === 200);
+    expect(given200).toHaveLength(1);
+    await expectRefused(identity.http, given200[0]?.body.access_token);
+    expect((await flow.refresh(client, given200[0]?.body.refresh_token)).status).toBe(400);
+  });
+});
+
+describe('the access token', () => {
+  test('follows RFC 9068', async () => {
+    const { access_token } = await flow.tokens(client, cookie, { scope: 'openid' });
+    const decoded = jwt.decode(access_token, { complete: true });
+    expect(decoded?.header).toMatchObject({ typ: 'at+jwt', alg: 'ES256', kid: anything });
+    expect(decoded?.payload).toEqual({
+      iss: 'https://identity.test',
+      aud: 'https://identity.test',
+      sub: user.id,
+      client_id: client.clientId,
+      jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      iat: expect.any(Number),
+      exp: expect.any(Number),
+      scope: 'api',
+      tenant_id: user.tenantId,
+      sid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      token_use: 'code',
+    });
+  });
+
+  test('is recorded with its session, client and grant', async () => {
+    const { access_token } = await flow.tokens(client, cookie);
+    const { jti = '', sid } = claimsOf(access_token);
+    const record = await identity.context.database.token.findUniqueOrThrow({ where: { id: jti } });
+    expect(record).toMatchObject({
+      ...{ userId: user.id, tenantId: user.tenantId, sessionId: sid, use: 'code' },
+      clientId: client.clientId,
+      grantId: anything,
+      revokedAt: null,
+    });
+  });
+
+  test('works at /api/user and /api/me', async () => {
+    const { access_token } = await flow.tokens(client, cookie);
+    const authorization = `Bearer ${access_token}`;
+    const me = await identity.http.get('/api/me').set({ authorization });
+    expect([me.status, me.body.data.id]).toEqual([200, user.id]);
+    const own = await identity.http.get('/api/user').set({ authorization });
+    expect(own.body.data).toMatchObject({
+      ...{ id: user.id, type: 'user', client_id: client.clientId, tenant_id: user.tenantId },
+      session_id: claimsOf(access_token).sid,
+    });
+  });
+
+  test('does not rotate at /api/auth/refresh', async () => {
+    const { access_token } = await flow.tokens(client, cookie);
+    const answer = await identity.http
+      .post('/api/auth/refresh')
+      .set('authorization', `Bearer ${access_token}`);
+    expect([answer.status, answer.body.error]).toEqual([401, 'unauthenticated']);
+    expect((await present(identity.http, access_token)).status).toBe(200);
+  });
+
+  test('that cannot be recorded does not leave, and the code stays good', async () => {
+    const given = await flow.code(client, cookie);
+    const { database } = identity.context;
+    await database.$executeRawUnsafe('ALTER TABLE identity.tokens RENAME TO tokens_away');
+    const failed = await flow.exchange(client, given);
+    await database.$executeRawUnsafe('ALTER TABLE identity.tokens_away RENAME TO tokens');
+    expect([failed.status, failed.body]).toEqual([500, refused('internal_error')]);
+    expect((await flow.exchange(client, given)).status).toBe(200);
+  });
+});
+
+describe('the ID token', () => {
+  test('comes with the scope openid, signed with ES256, and tells what the scopes ask for', async () => {
+    const { id_token = '' } = await flow.tokens(client, cookie, {
+      scope: 'openid email',
+      nonce: 'n-1',
+    });
+    expect(jwt.decode(id_token, { complete: true })?.header.alg).toBe('ES256');
+    expect(claimsOf(id_token)).toEqual({
+      iss: 'https://identity.test',
+      aud: client.clientId,
+      sub: user.id,
+      iat: expect.any(Number),
+      exp: expect.any(Number),
+      auth_time: expect.any(Number),
+      amr: ['pwd'],
+      nonce: 'n-1',
+      email: user.email,
+      email_verified: false,
+    });
+  });
+
+  test('is never accepted as a bearer', async () => {
+    const { id_token = '' } = await flow.tokens(client, cookie, { scope: 'openid' });
+    await expectRefused(identity.http, id_token);
+  });
+});
+
+describe('browsers', () => {
+  const fromOrigin = async (origin: string) =>
+    flow.exchange(mobile, await flow.code(mobile, cookie)).set({ origin });
+
+  test('of the origins in the configuration may read the answer', async () => {
+    const answer = await fromOrigin(ORIGIN);
+    expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([200, ORIGIN]);
+    const preflight = await identity.http
+      .options('/oauth/token')
+      .set({ origin: ORIGIN, 'access-control-request-method': 'POST' });
+    expect(preflight.headers['access-control-allow-origin']).toBe(ORIGIN);
+  });
+
+  test.each(['https://else.test', 'https://panel.test:444', 'http://panel.test', 'null'])(
+    'of %s may not, whatever client it is',
+    async (origin) => {
+      const answer = await fromOrigin(origin);
+      expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+    },
+  );
+});
+
+test('another method is 405, in both shapes', async () => {
+  const answer = await identity.http.get('/oauth/token');
+  expect([answer.status, answer.body]).toEqual([405, refused('method_not_allowed')]);
+});
