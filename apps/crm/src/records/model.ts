@@ -84,7 +84,6 @@ export const presenter = <M extends RecordModel, Answer>(
 
 /** The part of Prisma's delegates that records use. */
 export interface Table<M extends RecordModel> {
-  findFirst(query: { where: object }): Promise<Row<M> | null>;
   createManyAndReturn(query: { data: object[] }): Promise<Row<M>[]>;
   updateManyAndReturn(query: { where: object; data: object }): Promise<Row<M>[]>;
 }

@@ -43,18 +43,20 @@ export class RecordRepository<M extends RecordModel> {
   readonly #db: Db;
   readonly #rows: Table<M>;
   readonly #name: string;
+  readonly #table: Prisma.Sql;
   readonly #columns: Prisma.Sql;
 
   constructor(db: Db, model: M, table: string) {
     this.#db = db;
     this.#rows = tableOf(db, model);
     this.#name = table;
+    this.#table = raw(`tenant_crm.${table}`);
     this.#columns = selected(model);
   }
 
   async list(tenantId: string, reached: Reached, request: ListRequest): Promise<Listed<Row<M>>> {
     const { search, conditions, sort } = request;
-    const table = raw(`tenant_crm.${this.#name}`);
+    const table = this.#table;
     const live = sql`tenant_id = ${tenantId}::uuid AND deleted_at IS NULL`;
     const narrowing = [...conditionsOf(reached), ...conditions];
     if (search) {
@@ -72,8 +74,13 @@ export class RecordRepository<M extends RecordModel> {
   }
 
   /** The row, deleted or not. */
-  find(tenantId: string, reached: Reached, id: string): Promise<Row<M> | null> {
-    return this.#rows.findFirst({ where: { ...reached, id, tenantId } });
+  async find(tenantId: string, reached: Reached, id: string): Promise<Row<M> | undefined> {
+    const own = sql`id = ${id}::uuid AND tenant_id = ${tenantId}::uuid`;
+    const where = join([own, ...conditionsOf(reached)], ' AND ');
+    const [row] = await this.#db.read<Row<M>>(
+      sql`SELECT ${this.#columns} FROM ${this.#table} WHERE ${where}`,
+    );
+    return row;
   }
 
   async insert(tenantId: string, values: object): Promise<Row<M>> {
@@ -101,11 +108,12 @@ export class RecordRepository<M extends RecordModel> {
     return row;
   }
 
-  /** What was named by a reference and is not there, or is another tenant's, or is deleted: a 422. */
+  /** A reference to what is not there, or is another tenant's, or is deleted: a 422. */
   readonly #refuse = (error: unknown): never => {
     const key = brokenForeignKey(error);
     if (key === undefined) throw error;
     const field = key.slice(`${this.#name}_`.length, -'_fkey'.length);
-    throw invalidField(field, `${field} names nothing that is there`);
+    const named = field.replace(/_id$/, '').replaceAll('_', ' ');
+    throw invalidField(field, `${field} must be the id of an existing ${named}`);
   };
 }

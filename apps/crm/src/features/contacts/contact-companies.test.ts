@@ -51,7 +51,7 @@ test.each([
     expect(refused.status).toBe(422);
     expect(refused.body).toMatchObject({
       error: 'validation_failed',
-      errors: { company_id: [expect.stringContaining('company_id')] },
+      errors: { company_id: ['company_id must be the id of an existing company'] },
     });
   }
   expect((await get(contacts)).body.data).toEqual([body.data]);
