@@ -1,5 +1,5 @@
 import { bool, matching, named, oneOf, shape, verbatim } from '@tessera/fields';
-import { invalidField, type RouteTable } from '@tessera/http-kit';
+import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access.ts';
 import { done, route, success } from '../../http.ts';
 import { originOf } from '../../origin.ts';
@@ -30,10 +30,8 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     responses: { 200: done },
     problems: { 409: 'There is a PIN already' },
     async handler({ caller, body, req, reply }) {
-      if (body.pin !== body.pin_confirmation) {
-        throw invalidField('pin_confirmation', 'pin_confirmation must be the same as pin');
-      }
-      await pins.set(personOf(caller), body.pin, originOf(req));
+      const given = { pin: body.pin, confirmation: body.pin_confirmation };
+      await pins.set(personOf(caller), given, originOf(req));
       return reply(200, { success: true, message: 'The PIN is set.' });
     },
   }),

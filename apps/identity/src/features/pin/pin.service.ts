@@ -1,4 +1,4 @@
-import { HttpError, invalidField } from '@tessera/http-kit';
+import { HttpError, invalidField, validationFailed } from '@tessera/http-kit';
 import { actorOf } from '../../activity.ts';
 import type { Lockout } from '../../lockout.ts';
 import type { Origin } from '../../origin.ts';
@@ -14,16 +14,33 @@ interface Dependencies {
   readonly confirmation: PasswordConfirmation;
 }
 
+export interface NewPin {
+  readonly pin: string;
+  /** The same once more. */
+  readonly confirmation: string;
+}
+
 /** Each digit as far from the one before, round the clock of ten: 0 repeats, 1 ascends, 9 descends. */
 const stepsOf = (pin: string): Set<number> =>
   new Set([...pin].slice(1).map((digit, i) => (Number(digit) - Number(pin[i]) + 10) % 10));
 
 /** Why a PIN of six digits is too easy; undefined when it is not. `567890` counts as a run. */
-export const weaknessOf = (pin: string): string | undefined => {
+const weaknessOf = (pin: string): string | undefined => {
   const [step, ...others] = stepsOf(pin);
   if (others.length > 0) return undefined;
   if (step === 0) return 'pin must not repeat a single digit';
   return step === 1 || step === 9 ? 'pin must not be a run of digits' : undefined;
+};
+
+const refuseUnfit = ({ pin, confirmation }: NewPin): void => {
+  const weakness = weaknessOf(pin);
+  const errors = {
+    ...(weakness && { pin: [weakness] }),
+    ...(pin !== confirmation && {
+      pin_confirmation: ['pin_confirmation must be the same as pin'],
+    }),
+  };
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
 };
 
 const conflict = (message: string): HttpError => new HttpError(409, 'conflict', message);
@@ -42,11 +59,14 @@ export class PinService {
     return (await this.#use.repository.hash(id)) !== null;
   }
 
-  /** Sets a PIN of six digits. 422 on one that is too easy, 409 when there is one. */
-  async set(caller: UserCaller, pin: string, origin: Origin): Promise<void> {
+  /**
+   * Sets a PIN of six digits. 422 on one that is too easy or a confirmation that is not equal, 409 when
+   * there is one.
+   */
+  async set(caller: UserCaller, given: NewPin, origin: Origin): Promise<void> {
     const { repository, passwords } = this.#use;
-    const weakness = weaknessOf(pin);
-    if (weakness !== undefined) throw invalidField('pin', weakness);
+    const { pin } = given;
+    refuseUnfit(given);
     if (await this.isEnabled(caller)) throw isOn();
     const hash = await passwords.hash(pin);
     if (!(await repository.set(actorOf(caller, origin), hash))) throw isOn();

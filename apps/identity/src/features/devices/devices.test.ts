@@ -1,0 +1,189 @@
+import { hash } from 'node:crypto';
+import type { Tenant, User } from '../../generated/prisma/client.ts';
+import { cookieValueOf, deviceCookieOf, setCookieOf } from '../../testing/cookies.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import type { Bearer } from '../../testing/population.ts';
+import { stepsOf } from '../../testing/sign-in.ts';
+import { claimsOf, issue } from '../../testing/tokens.ts';
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0';
+const IPHONE =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
+
+let identity: TestIdentity;
+let steps: ReturnType<typeof stepsOf>;
+let tenant: Tenant;
+let user: User;
+beforeAll(async () => {
+  identity = await startIdentity();
+  steps = stepsOf(identity);
+  tenant = await identity.people.tenant();
+});
+afterAll(() => identity.stop());
+beforeEach(async () => {
+  user = await identity.people.user({ tenant });
+});
+
+const list = async (bearer: Bearer): Promise<Record<string, unknown>[]> => {
+  const { status, body } = await identity.http.get('/api/devices').set(bearer);
+  expect(status).toBe(200);
+  return body.data;
+};
+
+const revoke = (bearer: Bearer, id: unknown) =>
+  identity.http.post(`/api/devices/${id}/revoke`).set(bearer);
+
+describe('every login records its device', () => {
+  test('which the list describes', async () => {
+    const phone = steps.bearerOf(await steps.login(user, { 'user-agent': IPHONE }));
+    await steps.login(user, { 'user-agent': FIREFOX });
+    expect(await list(phone)).toEqual([
+      {
+        id: expect.any(String),
+        device_name: 'Firefox on Linux',
+        device_type: 'desktop',
+        browser: 'Firefox',
+        os: 'Linux',
+        ip_address: '127.0.0.1',
+        is_trusted: false,
+        is_current: false,
+        last_used_at: expect.any(String),
+      },
+      expect.objectContaining({
+        device_name: 'Safari on iOS',
+        device_type: 'mobile',
+        browser: 'Safari',
+        os: 'iOS',
+        is_current: true,
+      }),
+    ]);
+  });
+
+  test.each([
+    ['okhttp/4.12.0', 'okhttp'],
+    ['(nothing that is known)', 'unknown'],
+    ['x'.repeat(8000), 'x'.repeat(60)],
+    ['', 'Unknown device'],
+  ])('whatever it calls itself: %.20s', async (userAgent, name) => {
+    const bearer = steps.bearerOf(await steps.login(user, { 'user-agent': userAgent }));
+    const [device] = await list(bearer);
+    expect(device).toMatchObject({ device_name: name, device_type: 'unknown', os: 'unknown' });
+  });
+
+  test('by a cookie that is kept for long, and of which only a digest is stored', async () => {
+    const answer = await steps.login(user);
+    expect(setCookieOf(answer, '__Host-device')).toMatch(
+      /^__Host-device=[\w-]{43}; Max-Age=34560000; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
+    );
+    const secret = cookieValueOf(answer, '__Host-device') ?? '';
+    const [device] = await identity.context.database.device.findMany({
+      where: { userId: user.id },
+    });
+    expect(Buffer.from(device?.secretHash ?? [])).toEqual(hash('sha256', secret, 'buffer'));
+  });
+
+  test('once for each cookie, whatever else has changed', async () => {
+    const first = await steps.login(user, { 'user-agent': FIREFOX });
+    const again = await steps.login(user, { ...deviceCookieOf(first), 'user-agent': IPHONE });
+    expect(deviceCookieOf(again)).toEqual(deviceCookieOf(first));
+    const devices = await list(steps.bearerOf(again));
+    expect(devices).toEqual([
+      expect.objectContaining({ device_name: 'Safari on iOS', is_current: true }),
+    ]);
+  });
+
+  test('once for each user agent that keeps no cookie', async () => {
+    for (let i = 0; i < 3; i += 1) {
+      await steps.login(user, { 'user-agent': 'curl/8' });
+      await steps.login(user, { 'user-agent': 'wget/1' });
+    }
+    const bearer = steps.bearerOf(await steps.login(user, { 'user-agent': 'curl/8' }));
+    const names = (await list(bearer)).map(({ device_name }) => device_name);
+    expect(names).toEqual(['curl', 'wget']);
+  });
+
+  test('of a browser that keeps its cookie apart from one that looks the same', async () => {
+    const mine = await steps.login(user, { 'user-agent': FIREFOX });
+    await steps.login(user, { ...deviceCookieOf(mine), 'user-agent': FIREFOX });
+    const stranger = await steps.login(user, { 'user-agent': FIREFOX });
+    expect(deviceCookieOf(stranger)).not.toEqual(deviceCookieOf(mine));
+    expect(await list(steps.bearerOf(stranger))).toHaveLength(2);
+  });
+
+  test.each([
+    '__Host-device=',
+    '__Host-device=%F0%9F',
+    '__Host-device=🍪',
+    `__Host-device=${'x'.repeat(7000)}`,
+  ])('and takes a cookie that is none for none: %.25s', async (cookie) => {
+    const answer = await steps.login(user, { cookie: Buffer.from(cookie).toString('latin1') });
+    expect([answer.status, await list(steps.bearerOf(answer))]).toEqual([
+      200,
+      [expect.objectContaining({ is_current: true })],
+    ]);
+  });
+
+  test('of another user as a device of its own', async () => {
+    const other = await identity.people.user({ tenant });
+    const theirs = await steps.login(other);
+    const mine = await steps.login(user, deviceCookieOf(theirs));
+    expect(deviceCookieOf(mine)).not.toEqual(deviceCookieOf(theirs));
+    expect(await list(steps.bearerOf(mine))).toHaveLength(1);
+  });
+});
+
+describe('revoking a device', () => {
+  test('removes it and ends its sessions, and the services are told', async () => {
+    const { database } = identity.context;
+    const here = steps.bearerOf(await steps.login(user, { 'user-agent': FIREFOX }));
+    const lost = await steps.login(user, { 'user-agent': IPHONE });
+    const again = await steps.login(user, { ...deviceCookieOf(lost), 'user-agent': IPHONE });
+    const [device] = await list(here);
+    const answer = await revoke(here, device?.id);
+    expect([answer.status, answer.body.success]).toEqual([200, true]);
+    const ended = [lost, again].map(steps.bearerOf);
+    for (const bearer of ended) {
+      expect((await identity.http.get('/api/me').set(bearer)).status).toBe(401);
+    }
+    expect(await list(here)).toEqual([expect.objectContaining({ is_current: true })]);
+    const events = await database.outboxEvent.findMany({ where: { key: user.id } });
+    const sessions = ended.map(({ authorization }) => claimsOf(authorization.slice(7)).sid);
+    expect(events.map(({ payload }) => (payload as { data: object }).data)).toEqual(
+      expect.arrayContaining(
+        sessions.map((session_id) => ({ session_id, user_id: user.id, reason: 'device_revoked' })),
+      ),
+    );
+    const where = { userId: user.id, action: 'device_revoked' };
+    expect(await database.activityEntry.count({ where })).toBe(1);
+  });
+
+  test("is possible for one's own, which signs out", async () => {
+    const bearer = steps.bearerOf(await steps.login(user));
+    const [device] = await list(bearer);
+    expect((await revoke(bearer, device?.id)).status).toBe(200);
+    expect((await identity.http.get('/api/me').set(bearer)).status).toBe(401);
+  });
+
+  test('of another user, of one that is gone or of none is 404, and nothing happens', async () => {
+    const mine = steps.bearerOf(await steps.login(user));
+    const other = await identity.people.user({ tenant });
+    const theirs = steps.bearerOf(await steps.login(other));
+    const [device] = await list(theirs);
+    for (const id of [device?.id, '0191d9f0-0000-7000-8000-000000000000', 'no-uuid', '🦊']) {
+      const { status, body } = await revoke(mine, encodeURIComponent(`${id}`));
+      expect([status, body.error]).toEqual([404, 'not_found']);
+    }
+    expect((await identity.http.get('/api/me').set(theirs)).status).toBe(200);
+  });
+
+  test('and seeing them is refused to who acts as the user', async () => {
+    const { id: impersonatorId } = await identity.people.user({ data: { isSystemAdmin: true } });
+    const token = await issue(identity, { userId: user.id, use: 'impersonation' });
+    const where = { id: claimsOf(token).jti ?? '' };
+    await identity.context.database.token.update({ where, data: { impersonatorId } });
+    const bearer = { authorization: `Bearer ${token}` };
+    const [device] = await list(steps.bearerOf(await steps.login(user)));
+    expect((await identity.http.get('/api/devices').set(bearer)).status).toBe(403);
+    expect((await revoke(bearer, device?.id)).status).toBe(403);
+  });
+});

@@ -1,0 +1,190 @@
+import type { User } from '../../generated/prisma/client.ts';
+import type { Authenticator } from '../../testing/authenticator.ts';
+import { deviceCookieOf } from '../../testing/cookies.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { type Bearer, PASSWORD } from '../../testing/population.ts';
+import { stepsOf } from '../../testing/sign-in.ts';
+
+type Cookie = ReturnType<typeof deviceCookieOf>;
+
+let identity: TestIdentity;
+let steps: ReturnType<typeof stepsOf>;
+beforeAll(async () => {
+  identity = await startIdentity();
+  steps = stepsOf(identity);
+});
+afterAll(() => identity.stop());
+
+interface Person {
+  readonly user: User;
+  readonly authenticator: Authenticator;
+  /** Of the session on the trusted device. */
+  readonly bearer: Bearer;
+  readonly cookie: Cookie;
+}
+
+const verified = async (
+  user: User,
+  authenticator: Authenticator,
+  more: { trust_device?: boolean; cookie?: Cookie } = {},
+) => {
+  const { cookie, ...body } = more;
+  const pending = steps.bearerOf(await steps.login(user, cookie));
+  return steps.verify({ ...pending, ...cookie }, await authenticator.code(), body);
+};
+
+/** Someone who trusts the device that they signed in from. */
+const someone = async (): Promise<Person> => {
+  const user = await identity.people.user({ tenant: await identity.people.tenant() });
+  const authenticator = await identity.people.enableTwoFactor(
+    user,
+    await identity.people.signIn(user),
+  );
+  const answer = await verified(user, authenticator, { trust_device: true });
+  return { user, authenticator, bearer: steps.bearerOf(answer), cookie: deviceCookieOf(answer) };
+};
+
+const isAsked = async (user: User, cookie?: Cookie): Promise<boolean> =>
+  (await steps.login(user, cookie)).body.data.requires_2fa;
+
+describe('a trusted device', () => {
+  test('skips the second factor, is listed as trusted, and stands in the activity', async () => {
+    const { user, bearer, cookie } = await someone();
+    expect(await isAsked(user, cookie)).toBe(false);
+    const { body } = await identity.http.get('/api/devices').set(bearer);
+    expect(body.data.filter((device: { is_trusted: boolean }) => device.is_trusted)).toEqual([
+      expect.objectContaining({ is_current: true }),
+    ]);
+    const where = { userId: user.id, action: 'device_trusted' };
+    expect(await identity.context.database.activityEntry.count({ where })).toBe(1);
+  });
+
+  test('is one only where that was asked for', async () => {
+    const { user, authenticator } = await someone();
+    const answer = await verified(user, authenticator);
+    expect(await isAsked(user, deviceCookieOf(answer))).toBe(true);
+    expect(await isAsked(user)).toBe(true);
+  });
+
+  test('stays trusted when the second factor is given there without asking for it again', async () => {
+    const { user, bearer, authenticator, cookie } = await someone();
+    await steps.verify(bearer, await authenticator.code());
+    expect(await isAsked(user, cookie)).toBe(false);
+  });
+
+  test('still asks for the password and for the PIN', async () => {
+    const { user, bearer, cookie } = await someone();
+    expect((await steps.login(user, cookie, { password: 'wrong' })).status).toBe(401);
+    await identity.people.setPin(bearer, '192837');
+    expect((await steps.login(user, cookie)).body.data).toMatchObject({
+      requires_2fa: false,
+      requires_pin: true,
+    });
+  });
+
+  test("does not skip another user's second factor, and its cookie is worth nothing to them", async () => {
+    const [mine, theirs] = [await someone(), await someone()];
+    expect(await isAsked(theirs.user, mine.cookie)).toBe(true);
+    const answer = await verified(theirs.user, theirs.authenticator, { cookie: mine.cookie });
+    expect(deviceCookieOf(answer)).not.toEqual(mine.cookie);
+    expect(await isAsked(theirs.user, mine.cookie)).toBe(true);
+    expect(await isAsked(mine.user, mine.cookie)).toBe(false);
+  });
+
+  test('passes nothing on to who merely looks like it', async () => {
+    const { user, authenticator, cookie } = await someone();
+    await verified(user, authenticator);
+    await verified(user, authenticator);
+    expect(await isAsked(user)).toBe(true);
+    expect(await isAsked(user, cookie)).toBe(false);
+  });
+});
+
+describe('trust ends', () => {
+  test('after the time that is set', async () => {
+    const { user, cookie } = await someone();
+    const { device } = identity.context.database;
+    const where = { userId: user.id, trustedUntil: { not: null } };
+    const [trusted] = await device.findMany({ where });
+    const days = (+(trusted?.trustedUntil ?? 0) - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(29.9);
+    expect(days).toBeLessThanOrEqual(30);
+    await device.updateMany({ where, data: { trustedUntil: new Date() } });
+    expect(await isAsked(user, cookie)).toBe(true);
+  });
+
+  test('when the device is revoked', async () => {
+    const { user, bearer, cookie } = await someone();
+    const { body } = await identity.http.get('/api/devices').set(bearer);
+    const { id } = body.data.find((device: { is_current: boolean }) => device.is_current);
+    await identity.http.post(`/api/devices/${id}/revoke`).set(bearer);
+    expect(await isAsked(user, cookie)).toBe(true);
+  });
+
+  test('when the second factor is disabled, also for the one that is set up next', async () => {
+    const { user, bearer, cookie } = await someone();
+    await identity.http.post('/api/auth/2fa/disable').set(bearer).send({ password: PASSWORD });
+    expect(await isAsked(user, cookie)).toBe(false);
+    await identity.people.enableTwoFactor(user, bearer);
+    expect(await isAsked(user, cookie)).toBe(true);
+  });
+
+  test('for every device when a service asks for it, and the sessions go on', async () => {
+    const { user, bearer, authenticator, cookie } = await someone();
+    const second = deviceCookieOf(await verified(user, authenticator, { trust_device: true }));
+    const { database, devices } = identity.context;
+    await database.$transaction((tx) => devices.endTrust(tx, user.id));
+    expect([await isAsked(user, cookie), await isAsked(user, second)]).toEqual([true, true]);
+    expect((await identity.http.get('/api/me').set(bearer)).status).toBe(200);
+  });
+
+  test('with logout-all', async () => {
+    const { user, bearer, cookie } = await someone();
+    const { status } = await identity.http.post('/api/auth/logout-all').set(bearer);
+    expect([status, await isAsked(user, cookie)]).toEqual([200, true]);
+  });
+});
+
+describe('a recognised device', () => {
+  const strict = async (work: (identity: TestIdentity) => Promise<void>): Promise<void> => {
+    const own = await startIdentity({ RATE_LIMIT_LOGIN_FAILURES: '3' });
+    try {
+      await work(own);
+    } finally {
+      await own.stop();
+    }
+  };
+
+  test('is let in while strangers guess: they cannot lock its owner out', () =>
+    strict(async (own) => {
+      const { login } = stepsOf(own);
+      const user = await own.people.user();
+      const cookie = deviceCookieOf(await login(user));
+      for (let i = 0; i < 4; i += 1) await login(user, {}, { password: 'wrong' });
+      expect((await login(user)).status).toBe(429);
+      expect((await login(user, cookie)).status).toBe(200);
+      expect((await login(user, cookie, { password: 'wrong' })).status).toBe(401);
+      expect((await login(user)).status).toBe(429);
+    }));
+
+  test('of another account is a stranger', () =>
+    strict(async (own) => {
+      const { login } = stepsOf(own);
+      const [user, other] = [await own.people.user(), await own.people.user()];
+      const cookie = deviceCookieOf(await login(other));
+      const statuses = [];
+      for (let i = 0; i < 4; i += 1) {
+        statuses.push((await login(user, cookie, { password: 'wrong' })).status);
+      }
+      expect(statuses).toEqual([401, 401, 401, 429]);
+      const nobody = { ...user, email: 'nobody@example.test' };
+      for (let i = 0; i < 3; i += 1) await login(nobody, cookie);
+      expect((await login(nobody, cookie)).status).toBe(429);
+    }));
+
+  test('is none before its second factor: a password alone leaves no cookie', async () => {
+    const { user } = await someone();
+    const answer = await steps.login(user);
+    expect(answer.headers['set-cookie']).toBeUndefined();
+  });
+});

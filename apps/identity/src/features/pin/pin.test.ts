@@ -1,0 +1,206 @@
+import type { User } from '../../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { type Bearer, PASSWORD } from '../../testing/population.ts';
+import { stepsOf } from '../../testing/sign-in.ts';
+import { claimsOf } from '../../testing/tokens.ts';
+
+const PIN = '192837';
+
+let identity: TestIdentity;
+let steps: ReturnType<typeof stepsOf>;
+beforeAll(async () => {
+  identity = await startIdentity();
+  steps = stepsOf(identity);
+});
+afterAll(() => identity.stop());
+
+const someone = async (): Promise<{ user: User; bearer: Bearer }> => {
+  const user = await identity.people.user({ tenant: await identity.people.tenant() });
+  return { user, bearer: await identity.people.signIn(user) };
+};
+
+const set = (bearer: Bearer, pin: unknown, confirmation: unknown = pin) =>
+  identity.http.post('/api/auth/pin/set').set(bearer).send({ pin, pin_confirmation: confirmation });
+
+const disable = (bearer: Bearer, password: string) =>
+  identity.http.post('/api/auth/pin/disable').set(bearer).send({ password });
+
+const isEnabled = async (bearer: Bearer): Promise<boolean> =>
+  (await identity.http.get('/api/auth/pin/status').set(bearer)).body.data.enabled;
+
+const statusOf = async (bearer: Bearer): Promise<unknown[]> => {
+  const { status, body } = await identity.http.get('/api/me').set(bearer);
+  return [status, body.error];
+};
+
+describe('PIN disabled: set', () => {
+  test('enables it when the rules are met and the confirmation is equal', async () => {
+    const { user, bearer } = await someone();
+    expect(await isEnabled(bearer)).toBe(false);
+    const { status, body } = await set(bearer, PIN);
+    expect([status, body]).toEqual([200, { success: true, message: 'The PIN is set.' }]);
+    expect(await isEnabled(bearer)).toBe(true);
+    const { database } = identity.context;
+    const { hash } = await database.pin.findUniqueOrThrow({ where: { userId: user.id } });
+    expect(hash).toMatch(/^\$2b\$/);
+    const where = { userId: user.id, action: 'pin_set' };
+    expect(await database.activityEntry.count({ where })).toBe(1);
+  });
+
+  test('leaves the session that set it open', async () => {
+    const { bearer } = await someone();
+    await set(bearer, PIN);
+    expect(await statusOf(bearer)).toEqual([200, undefined]);
+  });
+
+  test.each([
+    ['a run that ascends', '123456'],
+    ['a run that ascends from 0', '012345'],
+    ['a run that ascends beyond 9', '567890'],
+    ['a run that descends', '654321'],
+    ['a run that descends beyond 0', '210987'],
+    ['a single repeated digit', '777777'],
+  ])('refuses %s: 422 on `pin`', async (_, pin) => {
+    const { bearer } = await someone();
+    const { status, body } = await set(bearer, pin);
+    expect([status, Object.keys(body.errors)]).toEqual([422, ['pin']]);
+    expect(await isEnabled(bearer)).toBe(false);
+  });
+
+  test.each([
+    ['five digits', '19283'],
+    ['seven digits', '1928374'],
+    ['letters', '19283a'],
+    ['digits of another script', '١٢٨٣٧٤'],
+    ['an emoji', '🔒🔒🔒🔒🔒🔒'],
+    ['NUL', '1928\u00007'],
+    ['blanks', '192 37'],
+    ['a line break', '192837\n'],
+    ['a number', 192837],
+    ['nothing', ''],
+    ['null', null],
+  ])('refuses %s: 422 on `pin`', async (_, pin) => {
+    const { bearer } = await someone();
+    const { status, body } = await set(bearer, pin, '192837');
+    expect([status, Object.keys(body.errors)]).toEqual([422, ['pin']]);
+    expect(await isEnabled(bearer)).toBe(false);
+  });
+
+  test.each(['111112', '123457', '135791', '121212', '908172'])('takes %s', async (pin) => {
+    expect((await set((await someone()).bearer, pin)).status).toBe(200);
+  });
+
+  test('refuses another confirmation: 422 on `pin_confirmation`', async () => {
+    const { bearer } = await someone();
+    const { status, body } = await set(bearer, PIN, '192838');
+    expect([status, Object.keys(body.errors)]).toEqual([422, ['pin_confirmation']]);
+    const both = await set(bearer, '111111', PIN);
+    expect(Object.keys(both.body.errors)).toEqual(['pin', 'pin_confirmation']);
+  });
+
+  test('when it is on already is 409, also at the same time', async () => {
+    const { bearer } = await someone();
+    const answers = await Promise.all([1, 2, 3].map(() => set(bearer, PIN)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    expect((await set(bearer, PIN)).body.error).toBe('conflict');
+  });
+
+  test('refuses a megabyte', async () => {
+    const { bearer } = await someone();
+    expect((await set(bearer, '1'.repeat(1_000_000))).status).toBe(413);
+  });
+});
+
+describe('a login with a PIN', () => {
+  let user: User;
+  let locked: Bearer;
+  beforeEach(async () => {
+    const person = await someone();
+    user = person.user;
+    await identity.people.setPin(person.bearer, PIN);
+    const { body } = await steps.login(user);
+    expect(body.data).toMatchObject({ requires_2fa: false, requires_pin: true });
+    locked = { authorization: `Bearer ${body.data.token}` };
+  });
+
+  test('locks its session: nothing but what unlocks or ends it is served', async () => {
+    for (const [method, path] of [
+      ['get', '/api/me'],
+      ['get', '/api/user'],
+      ['get', '/api/policies'],
+      ['get', '/api/devices'],
+      ['post', '/api/auth/2fa/enable'],
+      ['post', '/api/auth/2fa/verify'],
+      ['post', '/api/auth/pin/set'],
+      ['post', '/api/auth/pin/disable'],
+      ['put', '/api/profile'],
+    ] as const) {
+      const { status, body } = await identity.http[method](path).set(locked);
+      expect([path, status, body.error]).toEqual([path, 403, 'pin_required']);
+    }
+    expect(await isEnabled(locked)).toBe(true);
+    expect((await identity.http.get('/api/me/security').set(locked)).status).toBe(200);
+    expect((await identity.http.post('/api/auth/logout').set(locked)).status).toBe(200);
+  });
+
+  test('is unlocked by the PIN, with every token of the session and no other session', async () => {
+    const { sid } = claimsOf(locked.authorization.slice('Bearer '.length));
+    const other = steps.bearerOf(await steps.login(user));
+    const wrong = await steps.verifyPin(locked, '918273');
+    expect([wrong.status, Object.keys(wrong.body.errors)]).toEqual([422, ['pin']]);
+    expect(await statusOf(locked)).toEqual([403, 'pin_required']);
+    const { status, body } = await steps.verifyPin(locked, PIN);
+    expect([status, body]).toEqual([200, { success: true, data: { verified: true } }]);
+    expect(await statusOf(locked)).toEqual([200, undefined]);
+    expect(await statusOf(other)).toEqual([403, 'pin_required']);
+    const { database } = identity.context;
+    const session = await database.session.findUniqueOrThrow({ where: { id: sid } });
+    expect(session).toMatchObject({ pinPending: false, amr: ['pwd', 'pin'] });
+  });
+
+  test('is open everywhere when the PIN is disabled', async () => {
+    const open = steps.bearerOf(await steps.login(user));
+    await steps.verifyPin(open, PIN);
+    expect((await disable(open, PASSWORD)).status).toBe(200);
+    expect(await statusOf(locked)).toEqual([200, undefined]);
+    expect((await steps.login(user)).body.data.requires_pin).toBe(false);
+  });
+});
+
+describe('PIN enabled', () => {
+  test('verify in an open session says so and changes nothing', async () => {
+    const { bearer } = await someone();
+    await identity.people.setPin(bearer, PIN);
+    expect((await steps.verifyPin(bearer, PIN)).body.data).toEqual({ verified: true });
+    expect(await statusOf(bearer)).toEqual([200, undefined]);
+  });
+
+  test('verify refuses what is no PIN without counting it', async () => {
+    const { bearer } = await someone();
+    await identity.people.setPin(bearer, PIN);
+    for (const pin of ['', '12345', '🔒', '1928\u00007', 192837, null, ['192837']]) {
+      const { status, body } = await steps.verifyPin(bearer, pin);
+      expect([status, Object.keys(body.errors)]).toEqual([422, ['pin']]);
+    }
+    expect((await steps.verifyPin(bearer, '1'.repeat(1_000_000))).status).toBe(413);
+    expect((await steps.verifyPin(bearer, PIN)).status).toBe(200);
+  });
+
+  test('disable takes the current password and nothing else', async () => {
+    const { user, bearer } = await someone();
+    await identity.people.setPin(bearer, PIN);
+    const wrong = await disable(bearer, PIN);
+    expect([wrong.status, Object.keys(wrong.body.errors)]).toEqual([422, ['password']]);
+    expect(await isEnabled(bearer)).toBe(true);
+    expect((await disable(bearer, PASSWORD)).status).toBe(200);
+    expect(await isEnabled(bearer)).toBe(false);
+    const where = { userId: user.id, action: 'pin_disabled' };
+    expect(await identity.context.database.activityEntry.count({ where })).toBe(1);
+  });
+
+  test('without one, verify and disable are 409', async () => {
+    const { bearer } = await someone();
+    expect((await steps.verifyPin(bearer, PIN)).status).toBe(409);
+    expect((await disable(bearer, PASSWORD)).status).toBe(409);
+  });
+});
