@@ -1,4 +1,4 @@
-import { type Load, median, type Plan } from './load/plan.ts';
+import { type Load, median, type Target } from './load/plan.ts';
 import { type Bench, demandAnswers, type Result } from './scenario.ts';
 
 /** Requests under way at once. */
@@ -11,6 +11,7 @@ const middle = (loads: readonly Load[]): Load => ({
   rate: median(loads.map(({ rate }) => rate)),
   p50: median(loads.map(({ p50 }) => p50)),
   p99: median(loads.map(({ p99 }) => p99)),
+  cpu: median(loads.map(({ cpu = Number.NaN }) => cpu)),
   statuses: {},
   errors: 0,
 });
@@ -35,36 +36,44 @@ export const takeTurns = async (
   };
 };
 
+/** A process under load. */
+export interface Contender {
+  readonly request: Target;
+  /** The CPU time that the process has used so far, in seconds. */
+  cpu(): Promise<number>;
+}
+
 export interface Duel {
   readonly what: string;
-  readonly subject: Omit<Plan, 'connections'>;
-  readonly floor: Omit<Plan, 'connections'>;
+  readonly subject: Contender;
+  readonly floor: Contender;
   /** The least ratio that is good enough. */
   readonly target: number;
 }
 
+const answersIn = ({ statuses }: Load): number =>
+  Object.values(statuses).reduce((sum, count) => sum + count, 0);
+
 /** A request beside the request of its floor, under the same load. */
 export const duel = async (
-  bench: Bench,
+  { options, load }: Bench,
   { what, subject, floor, target }: Duel,
 ): Promise<Result> => {
-  const { options, load } = bench;
   const side =
-    (who: string, plan: Omit<Plan, 'connections'>, seconds: number): Side =>
+    (who: string, { request, cpu }: Contender, seconds: number): Side =>
     async () => {
-      const measured = await load.ask<Load>({ ...plan, connections: CONNECTIONS, seconds });
+      const before = await cpu();
+      const measured = await load.ask<Load>({ ...request, connections: CONNECTIONS, seconds });
       demandAnswers(who, measured);
-      return measured;
+      return { ...measured, cpu: (1000 * ((await cpu()) - before)) / answersIn(measured) };
     };
   const rounds = Math.max(1, Math.round(options.seconds / ROUND_SECONDS));
-  const seconds = Math.min(options.seconds, ROUND_SECONDS);
-  const warmUp = Math.min(options.seconds, WARM_UP_SECONDS);
-  await side(`the floor of ${what}`, floor, warmUp)();
-  await side(what, subject, warmUp)();
-  const { ratio, ...loads } = await takeTurns(
-    rounds,
-    side(what, subject, seconds),
-    side(`the floor of ${what}`, floor, seconds),
-  );
+  const sides = (seconds: number) =>
+    [
+      side(what, subject, Math.min(options.seconds, seconds)),
+      side(`the floor of ${what}`, floor, Math.min(options.seconds, seconds)),
+    ] as const;
+  await takeTurns(1, ...sides(WARM_UP_SECONDS));
+  const { ratio, ...loads } = await takeTurns(rounds, ...sides(ROUND_SECONDS));
   return { what, ...loads, ratio, target: { text: `≥ ${target}`, isMet: ratio >= target } };
 };

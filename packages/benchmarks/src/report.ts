@@ -5,7 +5,9 @@ const columns = [
   'requests/s',
   'p50 ms',
   'p99 ms',
+  'CPU ms',
   'floor/s',
+  'CPU ms',
   'ratio',
   'target',
   'met',
@@ -25,7 +27,9 @@ const rowOf = ({ what, load, floor, ratio, target, remark }: Result): Row => [
   rate(load?.rate),
   number(load?.p50, 1),
   number(load?.p99, 1),
+  number(load?.cpu, 3),
   rate(floor?.rate),
+  number(floor?.cpu, 3),
   number(ratio, 2),
   target?.text ?? '',
   target ? (target.isMet ? 'yes' : 'no') : '',
@@ -33,7 +37,7 @@ const rowOf = ({ what, load, floor, ratio, target, remark }: Result): Row => [
 ];
 
 /** Words to the left, numbers to the right. */
-const isNumeric = (column: number): boolean => column >= 1 && column <= 5;
+const isNumeric = (column: number): boolean => column >= 1 && column <= 7;
 
 /** One table for a terminal. */
 export const table = (results: readonly Result[]): string => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createPool } from '@tessera/database-kit';
@@ -16,9 +16,14 @@ const limits = Object.fromEntries(
 const profiling = (folder: string | undefined): Record<string, string> =>
   folder === undefined
     ? {}
-    : { NODE_OPTIONS: `--cpu-prof --cpu-prof-interval=500 --cpu-prof-dir=${path.resolve(folder)}` };
+    : {
+        PROFILE_FOLDER: path.resolve(folder),
+        NODE_OPTIONS: `--import=${new URL('profiling.js', import.meta.url)}`,
+      };
 
 export type Person = 'administrator' | 'owner' | 'viewer' | 'person' | 'other_owner';
+
+export type Service = 'identity' | 'crm';
 
 /** The whole system on embedded parts, in a directory that goes with it. */
 export interface System {
@@ -27,7 +32,9 @@ export interface System {
   /** Signs in and gives the token. */
   signIn(who: Person): Promise<string>;
   /** The resident memory of a service, in bytes. */
-  memory(service: 'identity' | 'crm'): Promise<number>;
+  memory(service: Service): Promise<number>;
+  /** The CPU time that a service has used since its start, in seconds. */
+  cpu(service: Service): Promise<number>;
   /** Stops everything and starts it again on the same data; gives the milliseconds that the start took. */
   restart(): Promise<number>;
   stop(): Promise<void>;
@@ -45,6 +52,7 @@ const makeContacts = async ({ postgres, system }: Stack, count: number): Promise
 };
 
 export const startSystem = async (options: Options): Promise<System> => {
+  if (options.profile !== undefined) await mkdir(options.profile, { recursive: true });
   const directory = await mkdtemp(path.join(tmpdir(), 'tessera-bench-'));
   const metricsPorts = { identity: await freePort(), crm: await freePort() };
   const start = (): Promise<Stack> =>
@@ -57,6 +65,12 @@ export const startSystem = async (options: Options): Promise<System> => {
         crm: { METRICS_PORT: `${metricsPorts.crm}` },
       },
     });
+  const metric = async (service: Service, name: string): Promise<number> => {
+    const response = await fetch(`http://127.0.0.1:${metricsPorts[service]}/metrics`);
+    const text = await response.text();
+    const found = text.split('\n').find((line) => line.startsWith(`${name} `));
+    return Number(found?.split(' ')[1]);
+  };
   const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
   let stack: Stack;
   try {
@@ -81,11 +95,8 @@ export const startSystem = async (options: Options): Promise<System> => {
       if (!answer.data) throw new Error(`${who} could not sign in: ${response.status}`);
       return answer.data.token;
     },
-    async memory(service) {
-      const response = await fetch(`http://127.0.0.1:${metricsPorts[service]}/metrics`);
-      const found = /^process_resident_memory_bytes (\d+)/m.exec(await response.text());
-      return Number(found?.[1]);
-    },
+    memory: (service) => metric(service, 'process_resident_memory_bytes'),
+    cpu: (service) => metric(service, 'process_cpu_seconds_total'),
     async restart() {
       await stack.stop();
       const started = performance.now();

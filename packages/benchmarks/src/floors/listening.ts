@@ -3,12 +3,22 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerQuestions } from '../program.ts';
 
+export interface Listening {
+  readonly url: string;
+  /** What the process has used so far. */
+  readonly cpuSeconds: number;
+}
+
 /** Listens on a free port, and tells whoever asks where. */
 export const serve = (listener: RequestListener): void => {
   const server = createServer(listener).listen(0, '127.0.0.1');
   const listening = once(server, 'listening');
-  answerQuestions(async () => {
+  answerQuestions(async (): Promise<Listening> => {
     await listening;
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    const { user, system } = process.cpuUsage();
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      cpuSeconds: (user + system) / 1e6,
+    };
   });
 };

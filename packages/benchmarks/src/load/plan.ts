@@ -24,6 +24,8 @@ export interface Load {
   readonly p50: number;
   readonly p99: number;
   readonly statuses: Readonly<Record<string, number>>;
+  /** What each answer cost the process that gave it, in milliseconds of a core; where it is measured. */
+  readonly cpu?: number;
   /** Connections that broke, and answers that did not come in time. */
   readonly errors: number;
 }

@@ -5,12 +5,13 @@ import type { Scenario } from '../scenario.ts';
 export const canary: Scenario = {
   name: 'canary',
   run: async (bench) => {
+    const cpu = () => bench.system.cpu('identity');
     const url = `${bench.system.stack.identity.url}/api/health`;
     return [
       await duel(bench, {
         what: 'a planted fault',
-        subject: { url: `${url}/not-there` },
-        floor: { url },
+        subject: { request: { url: `${url}/not-there` }, cpu },
+        floor: { request: { url }, cpu },
         target: 0,
       }),
     ];

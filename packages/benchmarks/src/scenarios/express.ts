@@ -1,6 +1,8 @@
 import { duel } from '../duel.ts';
+import type { Listening } from '../floors/listening.ts';
 import { startProgram } from '../program.ts';
 import type { Bench, Result, Scenario } from '../scenario.ts';
+import type { Service } from '../system.ts';
 
 export interface Route {
   readonly what: string;
@@ -8,7 +10,7 @@ export interface Route {
   readonly url: string;
   readonly token: string;
   /** What the floor asks the database. */
-  readonly database: 'identity' | 'crm';
+  readonly database: Service;
   readonly statement: { readonly text: string; readonly values: readonly unknown[] };
   readonly target: number;
 }
@@ -24,12 +26,18 @@ export const besideExpress = async (
     ...(database === 'crm' && { SCHEMA: 'tenant_crm' }),
   });
   try {
-    const floor = await program.ask<{ url: string }>({});
+    const floor = await program.ask<Listening>({});
     return [
       await duel(bench, {
         what,
-        subject: { url, headers: { authorization: `Bearer ${token}` } },
-        floor: { url: `${floor.url}/data` },
+        subject: {
+          request: { url, headers: { authorization: `Bearer ${token}` } },
+          cpu: () => bench.system.cpu(database),
+        },
+        floor: {
+          request: { url: `${floor.url}/data` },
+          cpu: async () => (await program.ask<Listening>({})).cpuSeconds,
+        },
         target,
       }),
     ];

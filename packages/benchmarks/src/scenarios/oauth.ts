@@ -1,5 +1,7 @@
 import { duel } from '../duel.ts';
-import { type Program, startProgram } from '../program.ts';
+import type { Listening } from '../floors/listening.ts';
+import type { Target } from '../load/plan.ts';
+import { startProgram } from '../program.ts';
 import type { Bench, Result, Scenario } from '../scenario.ts';
 
 const TARGET = 0.6;
@@ -7,29 +9,6 @@ const headers = { 'content-type': 'application/x-www-form-urlencoded' };
 
 const form = (fields: Readonly<Record<string, string>>): string =>
   new URLSearchParams(fields).toString();
-
-/** The same requests at the system and at the bare provider, with the addresses that each has. */
-const besideProvider = async (
-  bench: Bench,
-  measure: (system: Endpoints, floor: Endpoints, client: Client) => Promise<Result>,
-): Promise<readonly Result[]> => {
-  const { system_application, identity_url } = bench.system.stack.system;
-  const { client_id, client_secret, scope } = system_application;
-  const program: Program = startProgram('floors/oidc-provider', {
-    ...{ CLIENT_ID: client_id, CLIENT_SECRET: client_secret, SCOPE: scope },
-  });
-  try {
-    const { url } = await program.ask<{ url: string }>({});
-    const system = {
-      token: `${identity_url}/api/oauth/token`,
-      introspection: `${identity_url}/api/oauth/introspect`,
-    };
-    const floor = { token: `${url}/token`, introspection: `${url}/token/introspection` };
-    return [await measure(system, floor, { client_id, client_secret })];
-  } finally {
-    await program.stop();
-  }
-};
 
 interface Endpoints {
   readonly token: string;
@@ -50,33 +29,55 @@ const tokenFrom = async (url: string, client: Client): Promise<string> => {
   return access_token;
 };
 
+/** A request to the system and to the bare provider, at the addresses that each has. */
+const besideProvider = async (
+  bench: Bench,
+  what: string,
+  requestTo: (endpoints: Endpoints, client: Client) => Target | Promise<Target>,
+): Promise<readonly Result[]> => {
+  const { system } = bench;
+  const { system_application, identity_url } = system.stack.system;
+  const { client_id, client_secret, scope } = system_application;
+  const client = { client_id, client_secret };
+  const program = startProgram('floors/oidc-provider', {
+    ...{ CLIENT_ID: client_id, CLIENT_SECRET: client_secret, SCOPE: scope },
+  });
+  try {
+    const { url } = await program.ask<Listening>({});
+    const own = {
+      token: `${identity_url}/api/oauth/token`,
+      introspection: `${identity_url}/api/oauth/introspect`,
+    };
+    const bare = { token: `${url}/token`, introspection: `${url}/token/introspection` };
+    const result = await duel(bench, {
+      what,
+      subject: { request: await requestTo(own, client), cpu: () => system.cpu('identity') },
+      floor: {
+        request: await requestTo(bare, client),
+        cpu: async () => (await program.ask<Listening>({})).cpuSeconds,
+      },
+      target: TARGET,
+    });
+    return [result];
+  } finally {
+    await program.stop();
+  }
+};
+
 export const grant: Scenario = {
   name: 'grant',
   run: (bench) =>
-    besideProvider(bench, (system, floor, client) => {
-      const request = { method: 'POST' as const, headers, bodies: [grantOf(client)] };
-      return duel(bench, {
-        what: 'client-credentials grant',
-        subject: { url: system.token, ...request },
-        floor: { url: floor.token, ...request },
-        target: TARGET,
-      });
-    }),
+    besideProvider(bench, 'client-credentials grant', ({ token }, client) => ({
+      ...{ url: token, method: 'POST', headers },
+      bodies: [grantOf(client)],
+    })),
 };
 
 export const introspection: Scenario = {
   name: 'introspection',
   run: (bench) =>
-    besideProvider(bench, async (system, floor, client) => {
-      const request = async ({ token, introspection: url }: Endpoints) => ({
-        ...{ url, method: 'POST' as const, headers },
-        bodies: [form({ token: await tokenFrom(token, client), ...client })],
-      });
-      return duel(bench, {
-        what: 'introspection',
-        subject: await request(system),
-        floor: await request(floor),
-        target: TARGET,
-      });
-    }),
+    besideProvider(bench, 'introspection', async (endpoints, client) => ({
+      ...{ url: endpoints.introspection, method: 'POST', headers },
+      bodies: [form({ token: await tokenFrom(endpoints.token, client), ...client })],
+    })),
 };
