@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { conformance, type OpenApiDocument, type Tenant as Side } from '@tessera/conformance';
 import type { Tenant } from './generated/prisma/client.ts';
+import { digest } from './secrets.ts';
 import { startIdentity, type TestIdentity } from './testing/identity.ts';
 
 const document = JSON.parse(
   readFileSync(new URL('../openapi.json', import.meta.url), 'utf8'),
 ) as OpenApiDocument;
+
+const unknownDevice = { name: '?', type: 'unknown', browser: 'unknown', os: 'unknown' };
 
 let identity: TestIdentity;
 
@@ -23,7 +26,10 @@ conformance(
         identity.people.caller(tenants[side], '*', ...(lacking ? [`!${lacking}`] : [])),
       async parameters(side) {
         const { id: userId } = await identity.people.user({ tenant: tenants[side] });
-        return { tenantId: tenants[side].id, userId };
+        const { id } = await identity.context.database.device.create({
+          data: { ...unknownDevice, userId, secretHash: new Uint8Array(digest(userId)) },
+        });
+        return { tenantId: tenants[side].id, userId, id };
       },
       bodies: {
         updateMember: () => ({

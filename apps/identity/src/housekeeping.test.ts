@@ -42,6 +42,12 @@ const token = async (expiresAt: Date, sessionId: string | null): Promise<void> =
     [id, user.id, clientId, use, sessionId, expiresAt],
   );
 };
+const device = (lastUsedAt: Date) => {
+  const description = { name: 'curl', type: 'unknown', browser: 'curl', os: 'unknown' };
+  return database().device.create({
+    data: { ...description, userId: user.id, secretHash: digest(), lastUsedAt },
+  });
+};
 const event = (publishedAt: Date | null) =>
   database().outboxEvent.create({ data: { topic: 't', key: 'k', payload: {}, publishedAt } });
 
@@ -60,13 +66,17 @@ describe('housekeeping', () => {
     await times(4, () => token(ago(31 * DAY), null));
     await token(ago(29 * DAY), null);
 
+    await times(3, () => device(ago(401 * DAY)));
+    await device(ago(399 * DAY));
+
     const gone = await housekeeping.sweep();
-    expect(gone).toEqual({ oauth_artifacts: 7, tokens: 4, sessions: 0, outbox: 4 });
+    expect(gone).toEqual({ oauth_artifacts: 7, tokens: 4, sessions: 0, devices: 3, outbox: 4 });
     expect(await database().oAuthArtifact.count()).toBe(2);
     expect(await database().outboxEvent.count()).toBe(2);
     expect(await database().token.count()).toBe(1);
+    expect(await database().device.count()).toBe(1);
     expect(await housekeeping.sweep()).toEqual({
-      ...{ oauth_artifacts: 0, tokens: 0, sessions: 0, outbox: 0 },
+      ...{ oauth_artifacts: 0, tokens: 0, sessions: 0, devices: 0, outbox: 0 },
     });
   });
 

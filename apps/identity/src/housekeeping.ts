@@ -42,6 +42,8 @@ const rubbish: readonly Rubbish[] = [
   },
   plainly('tokens', "gone.session_id IS NULL AND gone.expires_at < now() - interval '30 days'"),
   plainly('sessions', "gone.expires_at < now() - interval '1 day'"),
+  // No browser keeps the cookie for longer.
+  plainly('devices', "gone.last_used_at < now() - interval '400 days'"),
   // No index tells when a row was published: only the oldest are looked at.
   {
     table: 'outbox',

@@ -53,17 +53,17 @@ export class DevicesRepository {
     tx: Transaction,
     userId: string,
     origin: Origin,
-  ): Promise<{ readonly id: string; readonly secret: string; readonly isNew: boolean }> {
+  ): Promise<{ readonly device: Device; readonly secret: string; readonly isNew: boolean }> {
     const secret = newSecret();
     const data = { ...seen(origin), secretHash: hashOf(secret) };
     const alike = await tx.device.findFirst({
       where: { userId, userAgent: origin.userAgent, keepsCookie: false, trustedUntil: null },
       orderBy: { lastUsedAt: 'desc' },
     });
-    const { id } = alike
+    const device = alike
       ? await tx.device.update({ where: { id: alike.id }, data })
       : await tx.device.create({ data: { ...data, userId } });
-    return { id, secret, isNew: !alike };
+    return { device, secret, isNew: !alike };
   }
 
   async trust(tx: Transaction, id: string, until: Date): Promise<void> {

@@ -8,7 +8,7 @@ import type { DevicesRepository } from './devices.repository.ts';
 
 /** What a sign-in knows of the device that it comes from. */
 export interface RecordedDevice {
-  readonly id: string;
+  readonly device: Device;
   /** The value of its cookie. */
   readonly secret: string;
   /** The user never signed in from it before. */
@@ -54,8 +54,8 @@ export class DevicesService {
   ): Promise<RecordedDevice> {
     const known = secret && (await this.#repository.find(tx, userId, secret));
     if (!secret || !known) return this.#repository.recordStranger(tx, userId, origin);
-    await this.#repository.recogniseAgain(tx, known.id, origin);
-    return { id: known.id, secret, isNew: false };
+    const device = await this.#repository.recogniseAgain(tx, known.id, origin);
+    return { device, secret, isNew: false };
   }
 
   /** From now on the device skips the second factor, for as long as trust lasts. */

@@ -1,11 +1,15 @@
-import { bool, matching, named, oneOf, shape, verbatim } from '@tessera/fields';
+import { bool, described, matching, named, oneOf, shape, verbatim } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access.ts';
 import { done, route, success } from '../../http.ts';
 import { originOf } from '../../origin.ts';
 import type { PinService } from './pin.service.ts';
 
-const pin = matching(/^[0-9]{6}$/, '6 digits', 6);
+const pin = described(
+  matching(/^[0-9]{6}$/, '6 digits', 6),
+  'Six digits, neither a run nor a single one repeated',
+  '192837',
+);
 
 export const pinRoutes = (pins: PinService): RouteTable => ({
   showPinStatus: route({

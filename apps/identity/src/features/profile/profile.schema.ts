@@ -1,6 +1,7 @@
 import {
   bool,
   clamped,
+  described,
   matching,
   named,
   nullable,
@@ -21,7 +22,11 @@ import type { ProfileChange, Security } from './profile.repository.ts';
 const locale = oneOf('en', 'hu', 'de');
 
 /** Digits with what people write between them, the extension included. */
-const phone = matching(/^\+?[0-9][0-9 ()./-]*( *(x|ext\.?) *[0-9]+)?$/, 'a telephone number', 50);
+const phone = described(
+  matching(/^\+?[0-9][0-9 ()./-]*( *(x|ext\.?) *[0-9]+)?$/, 'a telephone number', 50),
+  'As people write it',
+  '+36 1 234 5678',
+);
 
 const names = { first_name: text(200), last_name: text(200) };
 

@@ -14,9 +14,14 @@ export interface Account {
   readonly email: string | null;
   readonly firstName: string;
   readonly lastName: string;
+  readonly locale: string;
+  /** IANA name. */
+  readonly timezone: string;
   readonly passwordHash: string | null;
   readonly isActive: boolean;
   readonly isServiceAccount: boolean;
+  /** Null before the first sign-in. */
+  readonly lastLoginAt: Date | null;
   /** Where the next sign-in starts. */
   readonly tenantId: string | null;
   readonly hasTwoFactor: boolean;
@@ -40,7 +45,7 @@ const FIRST_PARTY = 'first-party';
 /** What is needed to judge a sign-in, in one statement. */
 const ACCOUNT = Prisma.sql`
   SELECT u.id, u.email, u.first_name AS "firstName", u.last_name AS "lastName",
-    u.password_hash AS "passwordHash", u.is_active AS "isActive",
+    u.locale, u.timezone, u.last_login_at AS "lastLoginAt", u.password_hash AS "passwordHash", u.is_active AS "isActive",
     u.is_service_account AS "isServiceAccount",
     (SELECT m.tenant_id FROM identity.memberships m WHERE m.user_id = u.id
       ORDER BY m.tenant_id IS NOT DISTINCT FROM u.tenant_id DESC, m.created_at LIMIT 1) AS "tenantId",

@@ -2,11 +2,12 @@ import { type Attempts, HttpError, type Logger, unauthenticated } from '@tessera
 import { actorOf } from '../../activity.ts';
 import type { Config } from '../../config.ts';
 import type { Transaction } from '../../database.ts';
+import type { MailOutbox } from '../../mail/outbox.ts';
 import type { Origin } from '../../origin.ts';
 import type { Passwords } from '../../passwords.ts';
 import { newSecret } from '../../secrets.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import type { DevicesService } from '../devices/devices.service.ts';
+import type { DevicesService, RecordedDevice } from '../devices/devices.service.ts';
 import type { Account, SignInRepository } from './sign-in.repository.ts';
 
 export type { Account };
@@ -61,6 +62,7 @@ interface Dependencies {
   readonly repository: SignInRepository;
   readonly passwords: Passwords;
   readonly devices: DevicesService;
+  readonly mail: Pick<MailOutbox, 'enqueue'>;
   /** By address of an account, whether or not it exists. */
   readonly failedAttempts: Attempts;
   readonly lifetimes: Config['lifetimes'];
@@ -166,19 +168,33 @@ export class SignInService {
     const { repository, devices, lifetimes } = this.#use;
     const { account, amr, remember } = proof;
     const { deviceSecret, ...origin } = client;
-    const device = await devices.record(tx, account.id, deviceSecret, origin);
+    const recorded = await devices.record(tx, account.id, deviceSecret, origin);
+    const deviceId = recorded.device.id;
     const sessionSecret = newSecret();
     const sessionExpiresIn = remember ? lifetimes.remembered : lifetimes.session;
     const token = await repository.openSession(tx, account, {
-      ...{ deviceId: device.id, amr, secret: sessionSecret, origin },
+      ...{ deviceId, amr, secret: sessionSecret, origin },
       lifetime: sessionExpiresIn,
       tokenLifetime: lifetimes.accessToken,
     });
+    if (recorded.isNew) await this.#tellOfDevice(tx, account, recorded);
     return {
       ...{ account, token, expiresIn: lifetimes.accessToken, sessionExpiresIn },
       ...{ requiresPin: account.hasPin, sessionSecret, remember },
-      ...{ deviceId: device.id, deviceSecret: device.secret },
+      ...{ deviceId, deviceSecret: recorded.secret },
     };
+  }
+
+  /** The first sign-in of all is from nowhere new. */
+  async #tellOfDevice(
+    tx: Transaction,
+    { email, firstName, locale, timezone, lastLoginAt }: Account,
+    { device }: RecordedDevice,
+  ): Promise<void> {
+    if (email === null || lastLoginAt === null) return;
+    const { name, ipAddress, lastUsedAt: at } = device;
+    const data = { firstName, device: name, ipAddress, at, timeZone: timezone };
+    await this.#use.mail.enqueue(tx, { kind: 'new_device', to: email, locale, data });
   }
 
   /** The hash to keep from now on, where the old one was made with less work; not worth a refusal. */
