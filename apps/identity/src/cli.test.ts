@@ -137,10 +137,11 @@ describe('identity-admin seed', () => {
     expect(await database.tenant.findUnique({ where: { slug } })).toBeNull();
   });
 
-  test('a role, a tenant or a scope that does not exist is named, and nothing is made', async () => {
+  test('a role, a tenant or a scope that does not exist is named, as is a redirect URI that is refused, and nothing is made', async () => {
     const seed = document();
     const [user] = seed.users;
     const [application] = seed.system_applications;
+    const [client] = seed.clients;
     const wrong = [
       [
         { users: [{ ...user, memberships: [{ tenant_slug: 'nowhere', role: 'owner' }] }] },
@@ -155,6 +156,10 @@ describe('identity-admin seed', () => {
       [
         { system_applications: [{ ...application, scopes: ['identity.tenant.list'] }] },
         'identity.tenant.list',
+      ],
+      [
+        { clients: [{ ...client, redirect_uris: ['http://panel.example.com/callback'] }] },
+        'http://panel.example.com/callback',
       ],
     ] as const;
     for (const [change, named] of wrong) {
@@ -205,6 +210,70 @@ describe('identity-admin', () => {
       code: 0,
       hash: digest(client_secret),
     });
+  });
+
+  test('makes a confidential client whose secret is shown once and stored as a hash', async () => {
+    const clientId = `admin-panel-${uuidv7()}`;
+    const uris = ['https://panel.example.com/callback', 'http://127.0.0.1:3000/callback'];
+    const args = [
+      ...['create-client', clientId, '--name', 'Admin panel', '--confidential', '--trusted'],
+      ...uris.flatMap((uri) => ['--redirect-uri', uri]),
+    ];
+    const { code, out } = await admin(['--json', ...args]);
+    const { client_secret, ...shown } = JSON.parse(out);
+    const stored = await database.oAuthClient.findUniqueOrThrow({ where: { clientId } });
+    expect({ code, shown }).toEqual({
+      code: 0,
+      shown: { client_id: clientId, redirect_uris: uris, is_trusted: true },
+    });
+    expect(Buffer.from(stored.secretHash ?? [])).toEqual(digest(client_secret));
+    expect(stored).toMatchObject({ redirectUris: uris, isTrusted: true, tenantId: null });
+    expect(await admin(args)).toMatchObject({ code: 1, error: expect.stringContaining('already') });
+  });
+
+  test('makes a public client without a secret, which users are asked about', async () => {
+    const clientId = `mobile-app-${uuidv7()}`;
+    const uri = 'com.example.mobile:/callback';
+    const args = ['create-client', clientId, '--name', 'Mobile', '--public', '--redirect-uri', uri];
+    const { code, out } = await admin(['--json', ...args]);
+    expect({ code, shown: JSON.parse(out) }).toEqual({
+      code: 0,
+      shown: { client_id: clientId, redirect_uris: [uri], is_trusted: false },
+    });
+    expect(await database.oAuthClient.findUnique({ where: { clientId } })).toMatchObject({
+      secretHash: null,
+      isTrusted: false,
+    });
+  });
+
+  test('makes no client that is both, or whose address or tenant cannot be', async () => {
+    const create = (...args: string[]) => admin(['create-client', 'panel', '--name', 'P', ...args]);
+    const uri = ['--redirect-uri', 'https://panel.example.com/callback'];
+    expect((await create(...uri, '--public', '--confidential')).code).toBe(2);
+    expect((await create('--public')).code).toBe(2);
+    for (const [args, named] of [
+      [['--redirect-uri', 'http://panel.example.com/callback'], 'panel.example.com'],
+      [[...uri, '--tenant', 'nowhere'], 'tenant "nowhere"'],
+    ] as const) {
+      const { code, error } = await create(...args);
+      expect({ code, error }).toEqual({ code: 1, error: expect.stringContaining(named) });
+    }
+    expect(await database.oAuthClient.findUnique({ where: { clientId: 'panel' } })).toBeNull();
+  });
+
+  test('publishes the next signing key at once, to sign ten minutes from now', async () => {
+    const keys = () => database.signingKey.findMany({ orderBy: { signsFrom: 'asc' } });
+    const { code, out } = await admin(['--json', 'rotate-keys']);
+    expect(code).toBe(0);
+    const { kid, signs_from } = JSON.parse(out);
+    const [first, next] = await keys();
+    expect([next?.kid, next?.signsFrom.toISOString()]).toEqual([kid, signs_from]);
+    expect(+new Date(signs_from) - Date.now()).toBeGreaterThan(9 * 60_000);
+    expect(+(first?.signsFrom ?? Infinity)).toBeLessThanOrEqual(Date.now());
+    // As long as an API key of it may live.
+    const published = +(first?.removedAt ?? 0) - +new Date(signs_from);
+    expect(published).toBeGreaterThan(365 * 86_400_000);
+    expect(next?.removedAt).toBeNull();
   });
 
   test('helps, and tells a wrong use (2) from a failure (1)', async () => {

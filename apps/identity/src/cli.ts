@@ -3,8 +3,12 @@ import { json } from 'node:stream/consumers';
 import { migrate } from '@tessera/database-kit';
 import { validate } from '@tessera/fields';
 import { createLogger } from '@tessera/http-kit';
-import { Command, CommanderError } from 'commander';
-import { createAdministrator, createSystemApplication } from './administration/create.ts';
+import { Command, CommanderError, Option } from 'commander';
+import {
+  createAdministrator,
+  createClient,
+  createSystemApplication,
+} from './administration/create.ts';
 import { Seed } from './administration/seed.shape.ts';
 import { applySeed } from './administration/seed.ts';
 import { readConfig } from './config.ts';
@@ -91,6 +95,53 @@ program
 
 try {
   await program.parseAsync();
+program
+  .command('create-client <client_id>')
+  .description('make a client of GET /oauth/authorize; its secret is shown once')
+  .requiredOption('--name <name>', 'what users read on the consent page')
+  .requiredOption('--redirect-uri <uri...>', 'where codes are sent, exactly; give it once for each')
+  .option('--confidential', 'it can keep a secret (unless told otherwise)')
+  .addOption(
+    new Option('--public', 'without a secret: for browsers and phones').conflicts('confidential'),
+  )
+  .option('--trusted', 'users are not asked for consent', false)
+  .option('--tenant <slug>', 'the tenant whose client it is')
+  .action(
+    (
+      clientId: string,
+      given: {
+        name: string;
+        redirectUri: string[];
+        public?: true;
+        trusted: boolean;
+        tenant?: string;
+      },
+    ) =>
+      withDatabase((database) =>
+        createClient(database, {
+          clientId,
+          name: given.name,
+          redirectUris: given.redirectUri,
+          isPublic: given.public ?? false,
+          isTrusted: given.trusted,
+          tenantSlug: given.tenant,
+        }),
+      ),
+  );
+
+program
+  .command('rotate-keys')
+  .description('publish a new key that signs tokens ten minutes from now; old tokens stay valid')
+  .action(() =>
+    withDatabase(async (database, _passwords, { keyEncryptionKeys }) => {
+      const keys = new SigningKeys(database, createVault(keyEncryptionKeys));
+      // A database that no service has used yet gets its first key, which signs at once.
+      await keys.start();
+      const { kid, signsFrom } = await keys.rotate();
+      return { kid, signs_from: signsFrom.toISOString() };
+    }),
+  );
+
 } catch (error) {
   const isUsage = error instanceof CommanderError;
   if (!isUsage) console.error(error instanceof Error ? error.message : error);

@@ -9,6 +9,7 @@ const key = matching(
 );
 
 /** What pages and addresses begin with. */
+import { fillIn, redirectUriProblem } from './oauth/user/redirect-uri.ts';
 const baseUrl = () => matching(/^https?:\/\/[^/?#\s]+$/, 'an http(s) URL without a path', 255);
 
 /** Every variable that identity reads. */
@@ -131,7 +132,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     /** Where the pages for people are. */
     pages: read.FRONTEND_URL ?? read.ISSUER,
     frontendLoginUrl: read.FRONTEND_LOGIN_URL,
-    tenantRedirectUris: read.TENANT_CLIENT_REDIRECT_URIS,
+    tenantRedirectUris: redirectUris(read.TENANT_CLIENT_REDIRECT_URIS),
     mail: { smtp: smtpOf(read.SMTP_URL, read.MAIL_FROM), directory: read.MAIL_DIRECTORY },
     keyEncryptionKeys: read.KEY_ENCRYPTION_KEYS.map(encryptionKey),
     /** In seconds. */
@@ -160,6 +161,15 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       servicePrincipal: read.RATE_LIMIT_SERVICE_PRINCIPAL,
     },
   };
+const redirectUris = (templates: readonly string[]): readonly string[] => {
+  for (const template of templates) {
+    const problem = redirectUriProblem(fillIn(template, 'slug'));
+    if (problem)
+      throw new Error(`TENANT_CLIENT_REDIRECT_URIS: ${template} is refused: ${problem}.`);
+  }
+  return templates;
+};
+
 };
 
 export type Config = ReturnType<typeof readConfig>;

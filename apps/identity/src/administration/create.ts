@@ -7,6 +7,7 @@ import type { Database } from '../database.ts';
 import type { Passwords } from '../passwords.ts';
 import { digest, newSecret } from '../secrets.ts';
 
+import { clientIdField } from './seed.shape.ts';
 const valid = <T>(result: ReturnType<typeof validate>): T => {
   if (result.ok) return result.value as T;
   throw new Error(Object.values(result.errors).flat().join('\n'));
@@ -63,4 +64,40 @@ export const createSystemApplication = async (
     }),
   );
   return { client_id: clientId, client_secret, scope: scopes.join(' ') };
+};
+
+interface UserFacingClient {
+  readonly clientId: string;
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+  readonly isPublic: boolean;
+  readonly isTrusted: boolean;
+  /** Of the tenant whose client it is. */
+  readonly tenantSlug?: string | undefined;
+}
+
+const tenantIdOf = async (database: Database, slug: string): Promise<string> => {
+  const tenant = await database.tenant.findUnique({ where: { slug } });
+  if (!tenant) throw new Error(`There is no tenant "${slug}".`);
+  return tenant.id;
+};
+
+/** Makes a user-facing client and gives its secret, which nothing shows again; a public one has none. */
+export const createClient = async (
+  database: Database,
+  { tenantSlug, ...given }: UserFacingClient,
+): Promise<object> => {
+  const clientId = valid<string>(validate(clientIdField, given.clientId, 'client_id'));
+  const name = valid<string>(validate(text(200), given.name, 'name'));
+  const tenantId = tenantSlug === undefined ? null : await tenantIdOf(database, tenantSlug);
+  const client_secret = await unlessTaken(
+    `There is a client called ${clientId} already.`,
+    registerClient(database, { ...given, clientId, name, tenantId }),
+  );
+  return {
+    client_id: clientId,
+    ...(client_secret !== null && { client_secret }),
+    redirect_uris: given.redirectUris,
+    is_trusted: given.isTrusted,
+  };
 };

@@ -18,7 +18,12 @@ const slug = matching(
   'lower-case letters, digits and dashes',
   63,
 );
-const clientId = matching(/^[\w.-]{1,100}$/, 'letters, digits, dots, dashes and underscores', 100);
+/** The id of a client. */
+export const clientIdField = matching(
+  /^[\w.-]{1,100}$/,
+  'letters, digits, dots, dashes and underscores',
+  100,
+);
 const secret = verbatim(200, 32);
 const many = { max: 10_000 };
 
@@ -46,7 +51,7 @@ export const Seed = shape({
   system_applications: withDefault(
     list(
       shape({
-        client_id: clientId,
+        client_id: clientIdField,
         name: text(200),
         client_secret: secret,
         scopes: list(text(300), { min: 1 }),
@@ -58,7 +63,7 @@ export const Seed = shape({
   clients: withDefault(
     list(
       shape({
-        client_id: clientId,
+        client_id: clientIdField,
         name: text(200),
         client_secret: nullable(secret),
         redirect_uris: list(verbatim(2000), { min: 1 }),

@@ -1,6 +1,7 @@
 import { permissionNames } from '@tessera/contracts';
 import { knownPattern } from '@tessera/scope-matcher';
 import type { Database, Transaction } from '../database.ts';
+import { demandRedirectUris } from '../oauth/user/registration.ts';
 import { bumpPolicyVersion, enqueue } from '../outbox/outbox.ts';
 import type { Passwords } from '../passwords.ts';
 import { digest } from '../secrets.ts';
@@ -110,7 +111,7 @@ const tellOfRights = async (
 /**
  * Makes what a document names and is not there yet, in one transaction; what exists is left as it is,
  * so that the same document can be applied again. Throws where it names a tenant, role or permission
- * that does not exist.
+ * that does not exist, or a redirect URI that is refused.
  */
 export const applySeed = async (
   database: Database,
@@ -125,6 +126,10 @@ export const applySeed = async (
       const tenants = await addTenants(tx, document);
       const users = await tx.user.createMany({
         data: [...hashes].map(([user, passwordHash]) => ({
+  refuseWeakPasswords(passwords, document);
+  for (const { client_id, redirect_uris } of document.clients) {
+    demandRedirectUris(client_id, redirect_uris);
+  }
           id: user.id,
           email: user.email,
           firstName: user.first_name,
