@@ -111,6 +111,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     repository: new SignInRepository(database, issueToken),
     passwords,
     devices,
+    mail,
     failedAttempts: failuresOf('login-account', 'Too many failed sign-ins. Try again later.'),
     lifetimes: config.lifetimes,
     logger,
