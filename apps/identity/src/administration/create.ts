@@ -4,6 +4,7 @@ import { isUniqueViolation } from '@tessera/database-kit';
 import { email as emailField, text, validate } from '@tessera/fields';
 import { knownPattern } from '@tessera/scope-matcher';
 import type { Database } from '../database.ts';
+import { registerClient } from '../oauth/user/registration.ts';
 import type { Passwords } from '../passwords.ts';
 import { digest, newSecret } from '../secrets.ts';
 
