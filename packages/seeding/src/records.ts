@@ -14,8 +14,8 @@ export interface Surroundings {
 /** A kind of record: its table in the schema `tenant_crm`, and its columns beside those that all have. */
 export interface RecordKind {
   readonly table: string;
-  /** Values for the columns; each call names the same ones in the same order. */
-  row(random: Random, around: Surroundings): Row;
+  /** Values for the columns of one made then; each call names the same ones in the same order. */
+  row(random: Random, around: Surroundings, created: Date): Row;
 }
 
 const json = (value: unknown): string => JSON.stringify(value);
@@ -82,7 +82,7 @@ const industries = [
 
 const companies: RecordKind = {
   table: 'companies',
-  row(random, { language, users }) {
+  row(random, { language, users }, created) {
     const faker = random.somebody(language);
     const name = faker.company.name();
     const number = Math.floor(random.next() * 10_000);
@@ -96,7 +96,9 @@ const companies: RecordKind = {
       industry: random.chance(0.8) ? random.pick(industries) : null,
       owner_id: oneOf(random, users, 0.8),
       notes: random.chance(0.1) ? faker.lorem.sentence() : null,
-      addresses: json(random.chance(0.9) ? [address(random, faker)] : []),
+      addresses: json(
+        random.chance(0.9) ? [{ id: random.uuid(created), ...address(random, faker) }] : [],
+      ),
     };
   },
 };

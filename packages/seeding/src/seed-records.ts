@@ -82,7 +82,7 @@ function* rowsOf(
       tenant_id: tenantId,
       created_at: created,
       updated_at: updated,
-      ...kind.row(random, around),
+      ...kind.row(random, around, created),
     };
   }
 }

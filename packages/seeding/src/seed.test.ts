@@ -113,7 +113,10 @@ describe('a seeded system', () => {
   const options = `--tenants 3 --users 12 --companies 20 --contacts 601 --password ${PASSWORD}`;
   let first: Awaited<ReturnType<typeof run>>;
   beforeAll(async () => {
+    // CRM's own connections end when nobody has asked for ten seconds.
+    const somebody = await crm.connect();
     first = await run(options);
+    somebody.release();
   });
 
   test('has in each tenant an owner who can sign in and sees a share of the records', async () => {
@@ -150,6 +153,16 @@ describe('a seeded system', () => {
     const years =
       Date.parse(String(newest[0]?.created_at)) - Date.parse(String(oldest[0]?.created_at));
     expect(years).toBeGreaterThan(2 * 365 * 86_400_000);
+  });
+
+  test('has companies whose addresses can be shown', async () => {
+    const token = await signIn(ownersOf(first.said)[0] ?? '');
+    const { data } = await list(token, 'companies?per_page=100');
+    const [found] = data.flatMap(({ id, addresses }) =>
+      (addresses as { id: string }[]).map((address) => ({ id, address })),
+    );
+    const shown = await list(token, `companies/${found?.id}/addresses/${found?.address.id}`);
+    expect(shown.data).toEqual(found?.address);
   });
 
   test('is told that it is in use, and gets nothing twice', async () => {
