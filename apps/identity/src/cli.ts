@@ -11,16 +11,18 @@ import {
 } from './administration/create.ts';
 import { Seed } from './administration/seed.shape.ts';
 import { applySeed } from './administration/seed.ts';
-import { readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
+import { createVault } from './encryption.ts';
 import { ensureBuiltInRoles } from './features/roles/built-in-roles.ts';
 import { Passwords } from './passwords.ts';
+import { SigningKeys } from './tokens/signing-keys.ts';
 
 const USAGE_ERROR = 2;
 
 /** Runs a command on an up-to-date database and prints what it gives. */
 const withDatabase = async (
-  work: (database: Database, passwords: Passwords) => Promise<object>,
+  work: (database: Database, passwords: Passwords, config: Config) => Promise<object>,
 ): Promise<void> => {
   const config = readConfig(process.env);
   await migrate(config.database.url, migrations);
@@ -30,7 +32,7 @@ const withDatabase = async (
   );
   try {
     await ensureBuiltInRoles(database);
-    const result = await work(database, new Passwords(config.passwords));
+    const result = await work(database, new Passwords(config.passwords), config);
     print(result);
   } finally {
     await database.$disconnect();
@@ -91,6 +93,19 @@ program
   .requiredOption('--name <name>')
   .action((clientId: string, scopes: string[], { name }: { name: string }) =>
     withDatabase((database) => createSystemApplication(database, { clientId, name, scopes })),
+  );
+
+program
+  .command('rotate-keys')
+  .description('publish a new key that signs tokens ten minutes from now; old tokens stay valid')
+  .action(() =>
+    withDatabase(async (database, _passwords, { keyEncryptionKeys }) => {
+      const keys = new SigningKeys(database, createVault(keyEncryptionKeys));
+      // A database that no service has used yet gets its first key, which signs at once.
+      await keys.start();
+      const { kid, signsFrom } = await keys.rotate();
+      return { kid, signs_from: signsFrom.toISOString() };
+    }),
   );
 
 try {

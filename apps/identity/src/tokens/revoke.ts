@@ -10,6 +10,9 @@ export type RevocationReason =
   | 'rotated'
   | 'tenant_switched'
   | 'token_reused'
+  | 'password_changed'
+  | 'password_reset'
+  | 'account_taken_over'
   | 'membership_removed'
   | 'user_deactivated';
 
@@ -90,4 +93,25 @@ export const revokeUserTokens = async (
     data: { revokedAt: now },
   });
   return revoked({ user_id: userId, reason });
+};
+
+/** Ends every session of a user but one, and every token outside of it: there, only `tokenId` stays. */
+export const revokeOtherTokens = async (
+  tx: Transaction,
+  kept: { readonly userId: string; readonly sessionId: string | null; readonly tokenId: string },
+  reason: RevocationReason,
+): Promise<Revoked[]> => {
+  const { userId, sessionId, tokenId } = kept;
+  await lockSessions(tx, userId);
+  const others = await tx.session.findMany({
+    where: { userId, endedAt: null, ...(sessionId && { id: { not: sessionId } }) },
+    select: { id: true },
+  });
+  const ended = await endSessions(tx, { userId, sessionIds: others.map(({ id }) => id) }, reason);
+  const loose = await tx.token.updateManyAndReturn({
+    where: { userId, sessionId: null, revokedAt: null, id: { not: tokenId } },
+    data: { revokedAt: new Date() },
+    select: { id: true },
+  });
+  return [...ended, ...loose.map(({ id }) => revoked({ token_id: id, user_id: userId, reason }))];
 };

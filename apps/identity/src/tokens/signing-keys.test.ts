@@ -95,7 +95,7 @@ describe('signing keys', () => {
     const { keys } = replica();
     await keys.start();
     const before = await keys.signing();
-    const next = await keys.rotate();
+    const { kid: next } = await keys.rotate();
     expect((await keys.published()).map(({ kid }) => kid).sort()).toEqual(
       [before.kid, next].sort(),
     );
@@ -107,7 +107,7 @@ describe('signing keys', () => {
     const { keys, database } = replica();
     await keys.start();
     const { kid: first } = await keys.signing();
-    const next = await keys.rotate();
+    const { kid: next } = await keys.rotate();
     await database.signingKey.update({ where: { kid: next }, data: { signsFrom: new Date() } });
     const later = replica();
     await later.keys.start();
@@ -123,7 +123,7 @@ describe('signing keys', () => {
     const [one, other] = [replica(), replica()];
     await one.keys.start();
     await other.keys.start();
-    const made = await one.keys.rotate();
+    const { kid: made } = await one.keys.rotate();
     await until(async () => (await other.keys.find(made)) !== undefined);
     const before = other.reads();
     const started = performance.now();
@@ -139,7 +139,7 @@ describe('the keys that seal', () => {
     const fresh = encryptionKey('new');
     const { keys, database } = replica(fresh, old);
     await keys.start();
-    const kid = await keys.rotate();
+    const { kid } = await keys.rotate();
     const row = await database.signingKey.findUniqueOrThrow({ where: { kid } });
     expect(() => createVault([fresh]).open(row.sealedPrivate, `signing key ${kid}`)).not.toThrow();
   });

@@ -115,18 +115,21 @@ export class SigningKeys {
     });
   }
 
-  /** Makes the next key, published now and signing ten minutes from now. Gives its id. */
-  async rotate(): Promise<string> {
-    const signsFrom = new Date(Date.now() + LEAD_MS);
-    const kid = await this.#locked(async (tx) => {
+  /**
+   * Makes the next key: published now, signing ten minutes from now, so that whoever keeps a copy of the
+   * JWKS has it by then. The one before it stays published until the last token of it has expired.
+   */
+  async rotate(): Promise<{ readonly kid: string; readonly signsFrom: Date }> {
+    const next = await this.#locked(async (tx) => {
+      const signsFrom = new Date(Date.now() + LEAD_MS);
       await tx.signingKey.updateMany({
         where: { removedAt: null },
         data: { removedAt: new Date(+signsFrom + LONGEST_TOKEN_MS) },
       });
-      return this.#insert(tx, signsFrom);
+      return { kid: await this.#insert(tx, signsFrom), signsFrom };
     });
     await this.#read();
-    return kid;
+    return next;
   }
 
   #locked<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {

@@ -1,0 +1,65 @@
+import type { Transaction } from '../database.ts';
+import type { OneTimeToken } from '../generated/prisma/client.ts';
+import { digest, newSecret } from '../secrets.ts';
+
+export type Purpose = 'password_reset' | 'email_verification' | 'invitation';
+
+/** What a one-time token is good for. */
+export interface OneTimeGrant
+  extends Partial<Pick<OneTimeToken, 'userId' | 'tenantId' | 'roleId' | 'inviterId'>> {
+  readonly purpose: Purpose;
+  /** Where it is sent to: whoever presents it reads the mails of this address. */
+  readonly email: string;
+  /** In seconds. */
+  readonly lifetime: number;
+}
+
+type Reads = Pick<Transaction, 'oneTimeToken'>;
+
+const hashOf = (token: string): Uint8Array<ArrayBuffer> => new Uint8Array(digest(token));
+
+/** Issues a token for the link of a mail. Only its SHA-256 is stored. */
+export const issueOneTimeToken = async (
+  tx: Reads,
+  { lifetime, ...grant }: OneTimeGrant,
+): Promise<string> => {
+  const token = newSecret();
+  const expiresAt = new Date(Date.now() + lifetime * 1000);
+  await tx.oneTimeToken.create({ data: { ...grant, tokenHash: hashOf(token), expiresAt } });
+  return token;
+};
+
+/** The record of a token that has not expired, used or not; null where there is none. */
+export const findOneTimeToken = (
+  database: Reads,
+  purpose: Purpose,
+  token: string,
+): Promise<OneTimeToken | null> =>
+  database.oneTimeToken.findUnique({
+    where: { tokenHash: hashOf(token), purpose, expiresAt: { gt: new Date() } },
+  });
+
+/** Uses a token up, in one statement: of two who present it, one gets true. */
+export const spendOneTimeToken = async (
+  tx: Reads,
+  { tokenHash }: Pick<OneTimeToken, 'tokenHash'>,
+): Promise<boolean> => {
+  const now = new Date();
+  const { count } = await tx.oneTimeToken.updateMany({
+    where: { tokenHash, usedAt: null, expiresAt: { gt: now } },
+    data: { usedAt: now },
+  });
+  return count === 1;
+};
+
+/** Uses up every token of a purpose that is about this user, or about this address in this tenant. */
+export const voidOneTimeTokens = async (
+  tx: Reads,
+  purpose: Purpose,
+  about: { readonly userId: string } | { readonly email: string; readonly tenantId: string },
+): Promise<void> => {
+  await tx.oneTimeToken.updateMany({
+    where: { purpose, usedAt: null, ...about },
+    data: { usedAt: new Date() },
+  });
+};
