@@ -96,21 +96,6 @@ program
   );
 
 program
-  .command('rotate-keys')
-  .description('publish a new key that signs tokens ten minutes from now; old tokens stay valid')
-  .action(() =>
-    withDatabase(async (database, _passwords, { keyEncryptionKeys }) => {
-      const keys = new SigningKeys(database, createVault(keyEncryptionKeys));
-      // A database that no service has used yet gets its first key, which signs at once.
-      await keys.start();
-      const { kid, signsFrom } = await keys.rotate();
-      return { kid, signs_from: signsFrom.toISOString() };
-    }),
-  );
-
-try {
-  await program.parseAsync();
-program
   .command('create-client <client_id>')
   .description('make a client of GET /oauth/authorize; its secret is shown once')
   .requiredOption('--name <name>', 'what users read on the consent page')
@@ -157,6 +142,8 @@ program
     }),
   );
 
+try {
+  await program.parseAsync();
 } catch (error) {
   const isUsage = error instanceof CommanderError;
   if (!isUsage) console.error(error instanceof Error ? error.message : error);
