@@ -29,6 +29,9 @@ const findLink = async (model: string, id: string): Promise<Link | undefined> =>
   return link;
 };
 
+/** What stands in memory for a code or a refresh token. */
+const keyOf = (id: string): string => Buffer.from(hashOf(id)).toString('base64');
+
 /** When it was spent stays what it was: a grace period begins once. */
 const spend = async (model: string, id: string): Promise<void> => {
   const request = current();
@@ -37,7 +40,7 @@ const spend = async (model: string, id: string): Promise<void> => {
     SET payload = jsonb_build_object('consumed', extract(epoch FROM now())) || payload
     WHERE model = ${model} AND id_hash = ${hashOf(id)}
     RETURNING pg_current_xact_id()::text AS "transactionId"`;
-  if (spent) request.transactionId = spent.transactionId;
+  if (spent) request.spent = { key: keyOf(id), ...spent };
 };
 
 const revokeByGrant = async (model: string, grantId: string): Promise<void> => {
@@ -50,7 +53,8 @@ const secondsSince = (time: unknown): number => Date.now() / 1000 - Number(time)
 
 /**
  * Keeps a link of a chain: the code that it begins with, or a refresh token. One that was spent less than
- * `graceSeconds` ago counts as unspent, so that two tabs may race.
+ * `graceSeconds` ago counts as unspent, so that two tabs may race, and so does one whose client never got
+ * an answer because the database went away.
  */
 export const chainStore = (model: string, graceSeconds = 0): Adapter => ({
   ...absentModel,
@@ -62,9 +66,13 @@ export const chainStore = (model: string, graceSeconds = 0): Adapter => ({
     const link = await findLink(model, id);
     if (!link) return undefined;
     const { payload, ...chain } = link;
-    current().chain = chain;
+    const request = current();
+    request.chain = chain;
     const { consumed, ...unspent } = payload;
-    const isSpent = consumed !== undefined && secondsSince(consumed) >= graceSeconds;
+    const isSpent =
+      consumed !== undefined &&
+      secondsSince(consumed) >= graceSeconds &&
+      !request.unheard.has(keyOf(id));
     return { ...unspent, ...(isSpent && { consumed }), jti: id };
   },
   consume: (id) => spend(model, id),

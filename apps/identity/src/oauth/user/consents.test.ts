@@ -146,6 +146,16 @@ test('nobody goes on without the answer, without the cookie or as somebody else'
   expect(unanswered.headers.location ?? '').not.toContain('code=');
 });
 
+test('a request that nobody answers is not kept for long', async () => {
+  await asked();
+  const rows = await identity.context.database.oAuthArtifact.findMany({
+    where: { model: 'Interaction' },
+  });
+  expect(rows.length).toBeGreaterThan(0);
+  const inTenMinutes = Date.now() + 600_000;
+  for (const { expiresAt } of rows) expect(+(expiresAt ?? inTenMinutes)).toBeLessThan(inTenMinutes);
+});
+
 test('the session’s secret is not kept with the request', async () => {
   const { cookie } = await asked();
   const rows = await identity.context.database.oAuthArtifact.findMany();

@@ -2,7 +2,7 @@ import { HttpError, notFound } from '@tessera/http-kit';
 import type { Grant, Provider } from 'oidc-provider';
 import type { Database } from '../../database.ts';
 import type { Origin } from '../../origin.ts';
-import { within } from './current.ts';
+import { nothingUnheard, within } from './current.ts';
 import { API_SCOPE, OIDC_SCOPES } from './grants.ts';
 import { findWebSession, type WebSession } from './web-session.ts';
 
@@ -93,7 +93,7 @@ export class Consents {
     if (!session) throw notFound('The request');
     const { id: sessionId, userId, expiresAt } = session;
     const chain = { userId, sessionId, tenantId: null, expiresAt };
-    return within({ db, origin, news: [], session, chain }, async () => {
+    return within({ db, origin, news: [], unheard: nothingUnheard(), session, chain }, async () => {
       const interaction = await provider.Interaction.find(uid);
       if (interaction?.session?.uid !== session.id) throw notFound('The request');
       if (interaction.result) {

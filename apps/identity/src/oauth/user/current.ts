@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { LRUCache } from 'lru-cache';
 import type { Database, Transaction } from '../../database.ts';
 import type { Origin } from '../../origin.ts';
 import type { News } from '../../outbox/outbox.ts';
@@ -13,6 +14,16 @@ export interface Chain {
   readonly expiresAt: Date;
 }
 
+/** Bounded: it grows by what is under way whenever the database goes away for long. */
+export type Unheard = LRUCache<string, true>;
+
+export const nothingUnheard = (): Unheard => new LRUCache({ max: 10_000 });
+
+export interface Spent {
+  readonly key: string;
+  readonly transactionId: string;
+}
+
 /** What is known of the request under way; the provider hands none of it to its hooks and stores. */
 export interface Current {
   /** The transaction of a token request; the database itself elsewhere. */
@@ -25,8 +36,10 @@ export interface Current {
   chain?: Chain;
   /** What there is to tell when it commits. */
   readonly news: News[];
-  /** The identifier of the transaction, once it has spent a code or a refresh token. */
-  transactionId?: string;
+  /** The code or refresh token that it spends, and the transaction in which it does. */
+  spent?: Spent;
+  /** By `keyOf`, what may have been spent by a transaction whose end was never heard. */
+  readonly unheard: Unheard;
 }
 
 const requests = new AsyncLocalStorage<Current>();

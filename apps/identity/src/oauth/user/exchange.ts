@@ -37,7 +37,7 @@ const hasCommitted = async (
 /**
  * Answers a token request in one transaction, committed before the answer leaves, also where it is a
  * refusal: what a refusal revokes stays revoked. So a client has its new token, or its code or refresh
- * token is as good as before.
+ * token is as good as before. Where a commit may have got through unheard, the same one is taken once more.
  */
 export const inOneTransaction =
   (database: Database): Middleware =>
@@ -51,12 +51,17 @@ export const inOneTransaction =
         if (ctx.respond === false || ctx.status >= 500) throw new RolledBack();
         await endAllOnReuse(ctx as KoaContextWithOIDC);
         if (request.news.length > 0) await enqueue(tx, ...request.news);
+        if (request.spent) request.unheard.delete(request.spent.key);
         isWhole = true;
       });
     } catch (error) {
       if (error instanceof RolledBack) return;
-      const { transactionId } = request;
-      if (isWhole && transactionId && (await hasCommitted(database, transactionId))) return;
+      const { spent } = request;
+      if (isWhole && spent) {
+        const committed = await hasCommitted(database, spent.transactionId);
+        if (committed) return;
+        if (committed === undefined) request.unheard.set(spent.key, true);
+      }
       ctx.app.emit('server_error', ctx, error);
     }
   };

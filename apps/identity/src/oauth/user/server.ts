@@ -8,7 +8,7 @@ import { browserRequest, providerRequest } from '../request.ts';
 import { authorizeRequest } from './authorize-request.ts';
 import { asBrowserAnswer } from './browser-answer.ts';
 import { Consents } from './consents.ts';
-import { type Current, within } from './current.ts';
+import { type Current, nothingUnheard, within } from './current.ts';
 import { inOneTransaction } from './exchange.ts';
 import { userPaths } from './paths.ts';
 import { createUserProvider, type ProviderSettings } from './provider.ts';
@@ -39,6 +39,7 @@ export class AuthorizationServer {
   readonly #database: Database;
   readonly #keys: SigningKeys;
   readonly #settings: ProviderSettings;
+  readonly #unheard = nothingUnheard();
   #made: Made | undefined;
 
   constructor(database: Database, keys: SigningKeys, settings: ProviderSettings) {
@@ -76,7 +77,7 @@ export class AuthorizationServer {
   ): Promise<void> {
     const { handle } = await this.#current();
     const origin = originOf(req);
-    const known = { ...about, db: this.#database, origin, news: [] };
+    const known = { ...about, db: this.#database, origin, news: [], unheard: this.#unheard };
     await within(known, () => handle(request, res, next));
   }
 
