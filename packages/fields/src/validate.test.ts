@@ -114,6 +114,17 @@ describe('validate', () => {
     },
   );
 
+  test.each([
+    ['Ada@Example.COM', 'ada@example.com'],
+    ['jose\u0301@example.com', 'jos\u00e9@example.com'],
+    ['ÁRVÍZ@Bücher.DE', 'árvíz@bücher.de'],
+    ['ada@xn--bcher-kva.de', 'ada@bücher.de'],
+    ['ada@exa_mple.com', 'ada@exa_mple.com'],
+  ])('%j is the same address as %j', (value, canonical) => {
+    expect(validate(email(), value)).toEqual({ ok: true, value: canonical });
+    expect(validate(email(), canonical)).toEqual({ ok: true, value: canonical });
+  });
+
   test('trims text, lowers addresses, reads times, fills defaults', () => {
     const S = shape({ n: text(9), e: email(), t: time(), d: withDefault(int(0, 9), 3) });
     expect(validate(S, { n: ' a ', e: 'A@B.Hu', t: '2020-01-01T00:00:00+01:00' })).toEqual({

@@ -1,3 +1,4 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
 import Joi from 'joi';
 import { type Field, field } from './field.ts';
 
@@ -68,19 +69,28 @@ export const matching = (pattern: RegExp, what: string, max: number): Field<stri
   );
 };
 
+/** One spelling of an address: lower case, composed letters (NFC), a domain in its own script (RFC 5891). */
+const canonicalAddress = (address: string): string => {
+  const at = address.indexOf('@');
+  const local = address.slice(0, at).toLowerCase().normalize('NFC');
+  const written = address.slice(at + 1).toLowerCase();
+  return `${local}@${domainToUnicode(domainToASCII(written)) || written.normalize('NFC')}`;
+};
+
 /**
- * An e-mail address, given in lower case. Only the shape is checked (letters of any script, one @, a
+ * An e-mail address, given in one spelling of it. Only the shape is checked (letters of any script, one @, a
  * domain with a dot): whether it exists is for a message to find out. The characters that mean something
  * in a mail header are refused: `a,victim@example.com` would go to the victim.
  */
 export const email = (): Field<string, false> => {
   const pattern = /^[^\s@<>()[\],;:\\"]+@[^\s@.<>()[\],;:\\"]+(\.[^\s@.<>()[\],;:\\"]+)+$/;
+  const isAddress = (value: string): boolean => lengthOf(value) <= 254 && pattern.test(value);
   return field(
-    string((value, { error }) =>
-      isStorable(value) && lengthOf(value) <= 254 && pattern.test(value)
-        ? value.toLowerCase()
-        : error('email.invalid'),
-    ),
+    string((value, { error }) => {
+      if (!isStorable(value) || !isAddress(value)) return error('email.invalid');
+      const canonical = canonicalAddress(value);
+      return isAddress(canonical) ? canonical : value.toLowerCase();
+    }),
     { type: 'string', maxLength: 254, pattern: pattern.source, examples: ['ada@example.com'] },
   );
 };
