@@ -15,9 +15,12 @@ import { deviceRoutes } from './features/devices/devices.routes.ts';
 import { keyRoutes } from './features/keys/keys.routes.ts';
 import { meRoutes } from './features/me/me.routes.ts';
 import { memberRoutes } from './features/members/members.routes.ts';
+import { passwordRoutes } from './features/passwords/passwords.routes.ts';
 import { pinRoutes } from './features/pin/pin.routes.ts';
 import { policyRoutes } from './features/policies/policies.routes.ts';
 import { profileRoutes } from './features/profile/profile.routes.ts';
+import { invitationRoutes } from './features/registration/invitations.routes.ts';
+import { registrationRoutes } from './features/registration/registration.routes.ts';
 import { sessionRoutes } from './features/sessions/sessions.routes.ts';
 import { signInRoutes } from './features/sign-in/sign-in.routes.ts';
 import { twoFactorRoutes } from './features/two-factor/two-factor.routes.ts';
@@ -38,6 +41,7 @@ const problems = {
 };
 
 const MINUTE = 60;
+const HOUR = 3600;
 
 const limitsOf = ({ config: { limits }, counters }: Context) =>
   createLimits<Caller>({
@@ -47,6 +51,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
       login: { window: MINUTE, address: limits.login, principal: 0 },
       twoFactor: { window: MINUTE, address: limits.twoFactor, principal: limits.twoFactor },
       pin: { window: MINUTE, address: limits.pin, principal: limits.pin },
+      passwordForgot: { window: HOUR, address: limits.passwordForgot, principal: 0 },
       service: { window: MINUTE, address: limits.service, principal: limits.servicePrincipal },
     },
     store: counters.store,
@@ -67,6 +72,12 @@ const routesOf = (context: Context): RouteGroups => ({
   'Sign-in': signInRoutes(context.signIn, context.config),
   'Two-factor authentication': twoFactorRoutes(context.twoFactor, context.config),
   PIN: pinRoutes(context.pins),
+  Passwords: passwordRoutes(context.passwords),
+  Registration: registrationRoutes({
+    registration: context.registration,
+    isOpen: context.config.registrationEnabled,
+    authenticate: (req) => context.authentication.caller(req),
+  }),
   Devices: deviceRoutes(context.devices),
   Sessions: sessionRoutes(context.sessions, context.config),
   OAuth: {
@@ -77,7 +88,7 @@ const routesOf = (context: Context): RouteGroups => ({
   Me: meRoutes(context.me),
   Profile: profileRoutes(context.profiles),
   Policies: policyRoutes(context.policies),
-  Members: memberRoutes(context.members),
+  Members: { ...memberRoutes(context.members), ...invitationRoutes(context.invitations) },
 });
 
 /** The application and its OpenAPI document. */

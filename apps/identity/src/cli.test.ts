@@ -128,13 +128,22 @@ describe('identity-admin seed', () => {
 
   test('a document that does not fit is refused whole, and every field is named', async () => {
     const seed = document();
-    const users = [{ ...seed.users[0], email: 'nobody', password: 'short' }];
+    const users = [{ ...seed.users[0], email: 'nobody', password: '' }];
     const { code, error } = await admin(['seed'], JSON.stringify({ ...seed, users }));
     expect(code).toBe(1);
     expect(error).toMatch(/users\.0\.email: .*\nusers\.0\.password: /);
     expect(error).not.toContain('a-secret-of-at-least');
     const { slug } = seed.tenants[0] ?? { slug: '' };
     expect(await database.tenant.findUnique({ where: { slug } })).toBeNull();
+  });
+
+  test('a password that breaks the rules is refused, and which rules, but not the password', async () => {
+    const seed = document();
+    const users = [{ ...seed.users[0], password: 'weak-as-can-be' }];
+    const { code, error } = await admin(['seed'], JSON.stringify({ ...seed, users }));
+    expect(code).toBe(1);
+    expect(error).toMatch(/uppercase letter.*a digit/);
+    expect(error).not.toContain('weak-as-can-be');
   });
 
   test('a role, a tenant or a scope that does not exist is named, as is a redirect URI that is refused, and nothing is made', async () => {

@@ -1,5 +1,15 @@
-import { described, int, list, matching, optional, verbatim, withDefault } from '@tessera/fields';
+import {
+  bool,
+  described,
+  int,
+  list,
+  matching,
+  optional,
+  verbatim,
+  withDefault,
+} from '@tessera/fields';
 import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
+import { fillIn, redirectUriProblem } from './oauth/user/redirect-uri.ts';
 
 const seconds = (max = 366 * 86_400) => int(1, max);
 const key = matching(
@@ -9,7 +19,6 @@ const key = matching(
 );
 
 /** What pages and addresses begin with. */
-import { fillIn, redirectUriProblem } from './oauth/user/redirect-uri.ts';
 const baseUrl = () => matching(/^https?:\/\/[^/?#\s]+$/, 'an http(s) URL without a path', 255);
 
 /** Every variable that identity reads. */
@@ -62,6 +71,30 @@ export const variables = {
     withDefault(int(0, 10_000), 32),
     'Passwords that may wait for a core; the next sign-in is refused with 503.',
   ),
+  PASSWORD_MIN_LENGTH: described(
+    withDefault(int(8, 64), 12),
+    'Fewest characters of a new password.',
+  ),
+  PASSWORD_HISTORY: described(
+    withDefault(int(1, 24), 5),
+    'So many of the last passwords, the current one included, may not come back.',
+  ),
+  PASSWORD_RESET_TTL: described(
+    withDefault(seconds(86_400), 3600),
+    'Seconds that the link of a password reset is good for.',
+  ),
+  REGISTRATION_ENABLED: described(
+    withDefault(bool(), false),
+    'Whether anybody may register, with a tenant of their own.',
+  ),
+  EMAIL_VERIFICATION_TTL: described(
+    withDefault(seconds(), 86_400),
+    'Seconds that the link is good for which confirms an address.',
+  ),
+  INVITATION_TTL: described(
+    withDefault(seconds(), 7 * 86_400),
+    'Seconds that an invitation is good for.',
+  ),
   FRONTEND_URL: described(
     optional(baseUrl()),
     'Where the pages are that mails lead to: /password/reset, /password/forgot, /invitations/accept. Unless given, identity.',
@@ -95,6 +128,11 @@ export const variables = {
   ),
   RATE_LIMIT_TWO_FACTOR: requests(5, 'Second factors a minute, by address and by principal.'),
   RATE_LIMIT_PIN: requests(5, 'PINs a minute, by address and by principal.'),
+  RATE_LIMIT_PASSWORD_FORGOT: requests(5, 'Password resets asked for an hour and address.'),
+  RATE_LIMIT_MAIL: described(
+    withDefault(int(1, 1_000_000), 5),
+    'Mails of one kind an hour and reader that strangers can cause.',
+  ),
   RATE_LIMIT_DEFAULT: requests(60, 'Requests a minute and principal.'),
   RATE_LIMIT_ADDRESS: requests(600, 'Requests a minute and address.'),
   RATE_LIMIT_PUBLIC: requests(60, 'Requests a minute and address where no token is needed.'),
@@ -123,6 +161,15 @@ const smtpOf = (url: string | undefined, from: string | undefined) => {
   return { url, from };
 };
 
+const redirectUris = (templates: readonly string[]): readonly string[] => {
+  for (const template of templates) {
+    const problem = redirectUriProblem(fillIn(template, 'slug'));
+    if (problem)
+      throw new Error(`TENANT_CLIENT_REDIRECT_URIS: ${template} is refused: ${problem}.`);
+  }
+  return templates;
+};
+
 /** Reads the configuration; throws one error that names every variable that does not fit. */
 export const readConfig = (environment: Readonly<Record<string, string | undefined>>) => {
   const read = readSettings(variables, environment);
@@ -142,16 +189,27 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       reuseGrace: read.REFRESH_REUSE_GRACE_SECONDS,
       session: read.SESSION_TTL,
       remembered: read.REMEMBER_TTL,
+      passwordReset: read.PASSWORD_RESET_TTL,
+      emailVerification: read.EMAIL_VERIFICATION_TTL,
+      invitation: read.INVITATION_TTL,
       pendingSignIn: read.TWO_FACTOR_PENDING_TTL,
       deviceTrust: read.TRUSTED_DEVICE_TTL,
     },
     twoFactorIssuer: read.TWO_FACTOR_ISSUER,
     lockout: { attempts: read.LOCKOUT_ATTEMPTS, firstLock: read.LOCKOUT_SECONDS },
-    passwords: { cost: read.BCRYPT_COST, queueLimit: read.HASH_QUEUE_LIMIT },
+    passwords: {
+      cost: read.BCRYPT_COST,
+      queueLimit: read.HASH_QUEUE_LIMIT,
+      minLength: read.PASSWORD_MIN_LENGTH,
+    },
+    passwordHistory: read.PASSWORD_HISTORY,
+    registrationEnabled: read.REGISTRATION_ENABLED,
     /** Requests a minute. */
     limits: {
       login: read.RATE_LIMIT_LOGIN,
       loginFailures: read.RATE_LIMIT_LOGIN_FAILURES,
+      passwordForgot: read.RATE_LIMIT_PASSWORD_FORGOT,
+      mail: read.RATE_LIMIT_MAIL,
       twoFactor: read.RATE_LIMIT_TWO_FACTOR,
       pin: read.RATE_LIMIT_PIN,
       principal: read.RATE_LIMIT_DEFAULT,
@@ -161,15 +219,6 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       servicePrincipal: read.RATE_LIMIT_SERVICE_PRINCIPAL,
     },
   };
-const redirectUris = (templates: readonly string[]): readonly string[] => {
-  for (const template of templates) {
-    const problem = redirectUriProblem(fillIn(template, 'slug'));
-    if (problem)
-      throw new Error(`TENANT_CLIENT_REDIRECT_URIS: ${template} is refused: ${problem}.`);
-  }
-  return templates;
-};
-
 };
 
 export type Config = ReturnType<typeof readConfig>;

@@ -11,6 +11,7 @@ import {
 } from '@tessera/http-kit';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
+import { Background } from './background.ts';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
 import { createVault } from './encryption.ts';
@@ -20,11 +21,17 @@ import { MeRepository } from './features/me/me.repository.ts';
 import { MeService } from './features/me/me.service.ts';
 import { MembersRepository } from './features/members/members.repository.ts';
 import { MembersService } from './features/members/members.service.ts';
+import { PasswordsRepository } from './features/passwords/passwords.repository.ts';
+import { PasswordsService } from './features/passwords/passwords.service.ts';
 import { PinRepository } from './features/pin/pin.repository.ts';
 import { PinService } from './features/pin/pin.service.ts';
 import { PoliciesService } from './features/policies/policies.service.ts';
 import { ProfileRepository } from './features/profile/profile.repository.ts';
 import { ProfileService } from './features/profile/profile.service.ts';
+import { InvitationsRepository } from './features/registration/invitations.repository.ts';
+import { InvitationsService } from './features/registration/invitations.service.ts';
+import { RegistrationRepository } from './features/registration/registration.repository.ts';
+import { RegistrationService } from './features/registration/registration.service.ts';
 import { ensureBuiltInRoles } from './features/roles/built-in-roles.ts';
 import { SessionsRepository } from './features/sessions/sessions.repository.ts';
 import { SessionsService } from './features/sessions/sessions.service.ts';
@@ -38,6 +45,7 @@ import { startHousekeeping } from './housekeeping.ts';
 import { Lockout } from './lockout.ts';
 import { startMail } from './mail/mail.ts';
 import { MailOutbox } from './mail/outbox.ts';
+import { MailQuota } from './mail/quota.ts';
 import { AuthorizationServer } from './oauth/user/server.ts';
 import { startRelay } from './outbox/relay.ts';
 import { Passwords } from './passwords.ts';
@@ -64,6 +72,9 @@ export interface Context {
   readonly pins: PinService;
   readonly devices: DevicesService;
   readonly passwordConfirmation: PasswordConfirmation;
+  readonly passwords: PasswordsService;
+  readonly registration: RegistrationService;
+  readonly invitations: InvitationsService;
   readonly sessions: SessionsService;
   readonly me: MeService;
   readonly profiles: ProfileService;
@@ -115,6 +126,24 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     failedAttempts: failuresOf('login-account', 'Too many failed sign-ins. Try again later.'),
     lifetimes: config.lifetimes,
     logger,
+  });
+  const members = new MembersService(new MembersRepository(database));
+  const background = new Background(logger);
+  const quota = new MailQuota(
+    createAttempts({
+      ...{ name: 'mail', window: 3600, most: config.limits.mail },
+      store: counters.store('mail:'),
+      message: 'Too many mails. Try again later.',
+    }),
+  );
+  const accounts = new PasswordsService({
+    repository: new PasswordsRepository({
+      ...{ database, mail, devices },
+      history: config.passwordHistory,
+    }),
+    ...{ passwords, quota, background },
+    confirmation: passwordConfirmation,
+    resetLifetime: config.lifetimes.passwordReset,
   });
   /** What runs in the background; stopped in the opposite order. */
   const running: { stop(): Promise<void> }[] = [];
@@ -169,6 +198,19 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     }),
     devices,
     passwordConfirmation,
+    passwords: accounts,
+    registration: new RegistrationService({
+      repository: new RegistrationRepository({
+        ...{ database, mail },
+        verificationLifetime: config.lifetimes.emailVerification,
+        redirectUris: config.tenantRedirectUris,
+      }),
+      ...{ members, passwords, quota, background },
+    }),
+    invitations: new InvitationsService({
+      repository: new InvitationsRepository(database, mail, config.lifetimes.invitation),
+      ...{ members, passwords, accounts, quota },
+    }),
     sessions: new SessionsService(
       new SessionsRepository({
         database,
@@ -185,7 +227,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     me,
     profiles: new ProfileService(new ProfileRepository(database)),
     policies: new PoliciesService(me),
-    members: new MembersService(new MembersRepository(database)),
+    members,
     observers: overrides.observers ?? [],
 
     async start() {
@@ -199,6 +241,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     },
 
     async stop() {
+      await background.stop();
       for (const part of running.splice(0).reverse()) await part.stop();
       await counters.stop();
       await database.$disconnect();

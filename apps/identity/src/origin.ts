@@ -13,3 +13,6 @@ export const originOf = (req: Request): Origin => ({
   ipAddress: req.ip ?? null,
   userAgent: req.get('user-agent')?.slice(0, USER_AGENT) ?? null,
 });
+
+/** The language that the browser asks for, of those that there are texts in; English otherwise. */
+export const localeOf = (req: Request): string => req.acceptsLanguages('en', 'hu', 'de') || 'en';

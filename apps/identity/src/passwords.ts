@@ -1,10 +1,14 @@
 import { availableParallelism } from 'node:os';
+import type { FieldErrors } from '@tessera/fields';
 import { HttpError } from '@tessera/http-kit';
 import bcrypt from 'bcrypt';
 import pLimit, { type LimitFunction } from 'p-limit';
-
-/** bcrypt reads no further: two passwords that begin alike would be the same. */
-const MAX_BYTES = 72;
+import {
+  isTooLongToHash,
+  MAX_PASSWORD_BYTES,
+  normalisedPassword,
+  passwordProblems,
+} from './password-rules.ts';
 
 /** 503: every core is hashing and enough wait already. */
 const overloaded = (): HttpError =>
@@ -12,26 +16,53 @@ const overloaded = (): HttpError =>
     headers: { 'Retry-After': '1' },
   });
 
-/** bcrypt in a bounded queue: slow by design, so it must not be the way to take the service down. */
+export interface PasswordSettings {
+  /** Of bcrypt: each step doubles the work. */
+  readonly cost: number;
+  /** How many may wait for a core. */
+  readonly queueLimit: number;
+  /** Fewest characters of a new password. */
+  readonly minLength: number;
+}
+
+/** What new passwords must be, and bcrypt in a bounded queue: slow by design, so it must not be the way to take the service down. */
 export class Passwords {
   readonly #cost: number;
+  readonly #minLength: number;
   readonly #most: number;
   readonly #run: LimitFunction;
   /** A hash of the right cost that no password has: comparing with it takes as long as with a real one. */
   readonly #nobodys: string;
 
-  constructor({ cost, queueLimit }: { readonly cost: number; readonly queueLimit: number }) {
+  constructor({ cost, queueLimit, minLength }: PasswordSettings) {
     const cores = availableParallelism();
     this.#cost = cost;
+    this.#minLength = minLength;
     this.#most = cores + queueLimit;
     this.#run = pLimit(cores);
     this.#nobodys = `$2b$${`${cost}`.padStart(2, '0')}$${'.'.repeat(53)}`;
   }
 
+  /** Every rule that a new password breaks, a message each. */
+  problems(password: string): string[] {
+    return passwordProblems(password, this.#minLength);
+  }
+
+  /** What is wrong with a new password and its confirmation, for an answer; empty where nothing is. */
+  errors(field: string, password: string, confirmation: string): FieldErrors {
+    const problems = this.problems(password);
+    const isConfirmed = normalisedPassword(password) === normalisedPassword(confirmation);
+    return {
+      ...(problems.length > 0 && { [field]: problems }),
+      ...(!isConfirmed && { [`${field}_confirmation`]: [`it must be the same as ${field}`] }),
+    };
+  }
+
   /** Hashes a new password of at most 72 bytes. 503 when the queue is full. */
-  async hash(password: string): Promise<string> {
-    if (Buffer.byteLength(password) > MAX_BYTES) {
-      throw new RangeError(`A password has at most ${MAX_BYTES} bytes.`);
+  async hash(given: string): Promise<string> {
+    const password = normalisedPassword(given);
+    if (isTooLongToHash(password)) {
+      throw new RangeError(`A password has at most ${MAX_PASSWORD_BYTES} bytes.`);
     }
     return this.#queued(() => bcrypt.hash(password, this.#cost));
   }
@@ -40,10 +71,17 @@ export class Passwords {
    * Whether the password has this hash; without a hash it takes as long and is false. 503 when the queue
    * is full.
    */
-  async matches(password: string, hash: string | null): Promise<boolean> {
-    const known = Buffer.byteLength(password) > MAX_BYTES ? null : hash;
+  async matches(given: string, hash: string | null): Promise<boolean> {
+    const password = normalisedPassword(given);
+    const known = isTooLongToHash(password) ? null : hash;
     const equal = await this.#queued(() => bcrypt.compare(password, known ?? this.#nobodys));
     return equal && known !== null;
+  }
+
+  /** Whether the password has any of these hashes. 503 when the queue is full. */
+  async matchesAny(password: string, hashes: readonly string[]): Promise<boolean> {
+    for (const hash of hashes) if (await this.matches(password, hash)) return true;
+    return false;
   }
 
   /** Whether a hash was made with less work than is asked for today. */

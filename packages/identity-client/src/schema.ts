@@ -3276,7 +3276,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description There is no token, or it is expired, revoked or not genuine */
+            /** @description There is no token, or it is not good; without one, nobody may register themselves here */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3285,7 +3285,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The caller lacks a permission, which is named, or the tenant is suspended */
+            /** @description The caller may not register others */
             403: {
                 headers: {
                     [name: string]: unknown;

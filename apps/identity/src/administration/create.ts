@@ -7,8 +7,8 @@ import type { Database } from '../database.ts';
 import { registerClient } from '../oauth/user/registration.ts';
 import type { Passwords } from '../passwords.ts';
 import { digest, newSecret } from '../secrets.ts';
-
 import { clientIdField } from './seed.shape.ts';
+
 const valid = <T>(result: ReturnType<typeof validate>): T => {
   if (result.ok) return result.value as T;
   throw new Error(Object.values(result.errors).flat().join('\n'));
@@ -22,8 +22,13 @@ const unlessTaken = async <T>(taken: string, create: Promise<T>): Promise<T> => 
   }
 };
 
-/** Random, with every kind of character that the password rules ask for. */
-const newPassword = (): string => `${randomBytes(15).toString('base64url')}-aA1`;
+/** Random, with every kind of character that the rules ask for. */
+const newPassword = (passwords: Passwords): string => {
+  const password = `${randomBytes(15).toString('base64url')}-aA1`;
+  // A configuration may ask for more characters than that.
+  const isEnough = passwords.problems(password).length === 0;
+  return isEnough ? password : `${randomBytes(45).toString('base64url')}-aA1`;
+};
 
 /** Makes a system administrator and gives the password, which nothing shows again. */
 export const createAdministrator = async (
@@ -34,7 +39,7 @@ export const createAdministrator = async (
   const email = valid<string>(validate(emailField(), given.email, 'email'));
   const firstName = valid<string>(validate(text(200), given.firstName, 'first-name'));
   const lastName = valid<string>(validate(text(200), given.lastName, 'last-name'));
-  const password = newPassword();
+  const password = newPassword(passwords);
   const { id } = await unlessTaken(
     `There is a user with the address ${email} already.`,
     database.user.create({

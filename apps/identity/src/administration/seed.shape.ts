@@ -40,7 +40,7 @@ export const Seed = shape({
         email: email(),
         first_name: text(200),
         last_name: text(200),
-        password: verbatim(72, 12),
+        password: verbatim(1000),
         is_system_admin: withDefault(bool(), false),
         memberships: withDefault(list(shape({ tenant_slug: slug, role: text(100) }), many), []),
       }),

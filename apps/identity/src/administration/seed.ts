@@ -30,6 +30,13 @@ const refuseUnknownScopes = ({ system_applications }: SeedDocument): void => {
   }
 };
 
+const refuseWeakPasswords = (passwords: Passwords, { users }: SeedDocument): void => {
+  for (const { email, password } of users) {
+    const problems = passwords.problems(password);
+    if (problems.length > 0) throw new Error(`${email}: ${problems.join(', ')}`);
+  }
+};
+
 /** The passwords of those who are not there yet, hashed before a transaction is open. */
 const hashesOfNew = async (
   database: Database,
@@ -111,7 +118,7 @@ const tellOfRights = async (
 /**
  * Makes what a document names and is not there yet, in one transaction; what exists is left as it is,
  * so that the same document can be applied again. Throws where it names a tenant, role or permission
- * that does not exist, or a redirect URI that is refused.
+ * that does not exist, or a password or redirect URI that is refused.
  */
 export const applySeed = async (
   database: Database,
@@ -119,6 +126,10 @@ export const applySeed = async (
   document: SeedDocument,
 ): Promise<Seeded> => {
   refuseUnknownScopes(document);
+  refuseWeakPasswords(passwords, document);
+  for (const { client_id, redirect_uris } of document.clients) {
+    demandRedirectUris(client_id, redirect_uris);
+  }
   const hashes = await hashesOfNew(database, passwords, document.users);
   return database.$transaction(
     async (tx) => {
@@ -126,10 +137,6 @@ export const applySeed = async (
       const tenants = await addTenants(tx, document);
       const users = await tx.user.createMany({
         data: [...hashes].map(([user, passwordHash]) => ({
-  refuseWeakPasswords(passwords, document);
-  for (const { client_id, redirect_uris } of document.clients) {
-    demandRedirectUris(client_id, redirect_uris);
-  }
           id: user.id,
           email: user.email,
           firstName: user.first_name,

@@ -38,6 +38,7 @@ export const testEnvironment = (databaseUrl: string): Record<string, string> => 
   RATE_LIMIT_LOGIN_FAILURES: '1000000',
   RATE_LIMIT_TWO_FACTOR: '0',
   RATE_LIMIT_PIN: '0',
+  RATE_LIMIT_PASSWORD_FORGOT: '0',
   RATE_LIMIT_DEFAULT: '0',
   RATE_LIMIT_ADDRESS: '0',
   RATE_LIMIT_PUBLIC: '0',

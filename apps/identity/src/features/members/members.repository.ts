@@ -87,16 +87,14 @@ const orderOf = ({
   return [{ user: { lastName: order } }, { user: { firstName: order } }];
 };
 
-/** Members of a tenant, inside a transaction that changes one of them. */
-export class MembersInTransaction {
+/** Members of a tenant and their roles, as a transaction sees them. */
+export class MembersToRead {
   readonly #tx: Transaction;
   readonly #tenantId: string;
-  readonly #version: number;
 
-  constructor(tx: Transaction, tenantId: string, version: number) {
+  constructor(tx: Transaction, tenantId: string) {
     this.#tx = tx;
     this.#tenantId = tenantId;
-    this.#version = version;
   }
 
   async member(userId: string): Promise<Member | null> {
@@ -115,6 +113,21 @@ export class MembersInTransaction {
     return row ? roleOf(row) : null;
   }
 
+  /** The tenant's own role of this id, or the built-in one. */
+  async roleById(id: string): Promise<Role | null> {
+    const row = await this.#tx.role.findUnique({
+      where: { id, OR: [{ tenantId: this.#tenantId }, { tenantId: null }] },
+      include: { policies: true },
+    });
+    return row && roleOf(row);
+  }
+
+  /** Whether an active user holds everything, in this tenant as in all. */
+  async isSystemAdmin(userId: string): Promise<boolean> {
+    const where = { id: userId, isSystemAdmin: true, isActive: true };
+    return (await this.#tx.user.count({ where })) > 0;
+  }
+
   /** Whether somebody else can still do everything here: an active owner whom no policy denies anything. */
   async hasOtherOwner(userId: string): Promise<boolean> {
     const other = await this.#tx.membership.findFirst({
@@ -127,6 +140,33 @@ export class MembersInTransaction {
       },
     });
     return other !== null;
+  }
+}
+
+/** Members of a tenant, inside a transaction that changes one of them. */
+export class MembersInTransaction extends MembersToRead {
+  readonly #tx: Transaction;
+  readonly #tenantId: string;
+  readonly #version: number;
+
+  constructor(tx: Transaction, tenantId: string, version: number) {
+    super(tx, tenantId);
+    this.#tx = tx;
+    this.#tenantId = tenantId;
+    this.#version = version;
+  }
+
+  /** Makes a user a member. The next sign-in of somebody who was in no tenant starts here. */
+  async add(userId: string, roleId: string, ...more: News[]): Promise<void> {
+    const tenantId = this.#tenantId;
+    await this.#tx.membership.create({ data: { tenantId, userId, roleId } });
+    await this.#tx.user.updateMany({ where: { id: userId, tenantId: null }, data: { tenantId } });
+    await this.#tell(userId, ...more);
+  }
+
+  /** Tells what changed besides the members; instead of what a change of theirs tells, not after it. */
+  async tell(news: readonly News[]): Promise<void> {
+    if (news.length > 0) await enqueue(this.#tx, ...news);
   }
 
   async change(userId: string, roleId: string, policies: readonly Policy[]): Promise<void> {
@@ -198,16 +238,27 @@ export class MembersRepository {
     return row && memberOf(row);
   }
 
+  /** Runs what reads several things of the tenant's members, and may write what is none of theirs. */
+  reading<T>(
+    tenantId: string,
+    work: (members: MembersToRead, tx: Transaction) => Promise<T>,
+  ): Promise<T> {
+    return this.#database.$transaction((tx) => work(new MembersToRead(tx, tenantId), tx));
+  }
+
   /**
    * Runs a change of the tenant's members. It holds the tenant's version from the first statement on, so
    * that changes come one after the other and each sees what the one before it left.
    */
-  changing<T>(tenantId: string, work: (members: MembersInTransaction) => Promise<T>): Promise<T> {
+  changing<T>(
+    tenantId: string,
+    work: (members: MembersInTransaction, tx: Transaction) => Promise<T>,
+  ): Promise<T> {
     return this.#database.$transaction(async (tx) => {
       const isThere = await tx.tenant.findUnique({ where: { id: tenantId }, select: { id: true } });
       if (!isThere) throw notFound('The tenant');
       const version = await bumpPolicyVersion(tx, tenantId);
-      return work(new MembersInTransaction(tx, tenantId, version));
+      return work(new MembersInTransaction(tx, tenantId, version), tx);
     });
   }
 }

@@ -1,13 +1,23 @@
 import { permissionNames } from '@tessera/contracts';
 import type { FieldErrors } from '@tessera/fields';
 import { HttpError, invalidField, notFound, validationFailed } from '@tessera/http-kit';
-import { grantsBeyond, knownPattern, type Policy, type Rights } from '@tessera/scope-matcher';
+import {
+  decide,
+  grantsBeyond,
+  knownPattern,
+  type Policy,
+  type Rights,
+} from '@tessera/scope-matcher';
+import type { Transaction } from '../../database.ts';
+import type { News } from '../../outbox/outbox.ts';
 import type { Caller } from '../../tokens/caller.ts';
 import type {
   Member,
   MemberQuery,
   MembersInTransaction,
   MembersRepository,
+  MembersToRead,
+  Role,
 } from './members.repository.ts';
 
 export interface MemberChange {
@@ -16,6 +26,16 @@ export interface MemberChange {
   /** In the place of those that the member has. */
   readonly policies?: readonly Policy[] | undefined;
 }
+
+/** Who joins, and what else there is to tell of them. */
+export interface Joining {
+  readonly userId: string;
+  readonly news: readonly News[];
+}
+
+/** 422: whatever is wrong with an invitation, the answer is the same. */
+export const invalidInvitation = (): HttpError =>
+  invalidField('token', 'the invitation is invalid or has expired');
 
 const noMember = (): HttpError => notFound('The member');
 
@@ -28,6 +48,11 @@ const rightsOf = (
 });
 
 const NOTHING: Rights = { policies: [] };
+const EVERYTHING: Rights = { policies: [{ action: '*', effect: 'allow' }] };
+
+/** What a role would give somebody that the holder does not hold. */
+const grantedBy = (role: Role, holder: Rights): string[] =>
+  grantsBeyond({ holder, before: NOTHING, after: rightsOf(role, []) });
 
 /** Whether this member alone can keep a tenant administrable. */
 const isFullOwner = ({
@@ -95,6 +120,63 @@ export class MembersService {
     });
   }
 
+  /**
+   * Makes somebody a member, as a role that the caller could give (422 on `role` otherwise). `person`
+   * gives their id; it may write them in the same transaction.
+   */
+  add(
+    caller: Caller,
+    tenantId: string,
+    roleName: string,
+    person: (tx: Transaction) => Promise<string>,
+  ): Promise<string> {
+    return this.#members.changing(tenantId, async (members, tx) => {
+      const role = await this.#givable(caller, members, roleName);
+      const userId = await person(tx);
+      await this.#note(caller, members, 'member_added');
+      await members.add(userId, role.id);
+      return userId;
+    });
+  }
+
+  /** Runs `write` with a role that the caller could give now (422 on `role` otherwise), by its name. */
+  withGivableRole<T>(
+    caller: Caller,
+    tenantId: string,
+    roleName: string,
+    write: (tx: Transaction, roleId: string) => Promise<T>,
+  ): Promise<T> {
+    return this.#members.reading(tenantId, async (members, tx) =>
+      write(tx, (await this.#givable(caller, members, roleName)).id),
+    );
+  }
+
+  /**
+   * Makes somebody a member by an invitation, which counts as long as who wrote it may still invite, and
+   * give what the role gives by now; 422 on `token` otherwise. Who is a member already keeps their role.
+   */
+  admit(
+    invitation: {
+      readonly tenantId: string;
+      readonly roleId: string;
+      /** Null: a system application, which no tenant can take anything from. */
+      readonly inviterId: string | null;
+    },
+    person: (tx: Transaction) => Promise<Joining>,
+  ): Promise<void> {
+    const { tenantId, roleId, inviterId } = invitation;
+    return this.#members.changing(tenantId, async (members, tx) => {
+      const role = await members.roleById(roleId);
+      const holder = await this.#rightsOfInviter(inviterId, members);
+      if (!role || !holder || grantedBy(role, holder).length > 0) {
+        throw invalidInvitation();
+      }
+      const { userId, news } = await person(tx);
+      if (await members.member(userId)) await members.tell(news);
+      else await members.add(userId, role.id, ...news);
+    });
+  }
+
   /** Ends a membership, with every token of the user in the tenant. 409 for the last owner. */
   remove(caller: Caller, tenantId: string, userId: string): Promise<void> {
     return this.#members.changing(tenantId, async (members) => {
@@ -109,13 +191,30 @@ export class MembersService {
   }
 
   /** What the caller holds now: the token was checked before it was their turn to change something. */
-  async #rightsOf(caller: Caller, members: MembersInTransaction): Promise<Rights> {
+  async #rightsOf(caller: Caller, members: MembersToRead): Promise<Rights> {
     const { scopes } = caller;
     if (caller.type === 'client' || caller.isSystemAdmin) {
-      return { policies: [{ action: '*', effect: 'allow' }], scopes };
+      return { ...EVERYTHING, scopes };
     }
     const self = await members.member(caller.id);
     return { policies: self ? rightsOf(self.role, self.policies).policies : [], scopes };
+  }
+
+  /** What who wrote an invitation holds now; null where they may not invite any more. */
+  async #rightsOfInviter(id: string | null, members: MembersToRead): Promise<Rights | null> {
+    if (id === null || (await members.isSystemAdmin(id))) return EVERYTHING;
+    const inviter = await members.member(id);
+    if (!inviter?.isActive) return null;
+    const rights = rightsOf(inviter.role, inviter.policies);
+    return decide(rights.policies, 'identity.members.create').allowed ? rights : null;
+  }
+
+  async #givable(caller: Caller, members: MembersToRead, name: string): Promise<Role> {
+    const role = await members.role(name);
+    if (!role) throw invalidField('role', `there is no role "${name}"`);
+    const [beyond] = grantedBy(role, await this.#rightsOf(caller, members));
+    if (beyond === undefined) return role;
+    throw invalidField('role', `this gives ${beyond}, which you do not hold yourself`);
   }
 
   async #changeable(

@@ -1,0 +1,175 @@
+import { HttpError } from '@tessera/http-kit';
+import { type Actor, note } from '../../activity.ts';
+import type { Database, Transaction } from '../../database.ts';
+import type { User } from '../../generated/prisma/client.ts';
+import type { MailOutbox } from '../../mail/outbox.ts';
+import { enqueue, type News } from '../../outbox/outbox.ts';
+import {
+  findOneTimeToken,
+  issueOneTimeToken,
+  spendOneTimeToken,
+  voidOneTimeTokens,
+} from '../../tokens/one-time.ts';
+import { revokeOtherTokens, revokeUserTokens } from '../../tokens/revoke.ts';
+import { lockUser } from '../../users.ts';
+import type { DevicesService } from '../devices/devices.service.ts';
+
+/** Somebody who has a password, or could have one. */
+export type Person = Pick<
+  User,
+  'id' | 'email' | 'firstName' | 'locale' | 'tenantId' | 'passwordHash'
+>;
+
+/** A token of the mail, and whose password it replaces. */
+export interface Reset {
+  readonly tokenHash: Uint8Array<ArrayBuffer>;
+  readonly person: Person;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly mail: MailOutbox;
+  readonly devices: Pick<DevicesService, 'endTrust'>;
+  /** How many passwords are remembered, the current one included. */
+  readonly history: number;
+}
+
+const conflict = (): HttpError =>
+  new HttpError(409, 'conflict', 'The password was changed at the same time. Try again.');
+
+export class PasswordsRepository {
+  readonly #use: Dependencies;
+
+  constructor(dependencies: Dependencies) {
+    this.#use = dependencies;
+  }
+
+  /** Who has this address and may sign in; null where nobody does. */
+  person(email: string): Promise<Person | null> {
+    return this.#use.database.user.findUnique({
+      where: { email, isActive: true, isServiceAccount: false },
+    });
+  }
+
+  personById(id: string): Promise<Person> {
+    return this.#use.database.user.findUniqueOrThrow({ where: { id } });
+  }
+
+  /** Writes the mail with the link. */
+  async sendReset(person: Person, actor: Actor, lifetime: number): Promise<void> {
+    const { id: userId, email: to, firstName, locale } = person;
+    if (to === null) return;
+    await this.#use.database.$transaction(async (tx) => {
+      const purpose = 'password_reset';
+      const token = await issueOneTimeToken(tx, { purpose, userId, email: to, lifetime });
+      const data = { firstName, token, lifetime };
+      await this.#use.mail.enqueue(tx, { kind: 'password_reset', to, locale, data });
+      await note(tx, actor, 'password_reset_requested');
+    });
+  }
+
+  /** What a token of a mail is good for; null where it is not, or not for this address. */
+  async findReset(token: string, email: string): Promise<Reset | null> {
+    const found = await findOneTimeToken(this.#use.database, 'password_reset', token);
+    if (!found || found.usedAt !== null || found.email !== email) return null;
+    const person = await this.person(email);
+    return person?.id === found.userId ? { tokenHash: found.tokenHash, person } : null;
+  }
+
+  /** The hashes that a new password must not have: the current one and those before it. */
+  async remembered({ id: userId, passwordHash }: Person): Promise<string[]> {
+    const before = await this.#use.database.previousPassword.findMany({
+      where: { userId },
+      orderBy: { id: 'desc' },
+      take: this.#use.history - 1,
+    });
+    return [...(passwordHash ? [passwordHash] : []), ...before.map(({ hash }) => hash)];
+  }
+
+  /** Replaces the password by that of a mail; false where the token was used in the meantime. */
+  async reset({ tokenHash, person }: Reset, hash: string, actor: Actor): Promise<boolean> {
+    const userId = person.id;
+    return this.#use.database.$transaction(async (tx) => {
+      await lockUser(tx, userId);
+      if (!(await spendOneTimeToken(tx, { tokenHash }))) return false;
+      await this.replace(tx, person, hash);
+      // Whoever has the token reads the mails of the address.
+      await tx.user.updateMany({
+        where: { id: userId, emailVerifiedAt: null },
+        data: { emailVerifiedAt: new Date() },
+      });
+      await this.#conclude(tx, person, actor, 'password_reset', [
+        await revokeUserTokens(tx, { userId }, 'password_reset'),
+      ]);
+      return true;
+    });
+  }
+
+  /** Replaces the password; only the session of the caller's token goes on. */
+  async change(
+    person: Person,
+    hash: string,
+    kept: { readonly sessionId: string | null; readonly tokenId: string },
+    actor: Actor,
+  ): Promise<void> {
+    await this.#use.database.$transaction(async (tx) => {
+      await lockUser(tx, person.id);
+      await this.replace(tx, person, hash);
+      const ended = await revokeOtherTokens(tx, { userId: person.id, ...kept }, 'password_changed');
+      await this.#conclude(tx, person, actor, 'password_changed', ended);
+    });
+  }
+
+  /**
+   * Puts a password in the place of the one that was read, which is remembered. Ends what was good
+   * because of the old one: links to reset it, and the trust in devices. 409 where it was another.
+   */
+  async replace(tx: Transaction, person: Person, passwordHash: string): Promise<void> {
+    const { id: userId, passwordHash: old } = person;
+    const { count } = await tx.user.updateMany({
+      where: { id: userId, passwordHash: old, isActive: true },
+      data: { passwordHash, passwordChangedAt: new Date(), forcePasswordChange: false },
+    });
+    if (count === 0) throw conflict();
+    if (old) await this.#remember(tx, userId, old);
+    await voidOneTimeTokens(tx, 'password_reset', { userId });
+    await this.#use.devices.endTrust(tx, userId);
+  }
+
+  async takeOver(tx: Transaction, person: Person, hash: string): Promise<News[]> {
+    const userId = person.id;
+    await lockUser(tx, userId);
+    await this.replace(tx, person, hash);
+    await tx.user.update({ where: { id: userId }, data: { emailVerifiedAt: new Date() } });
+    await tx.twoFactor.deleteMany({ where: { userId } });
+    await tx.recoveryCode.deleteMany({ where: { userId } });
+    await tx.pin.deleteMany({ where: { userId } });
+    return [await revokeUserTokens(tx, { userId }, 'account_taken_over')];
+  }
+
+  async #remember(tx: Transaction, userId: string, hash: string): Promise<void> {
+    await tx.previousPassword.create({ data: { userId, hash } });
+    const forgotten = await tx.previousPassword.findMany({
+      where: { userId },
+      orderBy: { id: 'desc' },
+      skip: this.#use.history - 1,
+      select: { id: true },
+    });
+    await tx.previousPassword.deleteMany({ where: { id: { in: forgotten.map(({ id }) => id) } } });
+  }
+
+  async #conclude(
+    tx: Transaction,
+    { email: to, firstName, locale }: Person,
+    actor: Actor,
+    action: string,
+    news: readonly News[],
+  ): Promise<void> {
+    await note(tx, actor, action);
+    if (to) {
+      const data = { firstName };
+      await this.#use.mail.enqueue(tx, { kind: 'password_changed', to, locale, data });
+    }
+    if (news.length > 0) await enqueue(tx, ...news);
+  }
+}

@@ -1,0 +1,85 @@
+import { email, named, shape, verbatim } from '@tessera/fields';
+import type { RouteTable } from '@tessera/http-kit';
+import { personOf } from '../../access.ts';
+import { done, route } from '../../http.ts';
+import { originOf } from '../../origin.ts';
+import type { PasswordsService } from './passwords.service.ts';
+
+const password = verbatim(1000, 0);
+
+const ChangePassword = named(
+  'ChangePassword',
+  shape({
+    current_password: password,
+    new_password: password,
+    new_password_confirmation: password,
+  }),
+);
+
+/** `password/change`, which is found at two addresses. */
+const changing = (passwords: PasswordsService, method: 'post' | 'put', path: string) =>
+  route({
+    method,
+    path,
+    permission: 'authenticated',
+    admits: ['password_change_required'],
+    summary: 'Change the password',
+    description:
+      'Ends every other session, and the trust in devices. The session of the token goes on.',
+    body: ChangePassword,
+    responses: { 200: done },
+    problems: { 409: 'The password was changed at the same time' },
+    async handler({ caller, body, req, reply }) {
+      const given = {
+        current: body.current_password,
+        password: body.new_password,
+        confirmation: body.new_password_confirmation,
+      };
+      await passwords.change(personOf(caller), given, originOf(req));
+      return reply(200, { success: true, message: 'The password is changed.' });
+    },
+  });
+
+export const passwordRoutes = (passwords: PasswordsService): RouteTable => ({
+  forgotPassword: route({
+    method: 'post',
+    path: '/api/auth/password/forgot',
+    permission: 'public',
+    limit: 'passwordForgot',
+    summary: 'Ask for a link to choose a new password',
+    description: 'The answer is the same whether or not there is an account with the address.',
+    body: named('ForgotPassword', shape({ email: email() })),
+    responses: { 200: done },
+    handler({ body, req, reply }) {
+      passwords.forgot(body.email, originOf(req));
+      const message = 'If there is an account with this address, a mail with a link is on its way.';
+      return reply(200, { success: true, message });
+    },
+  }),
+  resetPassword: route({
+    method: 'post',
+    path: '/api/auth/password/reset',
+    permission: 'public',
+    limit: 'public',
+    summary: 'Choose a new password, with the token of the mail',
+    description: 'Ends every session and revokes every token of the account.',
+    body: named(
+      'ResetPassword',
+      shape({
+        token: verbatim(200, 0),
+        email: email(),
+        password,
+        password_confirmation: password,
+      }),
+    ),
+    responses: { 200: done },
+    problems: { 409: 'The password was changed at the same time' },
+    async handler({ body, req, reply }) {
+      const { password_confirmation: confirmation, ...given } = body;
+      await passwords.reset({ ...given, confirmation }, originOf(req));
+      return reply(200, { success: true, message: 'The password is changed. You can sign in.' });
+    },
+  }),
+  changePassword: changing(passwords, 'post', '/api/auth/password/change'),
+  updateUserPassword: changing(passwords, 'put', '/api/user/password'),
+});

@@ -1,0 +1,125 @@
+import type { FieldErrors } from '@tessera/fields';
+import { HttpError, validationFailed } from '@tessera/http-kit';
+import { type Actor, actorOf } from '../../activity.ts';
+import type { Background } from '../../background.ts';
+import type { Transaction } from '../../database.ts';
+import type { MailQuota } from '../../mail/quota.ts';
+import type { Origin } from '../../origin.ts';
+import type { News } from '../../outbox/outbox.ts';
+import type { Passwords } from '../../passwords.ts';
+import type { UserCaller } from '../../tokens/caller.ts';
+import type { PasswordConfirmation } from '../sign-in/password-confirmation.ts';
+import type { PasswordsRepository, Person } from './passwords.repository.ts';
+
+export type { Person };
+
+interface Dependencies {
+  readonly repository: PasswordsRepository;
+  readonly passwords: Passwords;
+  readonly confirmation: PasswordConfirmation;
+  readonly quota: MailQuota;
+  readonly background: Background;
+  /** Seconds that the link of a reset is good for. */
+  readonly resetLifetime: number;
+}
+
+const refuse = (errors: FieldErrors): void => {
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
+};
+
+const actorFor = ({ id: userId, tenantId }: Person, origin: Origin): Actor => ({
+  userId,
+  tenantId,
+  ...origin,
+});
+
+/** Passwords that are forgotten, reset and changed (decision I6). */
+export class PasswordsService {
+  readonly #use: Dependencies;
+
+  constructor(dependencies: Dependencies) {
+    this.#use = dependencies;
+  }
+
+  /** Has a link sent to the address, where somebody has it; the caller learns neither that nor when. */
+  forgot(email: string, origin: Origin): void {
+    const { background, repository, quota, resetLifetime } = this.#use;
+    background.run('a password reset was not sent', async () => {
+      const person = await repository.person(email);
+      if (!person || !(await quota.admits('password_reset', email))) return;
+      await repository.sendReset(person, actorFor(person, origin), resetLifetime);
+    });
+  }
+
+  /**
+   * Replaces a password by the token of a mail, and signs its owner out everywhere. 422 names the token
+   * and every rule that the new password breaks.
+   */
+  async reset(
+    given: {
+      readonly token: string;
+      readonly email: string;
+      readonly password: string;
+      readonly confirmation: string;
+    },
+    origin: Origin,
+  ): Promise<void> {
+    const { repository, passwords } = this.#use;
+    const tokenIsBad: FieldErrors = { token: ['the link is invalid or has expired'] };
+    const reset = await repository.findReset(given.token, given.email);
+    refuse({
+      ...(!reset && tokenIsBad),
+      ...passwords.errors('password', given.password, given.confirmation),
+    });
+    if (!reset) return;
+    const hash = await this.#hashOfNew('password', given.password, reset.person);
+    const isDone = await repository.reset(reset, hash, actorFor(reset.person, origin));
+    if (!isDone) refuse(tokenIsBad);
+  }
+
+  /**
+   * Replaces the caller's own password, and ends all their other sessions. 422 names the fields: a wrong
+   * current password, and every rule that the new one breaks.
+   */
+  async change(
+    caller: UserCaller,
+    given: { readonly current: string; readonly password: string; readonly confirmation: string },
+    origin: Origin,
+  ): Promise<void> {
+    const { repository, passwords } = this.#use;
+    const person = await repository.personById(caller.id);
+    refuse({
+      ...(await this.#errorsOfCurrent(caller.id, given.current)),
+      ...passwords.errors('new_password', given.password, given.confirmation),
+    });
+    const hash = await this.#hashOfNew('new_password', given.password, person);
+    await repository.change(person, hash, caller, actorOf(caller, origin));
+  }
+
+  /**
+   * Gives an account that nobody proved to own to who reads the mails of its address: with a password of
+   * theirs, and without whatever else somebody may have set up to sign in with. The user's events.
+   */
+  takeOver(tx: Transaction, person: Person, hash: string): Promise<News[]> {
+    return this.#use.repository.takeOver(tx, person, hash);
+  }
+
+  async #errorsOfCurrent(userId: string, password: string): Promise<FieldErrors> {
+    try {
+      await this.#use.confirmation.demand(userId, password, 'current_password');
+      return {};
+    } catch (error) {
+      if (error instanceof HttpError && error.errors) return error.errors;
+      throw error;
+    }
+  }
+
+  async #hashOfNew(field: string, password: string, person: Person): Promise<string> {
+    const { repository, passwords } = this.#use;
+    const remembered = await repository.remembered(person);
+    if (await passwords.matchesAny(password, remembered)) {
+      refuse({ [field]: ['the password must be none of your last ones'] });
+    }
+    return passwords.hash(password);
+  }
+}

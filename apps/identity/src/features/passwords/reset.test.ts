@@ -1,0 +1,210 @@
+import type { User } from '../../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
+import { PASSWORD } from '../../testing/population.ts';
+import { present } from '../../testing/tokens.ts';
+
+const NEW = 'Another-horse-8-battery';
+
+let identity: TestIdentity;
+let mailbox: Mailbox;
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  identity = await startIdentity({ MAIL_DIRECTORY: mailbox.directory });
+});
+afterAll(async () => {
+  await identity.stop();
+  await mailbox.remove();
+});
+
+const forgot = (email: string) => identity.http.post('/api/auth/password/forgot').send({ email });
+const reset = (body: Record<string, unknown>) =>
+  identity.http
+    .post('/api/auth/password/reset')
+    .send({ password: NEW, password_confirmation: NEW, ...body });
+const login = (email: string | null, password: string) =>
+  identity.http.post('/api/auth/login').send({ email, password });
+const person = async (data: Partial<User> = {}) =>
+  identity.people.user({ tenant: await identity.people.tenant(), data });
+/** A token that arrived by mail; `count`: the how manieth. */
+const tokenFor = async ({ email }: User, count = 1): Promise<string> => {
+  await forgot(email ?? '').expect(200);
+  const { link } = await mailbox.next('password_reset', email ?? '', count);
+  return link.searchParams.get('token') ?? '';
+};
+
+describe('forgot', () => {
+  test('sends a link in the language of the reader, and answers the same for an unknown address', async () => {
+    const user = await person({ locale: 'de' } as Partial<User>);
+    const known = await forgot(user.email ?? '').expect(200);
+    const unknown = await forgot('nobody@example.test').expect(200);
+    expect(unknown.body).toEqual(known.body);
+    expect(known.body).toEqual({ success: true, message: expect.any(String) });
+    const mail = await mailbox.next('password_reset', user.email ?? '');
+    expect(mail.subject).toBe('Neues Passwort wählen');
+    expect(mail.link.pathname).toBe('/password/reset');
+    expect(mail.link.searchParams.get('email')).toBe(user.email);
+    expect(await mailbox.to('nobody@example.test')).toEqual([]);
+  });
+
+  test('answers before it has looked for the account: the time tells nothing', async () => {
+    const user = await person();
+    const { database } = identity.context;
+    let answered: Promise<unknown> = Promise.resolve();
+    // Nobody reads the accounts while this lasts; the answer does not wait for it.
+    await database.$transaction(async (tx) => {
+      await tx.$executeRaw`LOCK TABLE identity.users IN ACCESS EXCLUSIVE MODE`;
+      answered = forgot(user.email ?? '').expect(200);
+      await answered;
+      expect(await mailbox.to(user.email ?? '')).toEqual([]);
+    });
+    await mailbox.next('password_reset', user.email ?? '');
+  });
+
+  test('sends nothing to service accounts and to who may not sign in', async () => {
+    const inactive = await person({ isActive: false });
+    const machine = await person({ isServiceAccount: true });
+    await forgot(inactive.email ?? '').expect(200);
+    await forgot(machine.email ?? '').expect(200);
+    const last = await person();
+    await tokenFor(last);
+    expect(await mailbox.to(inactive.email ?? '')).toEqual([]);
+    expect(await mailbox.to(machine.email ?? '')).toEqual([]);
+  });
+
+  test("fills nobody's mailbox: five an hour, whoever asks", async () => {
+    const user = await person();
+    for (let asked = 0; asked < 8; asked += 1) await forgot(user.email ?? '').expect(200);
+    await mailbox.next('password_reset', user.email ?? '', 5);
+    await tokenFor(await person());
+    expect(await mailbox.to(user.email ?? '')).toHaveLength(5);
+  });
+
+  test('is asked at most five times an hour and address', async () => {
+    const strict = await startIdentity({ RATE_LIMIT_PASSWORD_FORGOT: '5' });
+    const ask = () =>
+      strict.http.post('/api/auth/password/forgot').send({ email: 'nobody@example.test' });
+    for (let asked = 0; asked < 5; asked += 1) await ask().expect(200);
+    const answer = await ask().expect(429);
+    expect(answer.body.error).toBe('rate_limited');
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(60);
+    await strict.stop();
+  });
+});
+
+describe('reset', () => {
+  test('replaces the password, proves the address and ends every session and token', async () => {
+    const user = await person({ forcePasswordChange: true } as Partial<User>);
+    const session = await identity.people.signIn(user);
+    const token = await tokenFor(user);
+    await reset({ token, email: user.email }).expect(200);
+    await present(identity.http, session.authorization.slice('Bearer '.length)).expect(401);
+    await login(user.email, PASSWORD).expect(401);
+    await login(user.email, NEW).expect(200);
+    const { database } = identity.context;
+    const after = await database.user.findUniqueOrThrow({ where: { id: user.id } });
+    expect(after).toMatchObject({ forcePasswordChange: false, emailVerifiedAt: expect.any(Date) });
+    expect(+(after.passwordChangedAt ?? 0)).toBeGreaterThan(Date.now() - 60_000);
+    const actions = await database.activityEntry.findMany({ where: { userId: user.id } });
+    expect(actions.map(({ action }) => action)).toContain('password_reset');
+    const [event] = await database.outboxEvent.findMany({ where: { key: user.id } });
+    expect(event).toMatchObject({
+      topic: 'identity.token.revoked',
+      payload: { data: { user_id: user.id, reason: 'password_reset' } },
+    });
+    await mailbox.next('password_changed', user.email ?? '');
+  });
+
+  test('ends the trust in devices', async () => {
+    const user = await person();
+    const { database } = identity.context;
+    const secretHash = new Uint8Array(32).fill(7);
+    await database.device.create({
+      data: {
+        ...{ userId: user.id, secretHash, name: '', type: '', browser: '', os: '' },
+        trustedUntil: new Date(Date.now() + 60_000),
+      },
+    });
+    await reset({ token: await tokenFor(user), email: user.email }).expect(200);
+    const device = await database.device.findFirst({ where: { userId: user.id } });
+    expect(+(device?.trustedUntil ?? 0)).toBeLessThanOrEqual(Date.now());
+  });
+
+  test('works once, and voids the other links that wait', async () => {
+    const user = await person();
+    const [first, second] = [await tokenFor(user), await tokenFor(user, 2)];
+    await reset({ token: second, email: user.email }).expect(200);
+    for (const token of [first, second]) {
+      const again = {
+        password: 'Third-horse-9-battery',
+        password_confirmation: 'Third-horse-9-battery',
+      };
+      const answer = await reset({ token, email: user.email, ...again }).expect(422);
+      expect(answer.body).toMatchObject({
+        error: 'validation_failed',
+        errors: { token: [expect.any(String)] },
+      });
+    }
+  });
+
+  test('of ten with one token at once, one succeeds', async () => {
+    const user = await person();
+    const token = await tokenFor(user);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => {
+        const password = `Horse-number-${index}-battery`;
+        return reset({ token, email: user.email, password, password_confirmation: password });
+      }),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(422)]);
+  });
+
+  test("refuses an expired, an unknown and another person's token with errors.token", async () => {
+    const [user, other] = [await person(), await person()];
+    const token = await tokenFor(user);
+    const expired = await tokenFor(other);
+    await identity.context.database.oneTimeToken.updateMany({
+      where: { userId: other.id },
+      data: { expiresAt: new Date(0) },
+    });
+    for (const body of [
+      { token: expired, email: other.email },
+      { token: 'nonsense', email: user.email },
+      { token: '', email: user.email },
+      { token, email: other.email },
+    ]) {
+      const answer = await reset(body).expect(422);
+      expect(Object.keys(answer.body.errors)).toEqual(['token']);
+    }
+    // Who was asked for in vain keeps what they have.
+    await login(user.email, PASSWORD).expect(200);
+    await reset({ token, email: user.email }).expect(200);
+  });
+
+  test('names the token and every rule that the password breaks at once, and the token stays good', async () => {
+    const user = await person();
+    const weak = { password: 'short', password_confirmation: 'shorter' };
+    const answer = await reset({ token: 'nonsense', email: user.email, ...weak }).expect(422);
+    expect(answer.body.errors).toEqual({
+      token: [expect.any(String)],
+      password: [
+        'the password must have at least 12 characters',
+        'the password must have an uppercase letter',
+        'the password must have a digit',
+        'the password must have a special character',
+      ],
+      password_confirmation: ['it must be the same as password'],
+    });
+    const token = await tokenFor(user);
+    await reset({ token, email: user.email, ...weak }).expect(422);
+    await reset({ token, email: user.email }).expect(200);
+  });
+
+  test('takes the address in mixed case', async () => {
+    const user = await person();
+    await forgot((user.email ?? '').toUpperCase()).expect(200);
+    const { link } = await mailbox.next('password_reset', user.email ?? '');
+    const token = link.searchParams.get('token');
+    await reset({ token, email: user.email?.toUpperCase() }).expect(200);
+  });
+});

@@ -1,0 +1,258 @@
+import type { Tenant, User } from '../../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
+import { type Bearer, PASSWORD } from '../../testing/population.ts';
+
+const NEW = 'Another-horse-8-battery';
+const person = {
+  ...{ first_name: 'Nora', last_name: 'Neu' },
+  ...{ password: NEW, password_confirmation: NEW },
+};
+
+let identity: TestIdentity;
+let mailbox: Mailbox;
+let tenant: Tenant;
+let owner: User;
+let bearer: Bearer;
+let roles: Record<string, string>;
+let unique = 0;
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  identity = await startIdentity({ MAIL_DIRECTORY: mailbox.directory });
+  const builtIn = await identity.context.database.role.findMany({ where: { tenantId: null } });
+  roles = Object.fromEntries(builtIn.map(({ name, id }) => [name, id]));
+});
+afterAll(async () => {
+  await identity.stop();
+  await mailbox.remove();
+});
+beforeEach(async () => {
+  tenant = await identity.people.tenant({ name: 'Acme <Rocket> & Co' });
+  owner = await identity.people.user({ tenant, roleId: roles.owner ?? '' });
+  bearer = await identity.people.signIn(owner);
+});
+
+const address = (): string => {
+  unique += 1;
+  return `invited-${unique}@example.test`;
+};
+const invite = (email: string, role = 'member', by: Bearer = bearer) =>
+  identity.http.post(`/api/tenants/${tenant.id}/members`).set(by).send({ email, role });
+const accept = (token: string, body: object = {}) =>
+  identity.http.post('/api/auth/invitations/accept').send({ token, ...body });
+const tokenFor = async (email: string, count = 1): Promise<string> =>
+  (await mailbox.next('invitation', email, count)).link.searchParams.get('token') ?? '';
+const invited = async (email: string, role?: string): Promise<string> => {
+  await invite(email, role).expect(202);
+  return tokenFor(email);
+};
+const member = async (email: string) => {
+  const answer = await identity.http.get(`/api/tenants/${tenant.id}/members`).set(bearer);
+  return answer.body.data.find((each: { email: string }) => each.email === email);
+};
+const verified = async (): Promise<User> => {
+  const user = await identity.people.user();
+  const where = { id: user.id };
+  return identity.context.database.user.update({ where, data: { emailVerifiedAt: new Date() } });
+};
+
+describe('an invitation', () => {
+  test('is written in the name of who invites, and shows what they wrote as they wrote it', async () => {
+    const email = address();
+    const answer = await invite(email).expect(202);
+    expect(answer.body).toEqual({ success: true, message: expect.any(String) });
+    const mail = await mailbox.next('invitation', email);
+    expect(mail.text).toContain('Ada Tester invites you to join Acme <Rocket> & Co.');
+    expect(mail.link.pathname).toBe('/invitations/accept');
+  });
+
+  test('is answered with 202 whether or not there is an account with the address', async () => {
+    const known = await invite((await verified()).email ?? '').expect(202);
+    const unknown = await invite(address()).expect(202);
+    const already = await invite(owner.email ?? '').expect(202);
+    expect(known.body).toEqual(unknown.body);
+    expect(already.body).toEqual(unknown.body);
+    expect(await mailbox.to(owner.email ?? '')).toEqual([]);
+  });
+
+  test('gives no role that exceeds what who invites holds, and none of another tenant', async () => {
+    const by = await identity.people.caller(tenant, 'identity.members.create');
+    const other = await identity.people.tenant();
+    const foreign = await identity.context.database.role.create({
+      data: { tenantId: other.id, name: 'foreign' },
+    });
+    for (const role of ['owner', 'viewer', foreign.name]) {
+      const answer = await invite(address(), role, by).expect(422);
+      expect(Object.keys(answer.body.errors)).toEqual(['role']);
+    }
+  });
+
+  test('voids the one before it, and five an hour reach one address at most', async () => {
+    const email = address();
+    const first = await invited(email);
+    await invite(email).expect(202);
+    const second = await tokenFor(email, 2);
+    await accept(first, person).expect(422);
+    for (let index = 0; index < 6; index += 1) await invite(email).expect(202);
+    const last = await tokenFor(email, 5);
+    await accept(second, person).expect(422);
+    await accept(last, person).expect(200);
+    await invited(address());
+    expect(await mailbox.to(email)).toHaveLength(5);
+  });
+});
+
+describe('accepting it', () => {
+  test('makes an account with a confirmed address for who has none', async () => {
+    const email = address();
+    const token = await invited(email, 'viewer');
+    const answer = await accept(token, person).expect(200);
+    const { id, slug, name } = tenant;
+    expect(answer.body).toEqual({ success: true, data: { tenant: { id, slug, name } } });
+    expect(await member(email)).toMatchObject({ role: 'viewer', name: 'Nora Neu' });
+    const signedIn = await identity.http
+      .post('/api/auth/login')
+      .send({ email, password: NEW })
+      .expect(200);
+    const me = await identity.http
+      .get('/api/me')
+      .set('authorization', `Bearer ${signedIn.body.data.token}`);
+    expect(me.body.data).toMatchObject({
+      tenant_id: tenant.id,
+      email_verified_at: expect.any(String),
+    });
+  });
+
+  test('only joins who has an account: name and password stay, and nobody is signed in', async () => {
+    const user = await verified();
+    const token = await invited(user.email ?? '');
+    const answer = await accept(token, person).expect(200);
+    expect(answer.headers['set-cookie']).toBeUndefined();
+    expect(await member(user.email ?? '')).toMatchObject({ role: 'member', name: 'Ada Tester' });
+    await identity.people.signIn(user);
+  });
+
+  test('gives an account whose address was never confirmed to the reader of the mail', async () => {
+    const squatter = await identity.people.user({ tenant: await identity.people.tenant() });
+    const session = await identity.people.signIn(squatter);
+    const { database } = identity.context;
+    await database.pin.create({ data: { userId: squatter.id, hash: 'x' } });
+    const token = await invited(squatter.email ?? '');
+    const missing = await accept(token).expect(422);
+    expect(Object.keys(missing.body.errors)).toEqual(['password']);
+    const { password, password_confirmation } = person;
+    await accept(token, { password, password_confirmation }).expect(200);
+    await identity.http.get('/api/me').set(session).expect(401);
+    const login = (password: string) =>
+      identity.http.post('/api/auth/login').send({ email: squatter.email, password });
+    await login(PASSWORD).expect(401);
+    const answer = await login(NEW).expect(200);
+    expect(answer.body.data.requires_pin).toBe(false);
+  });
+
+  test('names everything that is missing or breaks a rule, and the invitation stays good', async () => {
+    const email = address();
+    const token = await invited(email);
+    const empty = await accept(token).expect(422);
+    expect(Object.keys(empty.body.errors).sort()).toEqual(['first_name', 'last_name', 'password']);
+    const weak = await accept(token, { ...person, password: 'short' }).expect(422);
+    expect(weak.body.errors.password).toHaveLength(4);
+    await accept(token, person).expect(200);
+  });
+
+  test('raises the version and publishes the change', async () => {
+    const user = await verified();
+    const token = await invited(user.email ?? '');
+    const { database } = identity.context;
+    const versionOf = async () =>
+      Number(
+        (await database.policyVersion.findUnique({ where: { tenantId: tenant.id } }))?.version,
+      );
+    const before = await versionOf();
+    await accept(token).expect(200);
+    expect(await versionOf()).toBe(before + 1);
+    const events = await database.outboxEvent.findMany({ where: { key: tenant.id } });
+    expect(events).toMatchObject([
+      {
+        topic: 'identity.policy.updated',
+        payload: { data: { tenant_id: tenant.id, version: before + 1, user_ids: [user.id] } },
+      },
+    ]);
+    const entries = await database.activityEntry.findMany({ where: { userId: user.id } });
+    expect(entries.map(({ action }) => action)).toContain('invitation_accepted');
+  });
+
+  test('works once, also for ten at once', async () => {
+    const token = await invited(address());
+    const answers = await Promise.all(Array.from({ length: 10 }, () => accept(token, person)));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses[0]).toBe(200);
+    expect(statuses.slice(1).every((status) => status === 422 || status === 409)).toBe(true);
+    await accept(token, person).expect(422);
+  });
+
+  test('takes a member nothing and gives them nothing', async () => {
+    const user = await verified();
+    const token = await invited(user.email ?? '', 'admin');
+    await identity.people.join(user, tenant, roles.viewer ?? '');
+    await accept(token).expect(200);
+    expect(await member(user.email ?? '')).toMatchObject({ role: 'viewer' });
+  });
+
+  test('is refused when it is expired, and when the role is gone', async () => {
+    const { database } = identity.context;
+    const [late, roleless] = [address(), address()];
+    const expired = await invited(late);
+    await database.oneTimeToken.updateMany({
+      where: { email: late },
+      data: { expiresAt: new Date(0) },
+    });
+    const role = await database.role.create({ data: { tenantId: tenant.id, name: 'short-lived' } });
+    const orphan = await invited(roleless, role.name);
+    await database.role.delete({ where: { id: role.id } });
+    for (const token of [expired, orphan, 'nonsense', '']) {
+      const answer = await accept(token, person).expect(422);
+      expect(Object.keys(answer.body.errors)).toEqual(['token']);
+    }
+  });
+
+  test('is refused once who invited has left, may not invite or holds less than the role gives', async () => {
+    const { database } = identity.context;
+    const inviter = async () => {
+      const user = await identity.people.user({ tenant, roleId: roles.admin ?? '' });
+      const email = address();
+      await invite(email, 'admin', await identity.people.signIn(user)).expect(202);
+      return { user, where: { tenantId_userId: { tenantId: tenant.id, userId: user.id } }, email };
+    };
+    const [left, demoted, deactivated, unchanged] = [
+      await inviter(),
+      await inviter(),
+      await inviter(),
+      await inviter(),
+    ];
+    await database.membership.delete({ where: left.where });
+    await database.membership.update({
+      where: demoted.where,
+      data: { roleId: roles.viewer ?? '' },
+    });
+    await database.user.update({ where: { id: deactivated.user.id }, data: { isActive: false } });
+    for (const { email } of [left, demoted, deactivated]) {
+      const answer = await accept(await tokenFor(email), person).expect(422);
+      expect(Object.keys(answer.body.errors)).toEqual(['token']);
+      expect(await database.user.count({ where: { email } })).toBe(0);
+    }
+    await accept(await tokenFor(unchanged.email), person).expect(200);
+  });
+
+  test('waits while the tenant is suspended', async () => {
+    const token = await invited(address());
+    const { database } = identity.context;
+    const set = (status: string) =>
+      database.tenant.update({ where: { id: tenant.id }, data: { status } });
+    await set('suspended');
+    const answer = await accept(token, person).expect(403);
+    expect(answer.body.error).toBe('tenant_suspended');
+    await set('active');
+    await accept(token, person).expect(200);
+  });
+});
