@@ -7,6 +7,12 @@ import type { User } from './generated/prisma/client.ts';
 import { type Housekeeping, startHousekeeping } from './housekeeping.ts';
 import { startIdentity, type TestIdentity } from './testing/identity.ts';
 
+/** A key of nobody (RFC 7517 appendix A.1). */
+const EXAMPLE = {
+  ...{ kty: 'EC', crv: 'P-256' },
+  x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
+  y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
+};
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -42,12 +48,28 @@ const token = async (expiresAt: Date, sessionId: string | null): Promise<void> =
     [id, user.id, clientId, use, sessionId, expiresAt],
   );
 };
-const device = (lastUsedAt: Date) => {
+const device = (lastUsedAt: Date, trustedUntil: Date | null = null) => {
   const description = { name: 'curl', type: 'unknown', browser: 'curl', os: 'unknown' };
   return database().device.create({
-    data: { ...description, userId: user.id, secretHash: digest(), lastUsedAt },
+    data: { ...description, userId: user.id, secretHash: digest(), lastUsedAt, trustedUntil },
   });
 };
+const oneTimeToken = (expiresAt: Date) =>
+  database().oneTimeToken.create({
+    data: {
+      ...{ tokenHash: digest(), purpose: 'password_reset', userId: user.id, expiresAt },
+      email: user.email ?? '',
+    },
+  });
+const mail = (nextAttemptAt: Date) =>
+  database().outboxMail.create({ data: { sealedMessage: digest(), nextAttemptAt } });
+const signingKey = (removedAt: Date) =>
+  database().signingKey.create({
+    data: {
+      ...{ kid: uuidv7(), publicJwk: EXAMPLE, sealedPrivate: digest() },
+      ...{ signsFrom: ago(400 * DAY), removedAt },
+    },
+  });
 const event = (publishedAt: Date | null) =>
   database().outboxEvent.create({ data: { topic: 't', key: 'k', payload: {}, publishedAt } });
 
@@ -66,18 +88,29 @@ describe('housekeeping', () => {
     await times(4, () => token(ago(31 * DAY), null));
     await token(ago(29 * DAY), null);
 
-    await times(3, () => device(ago(401 * DAY)));
-    await device(ago(399 * DAY));
+    await times(3, () => device(ago(181 * DAY)));
+    await device(ago(179 * DAY));
+    await device(ago(181 * DAY), ago(-HOUR));
+    await times(4, () => oneTimeToken(ago(2 * DAY)));
+    await oneTimeToken(ago(HOUR));
+    await times(4, () => mail(ago(8 * DAY)));
+    await mail(ago(6 * DAY));
+    await times(4, () => signingKey(ago(2 * DAY)));
+    await signingKey(ago(-DAY));
 
-    const gone = await housekeeping.sweep();
-    expect(gone).toEqual({ oauth_artifacts: 7, tokens: 4, sessions: 0, devices: 3, outbox: 4 });
+    expect(await housekeeping.sweep()).toEqual({
+      ...{ oauth_artifacts: 7, tokens: 4, sessions: 0, devices: 3, outbox: 4 },
+      ...{ one_time_tokens: 4, outbox_mails: 4, signing_keys: 4 },
+    });
     expect(await database().oAuthArtifact.count()).toBe(2);
     expect(await database().outboxEvent.count()).toBe(2);
     expect(await database().token.count()).toBe(1);
-    expect(await database().device.count()).toBe(1);
-    expect(await housekeeping.sweep()).toEqual({
-      ...{ oauth_artifacts: 0, tokens: 0, sessions: 0, devices: 0, outbox: 0 },
-    });
+    expect(await database().device.count()).toBe(2);
+    expect(await database().oneTimeToken.count()).toBe(1);
+    expect(await database().outboxMail.count()).toBe(1);
+    // And the one that signs.
+    expect(await database().signingKey.count()).toBe(2);
+    expect(Object.values(await housekeeping.sweep()).every((gone) => gone === 0)).toBe(true);
   });
 
   test('keeps the tokens of a session as long as the session, however long they have expired', async () => {
@@ -87,6 +120,16 @@ describe('housekeeping', () => {
     await times(5, () => token(ago(3 * DAY), over.id));
     expect(await housekeeping.sweep()).toMatchObject({ tokens: 5, sessions: 1 });
     expect(await database().token.count({ where: { sessionId: alive.id } })).toBe(5);
+  });
+
+  test('a session that was ended goes a day later, with its tokens', async () => {
+    const [ended, justNow] = [await session(ago(-DAY)), await session(ago(-DAY))];
+    for (const { id } of [ended, justNow]) await times(4, () => token(ago(HOUR), id));
+    const endedAt = ago(2 * DAY);
+    await database().session.update({ where: { id: ended.id }, data: { endedAt } });
+    await database().session.update({ where: { id: justNow.id }, data: { endedAt: new Date() } });
+    expect(await housekeeping.sweep()).toMatchObject({ tokens: 4, sessions: 1 });
+    expect(await database().token.count({ where: { sessionId: justNow.id } })).toBe(4);
   });
 
   test('waits neither for a row that somebody holds nor for another replica', async () => {

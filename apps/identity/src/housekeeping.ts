@@ -31,19 +31,33 @@ const plainly = (table: string, where: string): Rubbish => ({
   where,
 });
 
-const rubbish: readonly Rubbish[] = [
-  plainly('oauth_artifacts', "gone.expires_at < now() - interval '1 hour'"),
-  // An expired token can be renewed, and one that was renewed must be known when it comes back, for as
-  // long as its session lasts. Tokens go before sessions: there may be hundreds to one.
+/**
+ * Sessions that are over, and before them their tokens: there may be hundreds to one. Until then an expired
+ * token can be renewed, and one that was replaced must be known when it comes back.
+ */
+const chains = (where: string): readonly Rubbish[] => [
   {
     table: 'tokens',
     from: 'identity.sessions s JOIN identity.tokens gone ON gone.session_id = s.id',
-    where: "s.expires_at < now() - interval '1 day'",
+    where: `s.${where}`,
   },
+  plainly('sessions', `gone.${where}`),
+];
+
+const rubbish: readonly Rubbish[] = [
+  plainly('oauth_artifacts', "gone.expires_at < now() - interval '1 hour'"),
+  ...chains("expires_at < now() - interval '1 day'"),
+  ...chains("ended_at < now() - interval '1 day'"),
   plainly('tokens', "gone.session_id IS NULL AND gone.expires_at < now() - interval '30 days'"),
-  plainly('sessions', "gone.expires_at < now() - interval '1 day'"),
-  // No browser keeps the cookie for longer.
-  plainly('devices', "gone.last_used_at < now() - interval '400 days'"),
+  plainly(
+    'devices',
+    `gone.last_used_at < now() - interval '180 days'
+      AND (gone.trusted_until IS NULL OR gone.trusted_until < now())`,
+  ),
+  plainly('one_time_tokens', "gone.expires_at < now() - interval '1 day'"),
+  // Where nothing sends them: a mail that is being sent looks ahead.
+  plainly('outbox_mails', "gone.next_attempt_at < now() - interval '7 days'"),
+  plainly('signing_keys', "gone.removed_at < now() - interval '1 day'"),
   // No index tells when a row was published: only the oldest are looked at.
   {
     table: 'outbox',
