@@ -42,8 +42,8 @@ export const createApplication = <Caller>(
   app.use(securityHeaders());
   app.use(crossOrigin(cors.origins, cors.credentials));
   for (const observer of options.observers) app.use(observer);
-  app.use(reference(about.title, documents, limits.address('service')));
   app.use(mount(groups, options));
+  app.use(reference(about.title, documents, limits.address('service')));
   app.use(unknownRoute);
   app.use(errorHandler(options));
   return { app, document };

@@ -163,10 +163,21 @@ const byAddress = (routes: readonly Named[]): [path: string, routes: Named[]][] 
   return [...addresses].sort(([a], [b]) => literalsFirst(a, b));
 };
 
-/** Turns the tables into a router: limits, caller, gate, body, checks, handler, in this order. */
-export const mount = <Caller>(groups: RouteGroups, options: MountOptions<Caller>): Router => {
-  const router = Router({ caseSensitive: true, strict: true });
+/**
+ * Turns the tables into a router: limits, caller, gate, body, checks, handler, in this order. An address
+ * without parameters is looked up: a router tries one pattern after the other, and a service has many.
+ */
+export const mount = <Caller>(
+  groups: RouteGroups,
+  options: MountOptions<Caller>,
+): RequestHandler => {
+  const newRouter = (): Router => Router({ caseSensitive: true, strict: true });
+  const literals = new Map<string, Router>();
+  const patterns = newRouter();
   for (const [path, routes] of byAddress(flatten(groups))) {
+    const isLiteral = !path.includes('{');
+    const router = isLiteral ? newRouter() : patterns;
+    if (isLiteral) literals.set(path, router);
     const address = router.route(path.replace(/\{(\w+)\}/g, ':$1'));
     for (const [id, route] of routes) {
       const remember: RequestHandler = (_req, res, next) => {
@@ -177,5 +188,5 @@ export const mount = <Caller>(groups: RouteGroups, options: MountOptions<Caller>
     }
     address.all(wrongMethod(routes.map(([, route]) => route.method)));
   }
-  return router;
+  return (req, res, next) => (literals.get(req.path) ?? patterns)(req, res, next);
 };

@@ -2,7 +2,7 @@ import request from 'supertest';
 import { crossOrigin, securityHeaders } from './index.ts';
 import { appOf, everything, things } from './testing/things.ts';
 
-const app = appOf({ Things: things }, {}, ...securityHeaders());
+const app = appOf({ Things: things }, {}, securityHeaders());
 
 test('an answer cannot be run, framed, sniffed or stored', async () => {
   const { headers } = await request(app).get('/things').set('authorization', everything);
