@@ -16,7 +16,11 @@ export interface SignInCookies {
 export const signInCookies = (config: { readonly isLocal: boolean }): SignInCookies => {
   const [session, device] = [sessionCookie(config), deviceCookie(config)];
   return {
-    clientOf: (req) => ({ ...originOf(req), deviceSecret: device.secretOf(req) }),
+    clientOf: (req) => ({
+      ...originOf(req),
+      deviceSecret: device.secretOf(req),
+      formerSecret: session.secretOf(req),
+    }),
     keep(res, { sessionSecret, sessionExpiresIn, remember, deviceSecret }) {
       res.cookie(session.name, sessionSecret, {
         ...session.options,

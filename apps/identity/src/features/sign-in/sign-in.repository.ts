@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import { digest } from '../../secrets.ts';
+import { digest, newSecret } from '../../secrets.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { IssueToken } from '../../tokens/issue.ts';
 import { endSession, revokeToken } from '../../tokens/revoke.ts';
@@ -33,11 +33,15 @@ export interface NewSession {
   /** How the user proved who they are (RFC 8176). */
   readonly amr: readonly string[];
   readonly secret: string;
+  /** Of the session that the browser had before. */
+  readonly formerSecret: string | null;
   /** In seconds. */
   readonly lifetime: number;
   readonly tokenLifetime: number;
   readonly origin: Origin;
 }
+
+const hashOf = (secret: string) => new Uint8Array(digest(secret));
 
 /** Who signs in without a client of their own: the frontends of this very service. */
 const FIRST_PARTY = 'first-party';
@@ -107,13 +111,14 @@ export class SignInRepository {
   /** Opens a session and gives its first token. */
   async openSession(tx: Transaction, account: Account, session: NewSession): Promise<string> {
     const { id: userId, tenantId, hasPin } = account;
-    const { deviceId, amr, secret, lifetime, tokenLifetime, origin } = session;
+    const { deviceId, amr, secret, formerSecret, lifetime, tokenLifetime, origin } = session;
+    if (formerSecret) await this.#detach(tx, formerSecret);
     const now = new Date();
     await tx.user.update({ where: { id: userId }, data: { lastLoginAt: now } });
     const { id: sessionId } = await tx.session.create({
       data: {
         ...{ userId, deviceId, amr: [...amr], pinPending: hasPin },
-        secretHash: new Uint8Array(digest(secret)),
+        secretHash: hashOf(secret),
         expiresAt: new Date(+now + lifetime * 1000),
         ...origin,
       },
@@ -122,6 +127,17 @@ export class SignInRepository {
     return this.#issueToken(tx, {
       ...{ userId, tenantId, sessionId, clientId: FIRST_PARTY, use: 'login' },
       lifetime: tokenLifetime,
+    });
+  }
+
+  /**
+   * The browser has another cookie from now on, and nobody comes back with the old one. What was signed in
+   * with it lives on by its tokens: they may be another tab's.
+   */
+  async #detach(tx: Transaction, secret: string): Promise<void> {
+    await tx.session.updateMany({
+      where: { secretHash: hashOf(secret) },
+      data: { secretHash: hashOf(newSecret()) },
     });
   }
 

@@ -22,6 +22,8 @@ export interface Credentials {
 export interface Client extends Origin {
   /** The value of the device cookie. */
   readonly deviceSecret: string | null;
+  /** The value of the session cookie of before. */
+  readonly formerSecret: string | null;
 }
 
 /** A sign-in that is done, and what a browser keeps of it. */
@@ -167,13 +169,13 @@ export class SignInService {
   async #open(tx: Transaction, proof: Proof, client: Client): Promise<SignedIn> {
     const { repository, devices, lifetimes } = this.#use;
     const { account, amr, remember } = proof;
-    const { deviceSecret, ...origin } = client;
+    const { deviceSecret, formerSecret, ...origin } = client;
     const recorded = await devices.record(tx, account.id, deviceSecret, origin);
     const deviceId = recorded.device.id;
     const sessionSecret = newSecret();
     const sessionExpiresIn = remember ? lifetimes.remembered : lifetimes.session;
     const token = await repository.openSession(tx, account, {
-      ...{ deviceId, amr, secret: sessionSecret, origin },
+      ...{ deviceId, amr, secret: sessionSecret, formerSecret, origin },
       lifetime: sessionExpiresIn,
       tokenLifetime: lifetimes.accessToken,
     });

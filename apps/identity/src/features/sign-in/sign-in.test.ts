@@ -4,7 +4,7 @@ import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { cookieValueOf, setCookieOf } from '../../testing/cookies.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { PASSWORD } from '../../testing/population.ts';
-import { claimsOf } from '../../testing/tokens.ts';
+import { claimsOf, present } from '../../testing/tokens.ts';
 
 let identity: TestIdentity;
 let tenant: Tenant;
@@ -71,6 +71,21 @@ describe('signing in', () => {
   test('with `remember` the cookie lasts 30 days', async () => {
     const answer = await login({ email: user.email, password: PASSWORD, remember: true });
     expect(setCookieOf(answer, SESSION)).toMatch(/; Max-Age=2592000;/);
+  });
+
+  test('in a browser that had a cookie makes the old one worthless; what was signed in stays', async () => {
+    const credentials = { email: user.email, password: PASSWORD };
+    const before = await login(credentials);
+    const secret = cookieValueOf(before, SESSION) ?? '';
+    const cookie = `${SESSION}=${secret}`;
+    const answer = await login(credentials).set('cookie', cookie);
+    expect(answer.status).toBe(200);
+    const secretHash = new Uint8Array(hash('sha256', secret, 'buffer'));
+    const { database } = identity.context;
+    expect(await database.session.findUnique({ where: { secretHash } })).toBeNull();
+    for (const { body } of [before, answer]) {
+      expect((await present(identity.http, body.data.token)).status).toBe(200);
+    }
   });
 
   test('the cookie travels without TLS in local mode only', async () => {
