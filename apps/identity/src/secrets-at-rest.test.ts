@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { CodeFlow } from './testing/code-flow.ts';
 import { startIdentity, type TestIdentity } from './testing/identity.ts';
 import { PASSWORD } from './testing/population.ts';
 
@@ -54,4 +55,31 @@ test('no table holds a token, a password or the secret of a session in readable 
   ]) {
     expect(rows.includes(secret)).toBe(false);
   }
+});
+
+test('nor a code, a refresh token or the secret of a client', async () => {
+  const flow = new CodeFlow(identity);
+  const client = await flow.client();
+  const cookie = await flow.signIn(await identity.people.user());
+  const waiting = await flow.code(client, cookie);
+  const spent = await flow.code(client, cookie, { scope: 'openid' });
+  const { body: first } = await flow.exchange(client, spent);
+  const { body: second } = await flow.refresh(client, first.refresh_token);
+
+  const rows = await everything();
+  expect(rows).toContain(hash('sha256', waiting.code, 'buffer').toString('latin1'));
+  const tokens = [first, second].flatMap((answer) => Object.values<string>(answer));
+  const secrets = [
+    waiting.code,
+    waiting.verifier,
+    spent.code,
+    client.secret ?? '',
+    cookie,
+    ...tokens,
+  ]
+    // The session's secret alone; and what is short is no secret.
+    .map((secret) => String(secret).split('session=').at(-1) ?? '')
+    .filter((secret) => secret.length >= 32);
+  expect(secrets.length).toBeGreaterThanOrEqual(11);
+  for (const secret of secrets) expect(rows.includes(secret)).toBe(false);
 });

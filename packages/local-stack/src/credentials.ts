@@ -80,7 +80,7 @@ const newSystem = (urls: Pick<LocalSystem, 'identity_url' | 'crm_url'>): LocalSy
       mobile_app: {
         client_id: 'mobile-app',
         client_secret: null,
-        redirect_uris: ['test.tessera.mobile:/callback'],
+        redirect_uris: ['http://127.0.0.1:3002/callback', 'test.tessera.mobile:/callback'],
       },
       tenant: {
         client_id: 'tenant-acme',

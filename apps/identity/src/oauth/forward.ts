@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
-import { providerRequest } from './request.ts';
 
 interface Refusal {
   readonly error: string;
@@ -78,16 +77,4 @@ export const handledBy = (provider: Provider, shapes: Shapes): Handle => {
     unanswered.set(res, next);
     await callback(request, res);
   };
-};
-
-/** Gives a function that makes the handler of an endpoint, from the parameters that the endpoint knows. */
-export const forwardTo = (
-  issuer: string,
-  handle: Handle,
-): ((known: readonly string[]) => RequestHandler) => {
-  const challenge = challengeOf(issuer);
-  return (known) =>
-    async function forward(req, res, next) {
-      await handle(await providerRequest(req, res, { known, challenge }), res, next);
-    };
 };

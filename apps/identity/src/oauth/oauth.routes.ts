@@ -13,7 +13,7 @@ import {
 import { forwarded, type RouteEntry, type RouteTable } from '@tessera/http-kit';
 import type { RequestHandler } from 'express';
 import { OAuthFailure } from './failure.ts';
-import { forwardTo, handledBy, type Shapes } from './forward.ts';
+import { systemEndpoints } from './system/endpoints.ts';
 import { createSystemProvider, type ProviderStores, systemPaths } from './system/provider.ts';
 
 const scope = described(verbatim(16_384), 'Permissions or patterns, separated by spaces.');
@@ -49,15 +49,6 @@ const Introspection = named(
 );
 const Revoked = named('Revoked', shape({ success: oneOf(true) }));
 
-const shapes: Shapes = {
-  token: ({ access_token, token_type, expires_in, scope }) => ({
-    ...{ access_token, token_type, expires_in, scope },
-  }),
-  introspection: ({ active, client_id, exp, scope }) =>
-    active ? { active, client_id, exp, scope } : { active: false },
-  revocation: () => ({ success: true }),
-};
-
 interface Endpoint {
   readonly path: string;
   readonly summary: string;
@@ -90,30 +81,28 @@ export const oauthRoutes = (
   stores: ProviderStores,
   config: { readonly issuer: string },
 ): RouteTable => {
-  const provider = createSystemProvider(stores, config);
-  const forward = forwardTo(config.issuer, handledBy(provider, shapes));
-  const client = ['client_id', 'client_secret'];
+  const endpoints = systemEndpoints(createSystemProvider(stores, config));
   return {
     issueSystemToken: endpoint({
       path: systemPaths.token,
       summary: 'Issue a token to a system application',
       body: TokenRequest,
       answer: SystemTokenAnswer,
-      forward: forward([...client, 'grant_type', 'scope']),
+      forward: endpoints.token,
     }),
     introspectSystemToken: endpoint({
       path: systemPaths.introspection,
       summary: 'Tell whether a token of the application is active',
       body: TokenReference,
       answer: Introspection,
-      forward: forward([...client, 'token']),
+      forward: endpoints.introspection,
     }),
     revokeSystemToken: endpoint({
       path: systemPaths.revocation,
       summary: 'Revoke a token of the application',
       body: TokenReference,
       answer: Revoked,
-      forward: forward([...client, 'token']),
+      forward: endpoints.revocation,
     }),
   };
 };

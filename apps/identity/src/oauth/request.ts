@@ -50,7 +50,7 @@ const fromJson = (text: string): object => {
 export type Parameters = Readonly<Record<string, string>>;
 
 /** Reads the known parameters from a form or from JSON; one without a value counts as absent. */
-const readParameters = async (
+export const readParameters = async (
   req: Request,
   res: Response,
   known: readonly string[],

@@ -60,6 +60,11 @@ const UserToken = named(
   }),
 );
 
+const problems = {
+  302: 'Go on there',
+  400: 'The request cannot be right: there is nowhere to send the browser',
+};
+
 /** The endpoints of OAuth for people and their clients (identity.md section 4.4, decision I1). */
 export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
   authorize: forwarded({
@@ -70,7 +75,7 @@ export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
       'For browsers, with the cookie of the web session. Sends them to the login page, the PIN page or a consent page, and in the end back to the client with a code, or with an error.',
     query: AuthorizationQuery,
     responses: { 302: empty, 400: OAuthFailure },
-    problems: { 302: 'Go on there' },
+    problems,
     limit: 'public',
     forward: server.authorize,
   }),
@@ -80,7 +85,7 @@ export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
     summary: 'Go on with an authorization after consent',
     params: shape({ uid: text(100) }),
     responses: { 302: empty, 400: OAuthFailure },
-    problems: { 302: 'Go on there' },
+    problems,
     limit: 'public',
     forward: server.resume,
   }),
