@@ -82,7 +82,7 @@ export const seedAccounts = async (
 const planOf = (at: number, { tenants, users, seed, now }: AccountsOptions): Plan => {
   const random = createRandom(seed, at);
   const language = languages[at % languages.length] ?? 'en';
-  const name = random.somebody(language).company.name();
+  const name = random.somebody(language).faker.company.name();
   const created = new Date(now.getTime() - AGE_MS * (1 - at / tenants / 10));
   const slug = `${labelOf(name)}-${seed}-${at + 1}`;
   const people = Array.from({ length: shareOf(users, tenants, at) }, (_, number) =>
@@ -106,7 +106,7 @@ const userOf = (
   number: number,
   { language, slug, created, now }: Pick<Plan, 'language' | 'slug' | 'created'> & { now: Date },
 ): User => {
-  const { person } = random.somebody(language);
+  const { person } = random.somebody(language).faker;
   const sex = random.pick(['female', 'male'] as const);
   const [firstName, lastName] = [person.firstName(sex), person.lastName(sex)];
   const membership = (now.getTime() - created.getTime()) * (number === 0 ? 1 : random.next());

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { type Databases, localDatabases } from './local-databases.ts';
 import { terminalProgress } from './progress.ts';
 import type { KindName } from './records.ts';
-import { APPLICATION_NAME, kindNames, type Seeded, seed } from './seed.ts';
+import { kindNames, type Seeded, seed } from './seed.ts';
 
 const USAGE_ERROR = 2;
 /** 128 and the number of SIGINT, as shells say it. */
@@ -35,7 +35,7 @@ interface Options extends Record<KindName, number> {
   readonly users: number;
   readonly seed: number;
   readonly password?: string;
-  readonly exclusive: boolean;
+  readonly exclusive?: boolean;
 }
 
 const program = new Command('pnpm seed')
@@ -47,7 +47,8 @@ const program = new Command('pnpm seed')
   .option('--users <number>', 'how many users they have together', wholeNumber(1), 30)
   .option('--seed <number>', 'another number makes other tenants', wholeNumber(0), 1)
   .option('--password <text>', 'of every user; made up where there is none', password)
-  .option('--exclusive', 'load faster; services that use the tables wait', false)
+  .option('--exclusive', 'whoever asks for records waits until all are there, which is faster')
+  .option('--no-exclusive', 'nobody waits (this is usual where the databases are given)')
   .exitOverride();
 const usual: Record<KindName, number> = { companies: 500, contacts: 10_000 };
 for (const name of kindNames) {
@@ -108,7 +109,9 @@ const main = async (): Promise<void> => {
     const seeded = await seed(
       pools,
       {
-        ...{ tenants, users, seed: number, exclusive, records: options, now: new Date() },
+        ...{ tenants, users, seed: number, records: options, now: new Date() },
+        // The local system is its developer's own.
+        exclusive: exclusive ?? !given,
         passwordHash: await bcrypt.hash(secret, BCRYPT_COST),
         signal: interruption.signal,
       },
@@ -130,7 +133,7 @@ class Interrupted extends Error {
 }
 
 const poolOf = (connectionString: string): pg.Pool => {
-  const pool = new pg.Pool({ connectionString, application_name: APPLICATION_NAME });
+  const pool = new pg.Pool({ connectionString, application_name: 'tessera-seed' });
   pool.on('error', () => undefined);
   return pool;
 };

@@ -15,7 +15,7 @@ export interface Task {
 }
 
 /** Between two lines where there is no terminal. */
-const LINE_MS = 5000;
+const LINE_MS = 10_000;
 
 /** A bar for each load on standard error; a line now and then where that is no terminal. */
 export const terminalProgress = (stream: NodeJS.WriteStream = process.stderr): Progress => ({

@@ -1,6 +1,6 @@
 import type { Faker } from '@faker-js/faker';
 import type { Row } from './copy.ts';
-import type { Language, Random } from './random.ts';
+import type { Language, Origin, Random } from './random.ts';
 
 /** Whose records are made, and what they may refer to. */
 export interface Surroundings {
@@ -30,14 +30,14 @@ const oneOf = (random: Random, ids: readonly string[], probability: number): str
 
 const phone = (faker: Faker): string => faker.phone.number({ style: 'international' });
 
-const address = (random: Random, faker: Faker) => ({
+const address = (random: Random, { faker, country }: Origin) => ({
   label: random.pick(labels),
   line1: faker.location.streetAddress(),
   line2: null,
   postal_code: faker.location.zipCode(),
   city: faker.location.city(),
   region: null,
-  country: faker.location.country(),
+  country,
 });
 
 /** A name as the part of an address before the @: without accents, blanks and the like. */
@@ -52,7 +52,8 @@ export const mailbox = (name: string): string =>
 const contacts: RecordKind = {
   table: 'contacts',
   row(random, { language, users, companies }) {
-    const faker = random.somebody(language);
+    const origin = random.somebody(language);
+    const { faker } = origin;
     const sex = random.pick(['female', 'male'] as const);
     const first = faker.person.firstName(sex);
     const last = random.chance(0.98) ? faker.person.lastName(sex) : null;
@@ -70,7 +71,7 @@ const contacts: RecordKind = {
       tags: some(random, tags),
       emails: json(random.chance(0.2) ? [{ label: 'private', email: `${name}@example.org` }] : []),
       phones: json(random.chance(0.2) ? [{ label: random.pick(labels), phone: phone(faker) }] : []),
-      addresses: json(random.chance(0.5) ? [address(random, faker)] : []),
+      addresses: json(random.chance(0.5) ? [address(random, origin)] : []),
     };
   },
 };
@@ -83,7 +84,8 @@ const industries = [
 const companies: RecordKind = {
   table: 'companies',
   row(random, { language, users }, created) {
-    const faker = random.somebody(language);
+    const origin = random.somebody(language);
+    const { faker } = origin;
     const name = faker.company.name();
     const number = Math.floor(random.next() * 10_000);
     const domain = `${mailbox(name).replaceAll('.', '')}${number}.example`;
@@ -97,7 +99,7 @@ const companies: RecordKind = {
       owner_id: oneOf(random, users, 0.8),
       notes: random.chance(0.1) ? faker.lorem.sentence() : null,
       addresses: json(
-        random.chance(0.9) ? [{ id: random.uuid(created), ...address(random, faker) }] : [],
+        random.chance(0.9) ? [{ id: random.uuid(created), ...address(random, origin) }] : [],
       ),
     };
   },

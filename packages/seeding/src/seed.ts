@@ -14,7 +14,7 @@ export interface SeedOptions {
   readonly seed: number;
   readonly now: Date;
   readonly passwordHash: string;
-  /** Whether services that are connected may be made to wait. */
+  /** Whether it is to be quicker, and whoever asks CRM for such records waits until they are there. */
   readonly exclusive: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -71,12 +71,12 @@ const add = async (
   }
   const total = shares.reduce((sum, { count }) => sum + count, 0);
   if (total === 0) return 0;
-  const way = await howToLoad(crm, name, total, exclusive);
-  if (way.note) progress.note(way.note);
+  const rebuildIndexes = exclusive && (await isWorthRebuilding(crm, name, total));
+  if (rebuildIndexes) progress.note(`Until all ${name} are there, whoever asks CRM for one waits.`);
   const task = progress.begin(name, total);
   try {
     await seedRecords(crm, name, shares, {
-      ...{ seed, now, signal, rebuildIndexes: way.rebuildIndexes },
+      ...{ seed, now, signal, rebuildIndexes },
       onRows: task.advance,
       onIndex: (index) => task.step(`making ${index}`),
     });
@@ -100,36 +100,18 @@ const tenantsWith = async (
   return new Set(rows.map(({ id }) => id));
 };
 
-/** Indexes are made anew where that is quicker and nobody has to wait for it. */
-const howToLoad = async (
-  crm: pg.Pool,
-  name: KindName,
-  total: number,
-  exclusive: boolean,
-): Promise<{ rebuildIndexes: boolean; note?: string }> => {
-  const { rows } = await crm.query<{ others: number; there: number }>(
-    `SELECT
-       (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()
-          AND backend_type = 'client backend' AND application_name <> $2) AS others,
-       (SELECT coalesce(sum(count), 0)::int FROM tenant_crm.record_counts WHERE table_name = $1) AS there`,
-    [recordKinds[name].table, APPLICATION_NAME],
-  );
-  const { others = 0, there = 0 } = rows[0] ?? {};
-  if (total < there) return { rebuildIndexes: false };
-  if (others === 0) return { rebuildIndexes: true };
-  return exclusive
-    ? {
-        rebuildIndexes: true,
-        note: `CRM's database is in use: whoever asks for ${name} waits until they are all there.`,
-      }
-    : {
-        rebuildIndexes: false,
-        note: `CRM's database is in use: nobody has to wait, so ${name} take longer (--exclusive: they wait).`,
-      };
-};
+/** Adding a row to the indexes costs what making them anew does for so many. */
+const WORTH = 2.5;
 
-/** What the connections of a run are called: its own do not count as somebody else's. */
-export const APPLICATION_NAME = 'tessera-seed';
+/** Whether the indexes are made quicker than the new rows are added to them. */
+const isWorthRebuilding = async (crm: pg.Pool, name: KindName, total: number): Promise<boolean> => {
+  const { rows } = await crm.query<{ there: number }>(
+    `SELECT coalesce(sum(count), 0)::float AS there FROM tenant_crm.record_counts
+     WHERE table_name = $1`,
+    [recordKinds[name].table],
+  );
+  return total + (rows[0]?.there ?? 0) < WORTH * total;
+};
 
 const requireTables = async (
   pool: pg.Pool,
