@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { until } from '@tessera/local-stack';
 import { CodeFlow } from './testing/code-flow.ts';
 import { startIdentity, type TestIdentity } from './testing/identity.ts';
 import { PASSWORD } from './testing/population.ts';
@@ -29,7 +30,7 @@ const everything = async (): Promise<string> => {
   return [text, ...bytes.map((each) => each.toString('latin1'))].join('\n');
 };
 
-test('no table holds a token, a password or the secret of a session in readable form', async () => {
+test('no table holds a token, a password, a link of a mail or the secret of a session in readable form', async () => {
   const user = await identity.people.user({ tenant: await identity.people.tenant() });
   const answer = await identity.http
     .post('/api/auth/login')
@@ -38,6 +39,14 @@ test('no table holds a token, a password or the secret of a session in readable 
   const session = /session=([^;]+)/.exec(String(answer.headers['set-cookie']))?.[1] ?? '';
   const application = await identity.people.application('identity.tenants.list');
   await identity.http.post('/api/auth/logout').set('authorization', `Bearer ${token}`);
+
+  await identity.http.post('/api/auth/password/forgot').send({ email: user.email });
+  const { mail, database } = identity.context;
+  await until(async () => (await database.outboxMail.count()) === 1);
+  const [row] = await database.outboxMail.findMany();
+  const claimed = { id: row?.id ?? '', sealed: row?.sealedMessage ?? Buffer.of(), attempts: 1 };
+  const [link = ''] = /https:\S+/.exec(mail.open(claimed).text) ?? [];
+  const reset = new URL(link).searchParams.get('token') ?? '';
 
   const rows = await everything();
   // The search itself works: these are there.
@@ -50,6 +59,7 @@ test('no table holds a token, a password or the secret of a session in readable 
     token,
     signature,
     session,
+    reset,
     application.token,
     application.secret,
   ]) {

@@ -6,6 +6,7 @@ import { startIdentityStub, stubNotice, stubPort } from './identity-stub/stub.ts
 import { keepProcess } from './kept-process.ts';
 import { startPostgres } from './postgres.ts';
 import { seedIdentity } from './seed.ts';
+import { mailDirectory } from './stack.ts';
 
 const HOST = '127.0.0.1';
 const STANDARD_OUTPUT = 1;
@@ -33,11 +34,14 @@ const aroundIdentity = async (place: Place): Promise<Surroundings> => {
     PORT: new URL(identityUrl).port,
     ISSUER: identityUrl,
     KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory),
+    MAIL_DIRECTORY: mailDirectory(directory),
   };
   await localSystem(directory, { identity_url: identityUrl, crm_url: crmUrl }, (document) =>
     seedIdentity('source', { ...common, ...environment }, document),
   );
-  return { environment, notice: `The accounts are in ${path.join(directory, 'local.json')}.` };
+  const accounts = path.join(directory, 'local.json');
+  const mails = process.env.SMTP_URL ? 'sent through SMTP_URL' : `in ${environment.MAIL_DIRECTORY}`;
+  return { environment, notice: `The accounts are in ${accounts}, mails are ${mails}.` };
 };
 
 const aroundCrm = async ({ crmUrl }: Place): Promise<Surroundings> => {

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { LocalSystem } from './credentials.ts';
+import { mailDirectory } from './stack.ts';
 
 /** What a person needs to know after the start, in a screenful. */
 export const startNotice = (system: LocalSystem, directory: string): string => {
@@ -20,6 +21,7 @@ ${signIn('viewer', viewer)}
 System application      ${system_application.client_id}   ${system_application.client_secret}
 
   for scripts           ${path.join(directory, 'local.json')}
+  mails                 ${mailDirectory(directory)}   one page each
   logs                  ${path.join(directory, 'logs')}
 
 Ctrl-C stops everything; the data stay in ${directory}.

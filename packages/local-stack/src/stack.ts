@@ -103,6 +103,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       DATABASE_URL: await postgres.createDatabase('identity'),
       ISSUER: urls.identity_url,
       KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory),
+      MAIL_DIRECTORY: mailDirectory(directory),
     };
     const crmEnvironment = {
       ...common,
@@ -126,6 +127,9 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     throw error;
   }
 };
+
+/** Where the mails are that identity would send. */
+export const mailDirectory = (directory: string): string => path.join(directory, 'mail');
 
 /** Where `npm start` keeps its data. */
 export const dataDirectory = path.join(root, '.data');

@@ -13,7 +13,7 @@ import {
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { done, pageMeta, page as pageOf, route, success } from '../../http.ts';
-import type { Member as MemberRecord } from './members.repository.ts';
+import type { Member as MemberRecord } from './member.ts';
 import type { MembersService } from './members.service.ts';
 
 const policies = list(PolicyPayload, { max: 200 });

@@ -11,14 +11,9 @@ import {
 import type { Transaction } from '../../database.ts';
 import type { News } from '../../outbox/outbox.ts';
 import type { Caller } from '../../tokens/caller.ts';
-import type {
-  Member,
-  MemberQuery,
-  MembersInTransaction,
-  MembersRepository,
-  MembersToRead,
-  Role,
-} from './members.repository.ts';
+import type { Member, Role } from './member.ts';
+import type { MemberQuery, MembersRepository } from './members.repository.ts';
+import type { MembersInTransaction, MembersToRead } from './members.transaction.ts';
 
 export interface MemberChange {
   /** Name of a role. */

@@ -1,0 +1,49 @@
+import type { Policy } from '@tessera/scope-matcher';
+import type { Prisma } from '../../generated/prisma/client.ts';
+
+export interface Role {
+  readonly id: string;
+  readonly name: string;
+  readonly isBuiltIn: boolean;
+  readonly policies: readonly Policy[];
+}
+
+export interface Member {
+  readonly userId: string;
+  readonly email: string | null;
+  readonly name: string;
+  readonly isActive: boolean;
+  readonly role: Role;
+  /** Their own, besides the role's. */
+  readonly policies: readonly Policy[];
+}
+
+/** What is read of a membership to tell all of the member. */
+export const whole = {
+  user: true,
+  policies: { orderBy: [{ action: 'asc' }, { effect: 'asc' }] },
+  role: { include: { policies: true } },
+} as const satisfies Prisma.MembershipInclude;
+
+type Row = Prisma.MembershipGetPayload<{ include: typeof whole }>;
+type RoleRow = Row['role'];
+
+/** A check constraint holds the effect to the two. */
+const policiesOf = (rows: readonly { action: string; effect: string }[]): Policy[] =>
+  rows.map(({ action, effect }) => ({ action, effect: effect === 'allow' ? 'allow' : 'deny' }));
+
+export const roleOf = ({ id, name, tenantId, policies }: RoleRow): Role => ({
+  id,
+  name,
+  isBuiltIn: tenantId === null,
+  policies: policiesOf(policies),
+});
+
+export const memberOf = ({ user, role, policies }: Row): Member => ({
+  userId: user.id,
+  email: user.email,
+  name: `${user.firstName} ${user.lastName}`.trim(),
+  isActive: user.isActive,
+  role: roleOf(role),
+  policies: policiesOf(policies),
+});
