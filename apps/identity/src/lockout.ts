@@ -1,29 +1,5 @@
-import { HttpError } from '@tessera/http-kit';
+import { type HttpError, tooManyAttempts } from '@tessera/http-kit';
 import type { Pool } from 'pg';
-
-interface Lock {
-  /** Of the limit, as the headers call it. */
-  readonly name: string;
-  /** Wrong guesses that are let through. */
-  readonly quota: number;
-  /** Seconds that they are counted for. */
-  readonly window: number;
-  /** Seconds until the next guess is let through. */
-  readonly retryAfter: number;
-  readonly message: string;
-}
-
-/** 429 for who guessed wrong too often; the headers tell of this limit, not of what the address has left. */
-export const lockedOut = ({ name, quota, window, retryAfter, message }: Lock): HttpError =>
-  new HttpError(429, 'rate_limited', message, {
-    headers: {
-      'Retry-After': `${retryAfter}`,
-      'RateLimit-Policy': `"${name}"; q=${quota}; w=${window}`,
-      RateLimit: `"${name}"; r=0; t=${retryAfter}`,
-      'X-RateLimit-Limit': `${quota}`,
-      'X-RateLimit-Remaining': '0',
-    },
-  });
 
 export interface LockoutPolicy {
   /** Wrong guesses in a row until the first lock. */
@@ -95,12 +71,12 @@ export class Lockout {
       [userId],
     );
     const retryAfter = Math.max(1, Number(rows[0]?.seconds ?? 1));
-    return lockedOut({
+    const limit = {
       name: `${this.#factor.replace('_', '-')}-failures`,
-      quota: this.#policy.attempts,
+      most: this.#policy.attempts,
       window: retryAfter,
-      retryAfter,
       message: 'Too many wrong codes. Try again later.',
-    });
+    };
+    return tooManyAttempts(limit, retryAfter);
   }
 }

@@ -28,14 +28,12 @@ export interface AttemptsOptions {
 /** What is counted may be an address of somebody: the store keeps its SHA-256. */
 const opaque = (key: string): string => createHash('sha256').update(key).digest('base64url');
 
-/** The headers tell of this limit, not of the one that the address still has left. */
-const refusal = (
-  { name, most, window, message }: AttemptsOptions,
-  resetTime: Date | undefined,
-): HttpError => {
-  const left = resetTime ? Math.ceil((Number(resetTime) - Date.now()) / 1000) : window;
-  const seconds = Math.max(1, left);
-  return new HttpError(429, 'rate_limited', message, {
+/** 429 until `seconds` are over. The headers tell of this limit, not of the one that the address still has left. */
+export const tooManyAttempts = (
+  { name, most, window, message }: Omit<AttemptsOptions, 'store'>,
+  seconds: number,
+): HttpError =>
+  new HttpError(429, 'rate_limited', message, {
     headers: {
       'Retry-After': `${seconds}`,
       'RateLimit-Policy': `"${name}"; q=${most}; w=${window}`,
@@ -44,6 +42,11 @@ const refusal = (
       'X-RateLimit-Remaining': '0',
     },
   });
+
+const refusal = (options: AttemptsOptions, resetTime: Date | undefined): HttpError => {
+  const { window } = options;
+  const left = resetTime ? Math.ceil((Number(resetTime) - Date.now()) / 1000) : window;
+  return tooManyAttempts(options, Math.max(1, left));
 };
 
 export const createAttempts = (options: AttemptsOptions): Attempts => {

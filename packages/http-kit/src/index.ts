@@ -1,5 +1,10 @@
 export { type ApplicationOptions, createApplication } from './application.ts';
-export { type Attempts, type AttemptsOptions, createAttempts } from './attempts.ts';
+export {
+  type Attempts,
+  type AttemptsOptions,
+  createAttempts,
+  tooManyAttempts,
+} from './attempts.ts';
 export { jsonBody } from './body.ts';
 export { type Counters, createCounters } from './counters.ts';
 export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
