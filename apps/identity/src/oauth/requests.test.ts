@@ -72,6 +72,24 @@ describe.each(endpoints)('%s', (path) => {
     }
   });
 
+  test.each([
+    ['no colon', 'YWJj'],
+    ['broken escapes', Buffer.from('%zz:x').toString('base64')],
+    ['no base64', '%%%'],
+    ['no secret', Buffer.from('pipeline:').toString('base64')],
+  ])('with HTTP Basic that holds %s is 401', async (_what, basic) => {
+    const authorization = `Basic ${basic}`;
+    const answer = await identity.http.post(path).set({ authorization }).type('form').send({});
+    expect([answer.status, answer.body]).toEqual([401, refused('invalid_client')]);
+  });
+
+  test('with another client in the body than in HTTP Basic is 400', async () => {
+    const { client_id, client_secret } = application;
+    const request = identity.http.post(path).auth(client_id, client_secret).type('form');
+    const answer = await request.send({ ...complete(), client_id: 'x', client_secret: '' });
+    expect([answer.status, answer.body]).toEqual([400, refused('invalid_request')]);
+  });
+
   test('with credentials in two places at once is 400', async () => {
     const { client_id, client_secret } = application;
     const request = identity.http.post(path).auth(client_id, client_secret);

@@ -63,7 +63,9 @@ const revocation =
  * HTTP, since its own way through an endpoint, made for every kind of client, costs as much as all the
  * rest of an answer, and services ask a thousand times a second.
  */
-export const systemEndpoints = (provider: Provider) => {
+export const systemEndpoints = (
+  provider: Provider,
+): Record<'token' | 'introspection' | 'revocation', RequestHandler> => {
   const challenge = challengeOf(provider.issuer);
   const handler =
     (known: readonly string[], answer: Endpoint): RequestHandler =>
