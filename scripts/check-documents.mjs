@@ -19,9 +19,10 @@ const asyncApiProblems = async (document) => {
     .map(({ message, path }) => `${path.join('.')}: ${message}`);
 };
 
-/** Both OpenAPI documents and the AsyncAPI document are valid, and a planted fault in each is found. */
+/** Every OpenAPI document and the AsyncAPI document are valid, and a planted fault in each is found. */
 export const documents = async () => {
-  for (const path of ['apps/identity/openapi.json', 'apps/crm/openapi.json']) {
+  const contract = 'packages/contracts/deployment-automation.openapi.json';
+  for (const path of ['apps/identity/openapi.json', 'apps/crm/openapi.json', contract]) {
     const document = read(path);
     const problems = await openApiProblems(document);
     if (problems.length > 0) throw new Error(`${path}: ${problems.join('\n')}`);

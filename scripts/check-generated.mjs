@@ -9,6 +9,7 @@ const generated = [
   'apps/identity/openapi.json',
   'packages/contracts/asyncapi.json',
   'packages/crm-client/src',
+  'packages/deployment-automation-client/src',
   'packages/identity-client/src',
 ];
 

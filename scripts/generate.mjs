@@ -4,12 +4,17 @@ import { bootstrap, run } from './bootstrap.mjs';
 
 bootstrap();
 run(process.execPath, ['--conditions=source', '--import', 'tsx', 'scripts/write-documents.ts']);
-for (const app of ['identity', 'crm']) {
+const described = {
+  identity: 'apps/identity/openapi.json',
+  crm: 'apps/crm/openapi.json',
+  'deployment-automation': 'packages/contracts/deployment-automation.openapi.json',
+};
+for (const [service, document] of Object.entries(described)) {
   run(process.execPath, [
     'node_modules/openapi-typescript/bin/cli.js',
-    `apps/${app}/openapi.json`,
+    document,
     '--output',
-    `packages/${app}-client/src/schema.ts`,
+    `packages/${service}-client/src/schema.ts`,
     // A field with a default may be left out of what is sent.
     '--default-non-nullable=false',
   ]);

@@ -3,6 +3,7 @@ import { json } from 'node:stream/consumers';
 import { migrate } from '@tessera/database-kit';
 import { validate } from '@tessera/fields';
 import { createLogger } from '@tessera/http-kit';
+import { createVault } from '@tessera/vault';
 import { Command, CommanderError, Option } from 'commander';
 import {
   createAdministrator,
@@ -13,7 +14,6 @@ import { Seed } from './administration/seed.shape.ts';
 import { applySeed } from './administration/seed.ts';
 import { type Config, readConfig } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
-import { createVault } from './encryption.ts';
 import { ensureBuiltInRoles } from './features/roles/built-in-roles.ts';
 import { Passwords } from './passwords.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';

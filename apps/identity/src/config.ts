@@ -10,13 +10,9 @@ import {
 } from '@tessera/fields';
 import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
 import { fillIn, redirectUriProblem } from './oauth/user/redirect-uri.ts';
+import { encryptionKeys, keyList } from '@tessera/vault';
 
 const seconds = (max = 366 * 86_400) => int(1, max);
-const key = matching(
-  /^[\w-]{1,40}:[A-Za-z0-9+/]{43}=$/,
-  'an id, a colon and 32 bytes in base64',
-  100,
-);
 
 /** What pages and addresses begin with. */
 const baseUrl = () => matching(/^https?:\/\/[^/?#\s]+$/, 'an http(s) URL without a path', 255);
@@ -26,7 +22,7 @@ export const variables = {
   ...serviceVariables(4000),
   ISSUER: described(baseUrl(), 'The public base URL: the `iss` and `aud` of every token.'),
   KEY_ENCRYPTION_KEYS: described(
-    list(key, { min: 1, max: 20 }),
+    keyList(),
     'Seal what is stored encrypted, `id:base64` each; the first one seals, all of them open.',
   ),
   ACCESS_TOKEN_TTL: described(withDefault(seconds(86_400), 3600), 'Seconds.'),
@@ -143,17 +139,6 @@ export const variables = {
   RATE_LIMIT_SERVICE_PRINCIPAL: requests(1200, 'The same by principal.'),
 } as const;
 
-export interface EncryptionKey {
-  readonly id: string;
-  /** 32 bytes, for AES-256-GCM. */
-  readonly secret: Buffer;
-}
-
-const encryptionKey = (given: string): EncryptionKey => {
-  const [id = '', secret = ''] = given.split(':');
-  return { id, secret: Buffer.from(secret, 'base64') };
-};
-
 const smtpOf = (url: string | undefined, from: string | undefined) => {
   if (url === undefined) return undefined;
   if (from === undefined)
@@ -181,7 +166,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     frontendLoginUrl: read.FRONTEND_LOGIN_URL,
     tenantRedirectUris: redirectUris(read.TENANT_CLIENT_REDIRECT_URIS),
     mail: { smtp: smtpOf(read.SMTP_URL, read.MAIL_FROM), directory: read.MAIL_DIRECTORY },
-    keyEncryptionKeys: read.KEY_ENCRYPTION_KEYS.map(encryptionKey),
+    keyEncryptionKeys: encryptionKeys(read.KEY_ENCRYPTION_KEYS),
     /** In seconds. */
     lifetimes: {
       accessToken: read.ACCESS_TOKEN_TTL,

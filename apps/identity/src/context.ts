@@ -9,12 +9,12 @@ import {
   type Logger,
   type Metrics,
 } from '@tessera/http-kit';
+import { createVault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import { Background } from './background.ts';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
-import { createVault } from './encryption.ts';
 import { DevicesRepository } from './features/devices/devices.repository.ts';
 import { DevicesService } from './features/devices/devices.service.ts';
 import { MeRepository } from './features/me/me.repository.ts';

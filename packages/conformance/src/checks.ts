@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { bodySchemaOf, type Operation, operationsOf, pathParametersOf } from './document.ts';
 import { spoil } from './spoil.ts';
-import { type Answer, call, materialise, type Subject, validBody } from './subject.ts';
+import { type Answer, call, entitled, materialise, type Subject, validBody } from './subject.ts';
 
 /** What is wrong, a sentence each; none: the operation passes. */
 export type Findings = string[];
@@ -115,7 +115,7 @@ export const badBodies = async (subject: Subject, operation: Operation): Promise
   const fits = ajv.compile({ ...schema, components: subject.document.components });
   const valid = await validBody(subject, operation, 'own');
   const parameters = await materialise(subject, operation.path, 'own');
-  const headers = await subject.caller('own');
+  const headers = await entitled(subject, operation);
   const findings: Findings = [];
   for (const { what, field, body, alwaysRefused } of spoil(subject.document, schema, valid)) {
     const answer = await call(subject, operation, { headers, parameters, body });
@@ -130,7 +130,7 @@ export const badBodies = async (subject: Subject, operation: Operation): Promise
 export const badQueries = async (subject: Subject, operation: Operation): Promise<Findings> => {
   if (operation.method !== 'GET' || operation['x-permissions'] === 'public') return [];
   const parameters = await materialise(subject, operation.path, 'own');
-  const headers = await subject.caller('own');
+  const headers = await entitled(subject, operation);
   const inQuery = (operation.parameters ?? []).filter((p) => p.in === 'query');
   const wrong: [query: string, name: string][] = [['?surprise=1', 'surprise']];
   for (const { name, schema } of inQuery) {
@@ -150,7 +150,7 @@ export const badQueries = async (subject: Subject, operation: Operation): Promis
 
 /** Path parameters that cannot be ids name nothing: 404, never an error of ours. */
 export const badPaths = async (subject: Subject, operation: Operation): Promise<Findings> => {
-  const headers = await subject.caller('own');
+  const headers = await entitled(subject, operation);
   const known = await subject.parameters?.('own');
   const findings: Findings = [];
   for (const name of pathParametersOf(operation.path)) {

@@ -14,6 +14,8 @@ export interface Subject {
   readonly url: string;
   /** Headers of a new caller of the tenant who holds every permission, but for one. */
   caller(tenant: Tenant, lacking?: string): Promise<Record<string, string>>;
+  /** Headers of a caller above all tenants, for the operations that no caller of a tenant may use. */
+  above?(operation: Operation): Promise<Record<string, string>> | undefined;
   /** Path parameters whose things no operation creates: a tenant's own id, its members. */
   parameters?(tenant: Tenant): Promise<Record<string, string>>;
   /** Values of body fields that no sampling can know: the name of a role, an id that must exist. */
@@ -40,6 +42,12 @@ export interface Call {
   readonly query?: string;
   readonly body?: unknown;
 }
+
+/** Headers of somebody who may use the operation. */
+export const entitled = async (
+  subject: Subject,
+  operation: Operation,
+): Promise<Record<string, string>> => subject.above?.(operation) ?? subject.caller('own');
 
 /** Sends one request to an operation. Parameters that are not given become ids that nothing has. */
 export const call = async (

@@ -71,3 +71,26 @@ test('a field called "title" and the title in an example name no shape', () => {
   expect(JSON.stringify(paths)).toContain('"examples":[{"title":"News","body":"None"}]');
   expect(JSON.stringify(paths)).toContain('"properties":{"title":{"type":"string"');
 });
+
+test('a credential that is no bearer token is described by its own schemes', () => {
+  const show = { ...answering(shape({ a: text(1) })), permission: 'authenticated' };
+  const schemes = {
+    systemToken: { type: 'apiKey', in: 'header', name: 'X-System-Token' },
+    systemTenant: { type: 'apiKey', in: 'header', name: 'X-Tenant-Id' },
+  };
+  const { paths, components } = openapi(
+    { Things: { own: { ...show, path: '/own' }, show: { ...show, credential: 'system' } } },
+    {
+      ...{ title: 'Things', version: '1.0.0', description: '', problems: {} },
+      ...{ error: shape({ message: text(100) }), credentials: { system: schemes } },
+    },
+  ) as { paths: object; components: { securitySchemes: object } };
+  expect(paths).toMatchObject({
+    '/own': { get: { security: [{ bearer: [] }] } },
+    '/named': { get: { security: [{ systemToken: [], systemTenant: [] }] } },
+  });
+  expect(components.securitySchemes).toEqual({
+    bearer: { type: 'http', scheme: 'bearer' },
+    ...schemes,
+  });
+});

@@ -10,6 +10,8 @@ export interface DocumentOptions {
   readonly error: Field;
   /** What each status means that the gate, the limits or the checks may answer. */
   readonly problems: Readonly<Record<number, string>>;
+  /** Credentials of routes that are no bearer tokens, by the kind that the routes name: OpenAPI security schemes that are all needed. */
+  readonly credentials?: Readonly<Record<string, Readonly<Record<string, object>>>>;
 }
 
 /** What the statuses mean that every service answers alike. */
@@ -95,6 +97,15 @@ const jsonContent = (
   return { content: Object.fromEntries(types.map((type) => [type, { schema }])) };
 };
 
+/** What a route asks its caller to present. */
+const securityOf = (
+  { permission, credential = '' }: RouteEntry,
+  { credentials = {} }: DocumentOptions,
+): object[] => {
+  if (permission === 'public') return [];
+  return [mapped(credentials[credential] ?? { bearer: {} }, () => [])];
+};
+
 const operationOf = (
   [id, route]: readonly [string, RouteEntry],
   tag: string,
@@ -129,7 +140,7 @@ const operationOf = (
     tags: [tag],
     summary: route.summary,
     ...(route.description && { description: route.description }),
-    security: route.permission === 'public' ? [] : [{ bearer: [] }],
+    security: securityOf(route, options),
     'x-permissions': route.permission === 'public' ? 'public' : needed,
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && {
@@ -166,7 +177,10 @@ export const openapi = (groups: RouteGroups, options: DocumentOptions): object =
     paths,
     components: {
       schemas: sorted(schemas),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: Object.assign(
+        { bearer: { type: 'http', scheme: 'bearer' } },
+        ...Object.values(options.credentials ?? {}),
+      ),
     },
   };
 };

@@ -1,7 +1,7 @@
+import type { Vault } from '@tessera/vault';
 import type { Pool } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../database.ts';
-import type { Vault } from '../encryption.ts';
 import { htmlPage, plainText } from './layout.ts';
 import { type LinkTargets, mailLinks } from './links.ts';
 import type { Mail, Message } from './mails.ts';

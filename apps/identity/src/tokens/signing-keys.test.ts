@@ -1,8 +1,8 @@
 import { createHash, createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 import { createLogger } from '@tessera/http-kit';
 import { until } from '@tessera/local-stack';
+import { createVault } from '@tessera/vault';
 import { createDatabase, type Database } from '../database.ts';
-import { createVault } from '../encryption.ts';
 import { identityDatabase } from '../testing/identity.ts';
 import { SigningKeys } from './signing-keys.ts';
 

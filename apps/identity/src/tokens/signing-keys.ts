@@ -5,8 +5,8 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from 'node:crypto';
+import type { Vault } from '@tessera/vault';
 import type { Database, Transaction } from '../database.ts';
-import type { Vault } from '../encryption.ts';
 
 /** Any number that no other advisory lock of this database uses. */
 const LOCK = 0x0e7e55e5;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { HttpError, invalidField } from '@tessera/http-kit';
+import type { Vault } from '@tessera/vault';
 import qrcode from 'qrcode';
 import { type Actor, actorOf, note } from '../../activity.ts';
 import type { Transaction } from '../../database.ts';
-import type { Vault } from '../../encryption.ts';
 import type { TwoFactor } from '../../generated/prisma/client.ts';
 import type { Lockout } from '../../lockout.ts';
 import type { Origin } from '../../origin.ts';

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { EncryptionKey } from './config.ts';
+import type { EncryptionKey } from './keys.ts';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV = 12;

@@ -1,0 +1,2 @@
+export { type EncryptionKey, encryptionKeys, keyList } from './keys.ts';
+export { createVault, type Vault } from './vault.ts';
