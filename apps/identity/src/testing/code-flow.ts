@@ -135,3 +135,24 @@ export class CodeFlow {
     return body;
   }
 }
+
+const anything = expect.stringMatching(/\S/);
+
+/** A refusal that both kinds of client can read (decision B1). */
+export const oauthRefusal = (error: string): object => ({
+  ...{ success: false, error, error_description: anything, message: anything },
+});
+
+/** A direct answer to an authorization request, from which the browser goes nowhere. */
+export const expectDirect = (answer: Response, error = 'invalid_request'): void => {
+  expect([answer.status, answer.body]).toEqual([400, oauthRefusal(error)]);
+  expect(answer.headers).not.toHaveProperty('location');
+};
+
+/** The page that a browser is sent to, and where that one is to send it back. */
+export const pageOf = ({ status, headers }: Response): { page: string; returnTo: URL } => {
+  expect(status).toBe(302);
+  const page = new URL(headers.location ?? '');
+  const returnTo = new URL(page.searchParams.get('return_to') ?? '');
+  return { page: page.origin + page.pathname, returnTo };
+};

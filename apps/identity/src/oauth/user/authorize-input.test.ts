@@ -1,0 +1,64 @@
+import { CodeFlow, oauthRefusal, pkce, type TestClient } from '../../testing/code-flow.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+
+let identity: TestIdentity;
+let flow: CodeFlow;
+let client: TestClient;
+let cookie: string;
+beforeAll(async () => {
+  identity = await startIdentity();
+  flow = new CodeFlow(identity);
+  client = await flow.client();
+  cookie = await flow.signIn(await identity.people.user());
+});
+afterAll(() => identity.stop());
+
+type Fields = Record<string, string | undefined>;
+
+const { challenge } = pkce();
+const ask = (changes: Fields = {}, as = client) =>
+  flow.authorize(flow.query(as, challenge, changes), cookie);
+const askAnonymously = (changes: Fields = {}) =>
+  flow.authorize(flow.query(client, challenge, changes));
+
+describe('whatever is sent', () => {
+  test.each<Fields>([
+    { state: 'a\u0000b' },
+    { nonce: '\u0000', scope: 'openid' },
+    { scope: 'open\u0007id' },
+    { request: 'a.b.c' },
+    { request_uri: 'https://evil.test/request' },
+    { registration: '{}' },
+    { id_token_hint: 'a.b.c', scope: 'openid' },
+    { scope: '"' },
+    { state: '☃'.repeat(30) },
+    { login_hint: 'a@b.test' },
+  ])('%j is no error of ours', async (changes) => {
+    for (const answer of [await ask(changes), await askAnonymously(changes)]) {
+      expect([302, 400]).toContain(answer.status);
+    }
+  });
+
+  test('a repeated parameter is refused', async () => {
+    const query = new URLSearchParams(flow.query(client, challenge) as Record<string, string>);
+    for (const name of ['state', 'scope', 'redirect_uri', 'client_id', 'code_challenge_method']) {
+      const { status, headers } = await identity.http
+        .get(`/oauth/authorize?${query}&${name}=a&${name}=b`)
+        .set('cookie', cookie)
+        .redirects(0);
+      expect([name, [302, 400].includes(status)]).toEqual([name, true]);
+      expect(headers.location ?? '').not.toContain('code=');
+    }
+  });
+
+  test('broken percent signs are no error of ours', async () => {
+    const { status } = await identity.http.get('/oauth/authorize?client_id=%ff&state=%');
+    expect(status).toBe(400);
+  });
+
+  test('another method is 405 and says which one is right', async () => {
+    const answer = await identity.http.post('/oauth/authorize').send({});
+    expect([answer.status, answer.body]).toEqual([405, oauthRefusal('method_not_allowed')]);
+    expect(answer.headers.allow).toContain('GET');
+  });
+});

@@ -1,0 +1,112 @@
+import type { User } from '../../generated/prisma/client.ts';
+import { CodeFlow, pageOf, pkce, type TestClient } from '../../testing/code-flow.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+
+let identity: TestIdentity;
+let flow: CodeFlow;
+let client: TestClient;
+let user: User;
+let cookie: string;
+beforeAll(async () => {
+  identity = await startIdentity();
+  flow = new CodeFlow(identity);
+  client = await flow.client();
+  user = await identity.people.user({ tenant: await identity.people.tenant() });
+  cookie = await flow.signIn(user);
+});
+afterAll(() => identity.stop());
+
+type Fields = Record<string, string | undefined>;
+
+const { challenge } = pkce();
+const ask = (changes: Fields = {}, as = client) =>
+  flow.authorize(flow.query(as, challenge, changes), cookie);
+const askAnonymously = (changes: Fields = {}) =>
+  flow.authorize(flow.query(client, challenge, changes));
+
+describe('prompt and max_age', () => {
+  test.each<[Fields, Fields]>([
+    [{ prompt: 'login' }, {}],
+    [{ prompt: 'login consent' }, { prompt: 'consent' }],
+    [{ max_age: '0', scope: 'openid' }, { scope: 'openid' }],
+  ])('%j leads to the login page, and back without a loop', async (changes, left) => {
+    const { page, returnTo } = pageOf(await ask(changes));
+    expect(page).toBe('https://identity.test/sign-in');
+    expect(Object.fromEntries(returnTo.searchParams)).toEqual(flow.query(client, challenge, left));
+    const back = await identity.http
+      .get(returnTo.pathname + returnTo.search)
+      .set('cookie', await flow.signIn(user))
+      .redirects(0);
+    expect(flow.told(back).get('code')).toMatch(/\S/);
+  });
+
+  test('max_age leads to the login page once the sign-in is older', async () => {
+    const late = await identity.people.user();
+    const signedIn = await flow.signIn(late);
+    const query = flow.query(client, challenge, { max_age: '60', scope: 'openid' });
+    expect(flow.told(await flow.authorize(query, signedIn)).get('code')).toMatch(/\S/);
+    await identity.context.database.session.updateMany({
+      where: { userId: late.id },
+      data: { createdAt: new Date(Date.now() - 120_000) },
+    });
+    expect(pageOf(await flow.authorize(query, signedIn)).returnTo.search).toContain('max_age=60');
+  });
+
+  test('prompt=none tells the client login_required, where a code was to be had', async () => {
+    const answer = await askAnonymously({ prompt: 'none', state: 's' });
+    expect(answer.status).toBe(302);
+    expect(Object.fromEntries(flow.told(answer))).toMatchObject({
+      error: 'login_required',
+      state: 's',
+      iss: 'https://identity.test',
+    });
+    expect(flow.told(await ask({ prompt: 'none' })).get('code')).toMatch(/\S/);
+  });
+
+  test('an id_token_hint of another user leads to the login page', async () => {
+    const { id_token = '' } = await flow.tokens(client, cookie, { scope: 'openid' });
+    const asked = { id_token_hint: id_token, scope: 'openid', prompt: 'none' };
+    expect(flow.told(await ask(asked)).get('code')).toMatch(/\S/);
+    const other = await flow.signIn(await identity.people.user());
+    const answer = await flow.authorize(flow.query(client, challenge, asked), other);
+    expect(flow.told(answer).get('error')).toBe('login_required');
+  });
+
+  test.each<Fields>([
+    { prompt: 'x' },
+    { prompt: 'none login' },
+    { max_age: '-1', scope: 'openid' },
+  ])('%j tells the client invalid_request', async (changes) => {
+    expect(flow.told(await ask(changes)).get('error')).toBe('invalid_request');
+  });
+});
+
+describe('a session with something left to do', () => {
+  const unfinished = async (data: { pinPending: true } | { forcePasswordChange: true }) => {
+    const person = await identity.people.user();
+    const signedIn = await flow.signIn(person);
+    const { database } = identity.context;
+    if ('pinPending' in data)
+      await database.session.updateMany({ where: { userId: person.id }, data });
+    else await database.user.update({ where: { id: person.id }, data });
+    const grants = await database.oAuthArtifact.count();
+    const answers = [
+      await flow.authorize(flow.query(client, challenge), signedIn),
+      await flow.authorize(flow.query(client, challenge, { prompt: 'none' }), signedIn),
+    ] as const;
+    expect(await database.oAuthArtifact.count()).toBe(grants);
+    expect(flow.told(answers[1]).get('error')).toBe('interaction_required');
+    return pageOf(answers[0]);
+  };
+
+  test('is sent to the PIN page before any code', async () => {
+    const { page, returnTo } = await unfinished({ pinPending: true });
+    expect(page).toBe('https://identity.test/pin');
+    expect(Object.fromEntries(returnTo.searchParams)).toEqual(flow.query(client, challenge));
+  });
+
+  test('is sent to change the password before any code', async () => {
+    const { page } = await unfinished({ forcePasswordChange: true });
+    expect(page).toBe('https://identity.test/password/change');
+  });
+});

@@ -1,0 +1,134 @@
+import type { User } from '../../generated/prisma/client.ts';
+import { CodeFlow, oauthRefusal, type TestClient } from '../../testing/code-flow.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { expectRefused, present } from '../../testing/tokens.ts';
+
+let identity: TestIdentity;
+let flow: CodeFlow;
+let client: TestClient;
+beforeAll(async () => {
+  identity = await startIdentity();
+  flow = new CodeFlow(identity);
+  client = await flow.client();
+});
+afterAll(() => identity.stop());
+
+/** Someone who has signed in, and tokens of a client of theirs. */
+const someone = async (as = client) => {
+  const tenant = await identity.people.tenant();
+  const user = await identity.people.user({ tenant });
+  const cookie = await flow.signIn(user);
+  return { user, tenant, cookie, tokens: await flow.tokens(as, cookie, { scope: 'openid' }) };
+};
+
+const expectDead = async (refreshToken: string, as = client): Promise<void> => {
+  const { status, body } = await flow.refresh(as, refreshToken);
+  expect([status, body]).toEqual([400, oauthRefusal('invalid_grant')]);
+};
+
+const told = async (user: User) => ({
+  actions: await identity.context.database.activityEntry.count({
+    where: { userId: user.id, action: 'token_reused' },
+  }),
+  events: (
+    await identity.context.database.outboxEvent.findMany({
+      where: { topic: 'identity.token.revoked', key: user.id },
+      orderBy: { id: 'asc' },
+    })
+  ).map(({ payload }) => (payload as { data: object }).data),
+});
+
+describe('a refresh token that was replaced', () => {
+  test('presented again is 400 invalid_grant, and everything of the user ends', async () => {
+    const { user, cookie, tokens } = await someone();
+    const bearer = await identity.people.signIn(user);
+    const elsewhere = await flow.tokens(await flow.client(), await flow.signIn(user));
+    const { body: renewed } = await flow.refresh(client, tokens.refresh_token);
+
+    await expectDead(tokens.refresh_token);
+
+    for (const token of [tokens, renewed, elsewhere]) {
+      await expectRefused(identity.http, token.access_token);
+    }
+    expect((await identity.http.get('/api/me').set(bearer)).status).toBe(401);
+    await expectDead(renewed.refresh_token);
+    await expectDead(elsewhere.refresh_token);
+    const answer = await flow.authorize(flow.query(client, 'x'.repeat(43)), cookie);
+    expect(answer.headers.location).toContain('/sign-in');
+    const { actions, events } = await told(user);
+    expect(actions).toBe(1);
+    expect(events.at(-1)).toEqual({ user_id: user.id, reason: 'token_reused' });
+  });
+
+  test('ends nothing of others', async () => {
+    const [one, other] = [await someone(), await someone()];
+    await flow.refresh(client, one.tokens.refresh_token);
+    await expectDead(one.tokens.refresh_token);
+    expect((await present(identity.http, other.tokens.access_token)).status).toBe(200);
+  });
+
+  test('ends nothing when somebody else presents it', async () => {
+    const { tokens } = await someone();
+    const { body } = await flow.refresh(client, tokens.refresh_token);
+    await expectDead(tokens.refresh_token, await flow.client());
+    expect((await present(identity.http, body.access_token)).status).toBe(200);
+  });
+
+  test('by two at once: one is answered, and in the end everything of the user is dead', async () => {
+    for (let round = 0; round < 10; round++) {
+      const { user, tokens } = await someone();
+      const answers = await Promise.all([
+        flow.refresh(client, tokens.refresh_token),
+        flow.refresh(client, tokens.refresh_token),
+      ]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+      const alive = { userId: user.id, revokedAt: null };
+      expect(await identity.context.database.token.count({ where: alive })).toBe(0);
+      const [winner] = answers.filter(({ status }) => status === 200);
+      await expectRefused(identity.http, winner?.body.access_token);
+      expect((await told(user)).actions).toBe(1);
+    }
+  });
+
+  test('is not kept longer than its session', async () => {
+    const { user, tokens } = await someone();
+    const { expiresAt } = await identity.context.database.session.findFirstOrThrow({
+      where: { userId: user.id },
+    });
+    await flow.refresh(client, tokens.refresh_token);
+    const kept = await identity.context.database.oAuthArtifact.findMany({
+      where: { clientId: client.clientId, payload: { path: ['accountId'], equals: user.id } },
+    });
+    expect(kept.map(({ model }) => model).sort()).toEqual([
+      'AuthorizationCode',
+      'Grant',
+      'RefreshToken',
+      'RefreshToken',
+    ]);
+    for (const row of kept) expect(+(row.expiresAt ?? 0)).toBeLessThanOrEqual(+expiresAt + 1000);
+  });
+});
+
+describe('with REFRESH_REUSE_GRACE_SECONDS', () => {
+  test('two tabs may race; later it is a reuse as ever', async () => {
+    const own = await startIdentity({ REFRESH_REUSE_GRACE_SECONDS: '60' });
+    const ownFlow = new CodeFlow(own);
+    const panel = await ownFlow.client();
+    const cookie = await ownFlow.signIn(await own.people.user());
+    const tokens = await ownFlow.tokens(panel, cookie);
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => ownFlow.refresh(panel, tokens.refresh_token)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const { body } of answers) {
+      expect((await present(own.http, body.access_token)).status).toBe(200);
+    }
+    await own.context.database.$executeRaw`
+      UPDATE identity.oauth_artifacts
+      SET payload = payload || jsonb_build_object('consumed', extract(epoch FROM now()) - 61)
+      WHERE payload ? 'consumed' AND model = 'RefreshToken'`;
+    expect((await ownFlow.refresh(panel, tokens.refresh_token)).status).toBe(400);
+    await expectRefused(own.http, answers[0]?.body.access_token);
+    await own.stop();
+  });
+});
