@@ -50,8 +50,9 @@ export const bulkLoad = async (
       await client.query(definition);
     }
   });
-  // Until then plans are made for the rows that were there before, and each new one is looked up twice.
-  await pool.query(`VACUUM (ANALYZE) ${table}`);
+  // Until then plans are made for the rows that were there before. What is new for the most part is not
+  // left to the next vacuum either: each row would be looked up twice.
+  await pool.query(`${rebuildIndexes ? 'VACUUM (ANALYZE)' : 'ANALYZE'} ${table}`);
 };
 
 /** The indexes that no constraint stands on. */

@@ -40,7 +40,7 @@ interface Options extends Record<KindName, number> {
 
 const program = new Command('pnpm seed')
   .description(
-    'Fills the databases of the local system, or those of IDENTITY_DATABASE_URL and CRM_DATABASE_URL,\n' +
+    'Fills the databases of the local system, or those of IDENTITY_DATABASE_URL and CRM_DATABASE_URL, ' +
       'with tenants, users and records. The same options again make what is still missing.',
   )
   .option('--tenants <number>', 'how many tenants', wholeNumber(1), 3)
@@ -48,7 +48,7 @@ const program = new Command('pnpm seed')
   .option('--seed <number>', 'another number makes other tenants', wholeNumber(0), 1)
   .option('--password <text>', 'of every user; made up where there is none', password)
   .option('--exclusive', 'whoever asks for records waits until all are there, which is faster')
-  .option('--no-exclusive', 'nobody waits (this is usual where the databases are given)')
+  .option('--no-exclusive', 'nobody waits: the default for databases that are given')
   .exitOverride();
 const usual: Record<KindName, number> = { companies: 500, contacts: 10_000 };
 for (const name of kindNames) {
