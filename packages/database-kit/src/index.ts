@@ -1,3 +1,4 @@
+export { batched } from './batched.ts';
 export { brokenForeignKey, isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
 export {
   type Migrated,

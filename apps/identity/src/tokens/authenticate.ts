@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import { type AccessTokenClaims, keyIdOf, verifyAccessToken } from './access-token.ts';
 import type { Caller, UserCaller } from './caller.ts';
-import { clientOfToken, renewableUserOfToken, userOfToken } from './records.ts';
+import { clientOfToken, renewableUserOfToken, usersOfTokens } from './records.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 const SCHEME = /^bearer +([\w.~+/-]+=*)$/i;
@@ -30,6 +30,7 @@ interface Verified extends AccessTokenClaims {
 /** Finds out who sends a request. A signature alone admits nobody: the record is read every time. */
 export class Authentication {
   readonly #pool: Pool;
+  readonly #userOfToken: ReturnType<typeof usersOfTokens>;
   readonly #keys: SigningKeys;
   readonly #issuer: string;
   /** By SHA-256 of the token: what its signature said is true for as long as its key is. */
@@ -37,6 +38,7 @@ export class Authentication {
 
   constructor(pool: Pool, keys: SigningKeys, issuer: string) {
     this.#pool = pool;
+    this.#userOfToken = usersOfTokens(pool);
     this.#keys = keys;
     this.#issuer = issuer;
   }
@@ -64,7 +66,7 @@ export class Authentication {
   async #user(token: string): Promise<Caller | undefined> {
     const claims = await this.#genuine(token);
     if (!claims || claims.exp <= Date.now() / 1000) return undefined;
-    return userOfToken(this.#pool, claims.jti);
+    return this.#userOfToken(claims.jti);
   }
 
   #client(token: string): Promise<Caller | undefined> {

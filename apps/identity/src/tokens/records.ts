@@ -1,3 +1,4 @@
+import { batched } from '@tessera/database-kit';
 import type { Policy } from '@tessera/scope-matcher';
 import type { Pool } from 'pg';
 import type { TokenUse } from './access-token.ts';
@@ -32,7 +33,7 @@ interface Row {
  * runs on every request. Nothing for a token that is unknown, whose user is inactive, or whose tenant they
  * have left.
  */
-const CALLER = `
+const CALLERS = `
   SELECT t.id AS token_id, t.client_id, t.use, t.scopes, t.session_id, t.impersonator_id, t.expires_at,
     t.tenant_id, u.id AS user_id, u.email, u.first_name, u.last_name, u.is_system_admin,
     u.is_service_account, u.force_password_change, s.pin_pending, v.version,
@@ -50,19 +51,19 @@ const CALLER = `
   LEFT JOIN identity.sessions s ON s.id = t.session_id
   LEFT JOIN identity.memberships m ON m.tenant_id = t.tenant_id AND m.user_id = t.user_id
   LEFT JOIN identity.policy_versions v ON v.tenant_id = t.tenant_id
-  WHERE t.id = $1 AND (t.tenant_id IS NULL OR m.user_id IS NOT NULL)`;
+  WHERE (t.tenant_id IS NULL OR m.user_id IS NOT NULL)`;
 
 const IS_CHAIN_ALIVE = 's.ended_at IS NULL AND s.expires_at > now()';
 
 /** And nothing for one that is revoked, or of a session that has ended. */
-const GOOD_CALLER = `${CALLER} AND t.revoked_at IS NULL
+const GOOD_CALLERS = `${CALLERS} AND t.id = ANY($1::uuid[]) AND t.revoked_at IS NULL
   AND (t.session_id IS NULL OR ${IS_CHAIN_ALIVE})`;
 
 /**
  * And nothing for one that is never renewed (decision I4). A replaced one is found for as long as it is
  * kept: it was reused.
  */
-const RENEWABLE_CALLER = `${CALLER} AND t.use IN ('login', 'switch')
+const RENEWABLE_CALLER = `${CALLERS} AND t.id = $1 AND t.use IN ('login', 'switch')
   AND (t.replaced_by_id IS NOT NULL OR (t.revoked_at IS NULL AND ${IS_CHAIN_ALIVE}))`;
 
 const restrictionOf = (row: Row): Restriction | null => {
@@ -95,13 +96,20 @@ const callerOf = (row: Row): UserCaller => {
   };
 };
 
-/** The user behind a recorded token; undefined when it admits nobody, or no longer. */
-export const userOfToken = async (pool: Pool, tokenId: string): Promise<UserCaller | undefined> => {
-  const {
-    rows: [row],
-  } = await pool.query<Row>({ name: 'caller', text: GOOD_CALLER, values: [tokenId] });
-  return row && +row.expires_at > Date.now() ? callerOf(row) : undefined;
-};
+/**
+ * Finds the user behind a recorded token; undefined when it admits nobody, or no longer. Requests that
+ * come together ask together.
+ */
+export const usersOfTokens = (pool: Pool): ((tokenId: string) => Promise<UserCaller | undefined>) =>
+  batched(async (tokenIds: readonly string[]) => {
+    const values = [[...new Set(tokenIds)]];
+    const { rows } = await pool.query<Row>({ name: 'callers', text: GOOD_CALLERS, values });
+    const now = Date.now();
+    const good = new Map(
+      rows.filter((row) => +row.expires_at > now).map((row) => [row.token_id, callerOf(row)]),
+    );
+    return tokenIds.map((id) => good.get(id));
+  });
 
 /** The user behind a recorded token that may be renewed, expired or not, or that was renewed before. */
 export const renewableUserOfToken = async (

@@ -1,9 +1,9 @@
+import { batched } from '@tessera/database-kit';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import type { Pool } from 'pg';
 import type { Database } from '../../database.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { digest } from '../../secrets.ts';
-import { batched } from './batch.ts';
 
 const MODEL = 'ClientCredentials';
 

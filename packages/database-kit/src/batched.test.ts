@@ -1,4 +1,4 @@
-import { batched } from './batch.ts';
+import { batched } from './batched.ts';
 
 describe('batched', () => {
   test('makes one call of those of one turn, and gives each its own value', async () => {
