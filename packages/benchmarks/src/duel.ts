@@ -7,6 +7,10 @@ export const CONNECTIONS = 32;
 const ROUND_SECONDS = 2;
 const WARM_UP_SECONDS = 2;
 
+/** The same request by the holder of each token. */
+export const bearing = (tokens: readonly string[]): NonNullable<Target['variants']> =>
+  tokens.map((token) => ({ headers: { authorization: `Bearer ${token}` } }));
+
 const middle = (loads: readonly Load[]): Load => ({
   rate: median(loads.map(({ rate }) => rate)),
   p50: median(loads.map(({ p50 }) => p50)),

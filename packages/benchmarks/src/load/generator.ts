@@ -8,10 +8,15 @@ const TICK_MS = 50;
 const TIMEOUT_SECONDS = 60;
 
 const run = async (plan: Plan): Promise<Load> => {
-  const { url, method = 'GET', headers = {}, bodies, connections, seconds, amount, rate } = plan;
+  const { url, method = 'GET', headers = {}, variants, connections, seconds, amount, rate } = plan;
   const options = {
     ...{ url, method, headers, connections, sampleInt: TICK_MS, timeout: TIMEOUT_SECONDS },
-    ...(bodies && { requests: bodies.map((body) => ({ body })) }),
+    ...(variants && {
+      requests: variants.map((variant) => ({
+        ...variant,
+        headers: { ...headers, ...variant.headers },
+      })),
+    }),
     ...(amount === undefined ? { duration: seconds ?? 1 } : { amount }),
     ...(rate !== undefined && { overallRate: rate, ignoreCoordinatedOmission: true }),
   };

@@ -3,8 +3,11 @@ export interface Target {
   readonly url: string;
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent in turn by each connection. */
-  readonly bodies?: readonly string[];
+  /** What differs between requests; each connection sends them in turn. */
+  readonly variants?: readonly {
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
+  }[];
 }
 
 /** How it is sent: for some seconds, or until so many are answered. */

@@ -40,7 +40,7 @@ export const contactList: Scenario = {
     return besideExpress(bench, {
       what: `GET /api/crm/contacts, ${PER_PAGE} of ${bench.options.contacts}`,
       url: `${crm.url}/api/crm/contacts`,
-      token: await bench.system.signIn('owner'),
+      tokens: [await bench.system.signIn('owner')],
       database: 'crm',
       statement: { text: LIST, values: [system.owner.tenant_id, PER_PAGE, 0] },
       target: 0.6,
@@ -55,7 +55,7 @@ export const contactSearch: Scenario = {
     return besideExpress(bench, {
       what: `the same, search=${TERM}`,
       url: `${crm.url}/api/crm/contacts?search=${encodeURIComponent(TERM)}`,
-      token: await bench.system.signIn('owner'),
+      tokens: [await bench.system.signIn('owner')],
       database: 'crm',
       statement: { text: SEARCH, values: [system.owner.tenant_id, TERM, PER_PAGE, 0] },
       target: 0.5,

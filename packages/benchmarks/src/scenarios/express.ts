@@ -1,4 +1,4 @@
-import { duel } from '../duel.ts';
+import { bearing, CONNECTIONS, duel } from '../duel.ts';
 import type { Listening } from '../floors/listening.ts';
 import { startProgram } from '../program.ts';
 import type { Bench, Result, Scenario } from '../scenario.ts';
@@ -8,7 +8,8 @@ export interface Route {
   readonly what: string;
   /** The request to the system. */
   readonly url: string;
-  readonly token: string;
+  /** Of callers, in turn. */
+  readonly tokens: readonly string[];
   /** What the floor asks the database. */
   readonly database: Service;
   readonly statement: { readonly text: string; readonly values: readonly unknown[] };
@@ -18,7 +19,7 @@ export interface Route {
 /** A request for data beside one Express route that makes one statement. */
 export const besideExpress = async (
   bench: Bench,
-  { what, url, token, database, statement, target }: Route,
+  { what, url, tokens, database, statement, target }: Route,
 ): Promise<readonly Result[]> => {
   const program = startProgram('floors/express', {
     DATABASE_URL: bench.system.stack.postgres.url(database),
@@ -31,7 +32,7 @@ export const besideExpress = async (
       await duel(bench, {
         what,
         subject: {
-          request: { url, headers: { authorization: `Bearer ${token}` } },
+          request: { url, variants: bearing(tokens) },
           cpu: () => bench.system.cpu(database),
         },
         floor: {
@@ -46,13 +47,19 @@ export const besideExpress = async (
   }
 };
 
+/** As many as requests are under way, so that none can be answered by what another has found. */
+const tokensOf = ({ system, options }: Bench): Promise<string[]> =>
+  Promise.all(
+    Array.from({ length: options.smoke ? 2 : CONNECTIONS }, () => system.signIn('owner')),
+  );
+
 export const user: Scenario = {
   name: 'user',
   run: async (bench) =>
     besideExpress(bench, {
       what: 'GET /api/user',
       url: `${bench.system.stack.identity.url}/api/user`,
-      token: await bench.system.signIn('owner'),
+      tokens: await tokensOf(bench),
       database: 'identity',
       statement: {
         text: 'SELECT * FROM identity.users WHERE id = $1',

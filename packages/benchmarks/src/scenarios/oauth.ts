@@ -1,4 +1,4 @@
-import { duel } from '../duel.ts';
+import { CONNECTIONS, duel } from '../duel.ts';
 import type { Listening } from '../floors/listening.ts';
 import type { Target } from '../load/plan.ts';
 import { startProgram } from '../program.ts';
@@ -69,7 +69,7 @@ export const grant: Scenario = {
   run: (bench) =>
     besideProvider(bench, 'client-credentials grant', ({ token }, client) => ({
       ...{ url: token, method: 'POST', headers },
-      bodies: [grantOf(client)],
+      variants: [{ body: grantOf(client) }],
     })),
 };
 
@@ -78,6 +78,10 @@ export const introspection: Scenario = {
   run: (bench) =>
     besideProvider(bench, 'introspection', async (endpoints, client) => ({
       ...{ url: endpoints.introspection, method: 'POST', headers },
-      bodies: [form({ token: await tokenFrom(endpoints.token, client), ...client })],
+      variants: await Promise.all(
+        Array.from({ length: CONNECTIONS }, async () => ({
+          body: form({ token: await tokenFrom(endpoints.token, client), ...client }),
+        })),
+      ),
     })),
 };

@@ -1,4 +1,4 @@
-import { CONNECTIONS } from '../duel.ts';
+import { bearing, CONNECTIONS } from '../duel.ts';
 import { type Load, median } from '../load/plan.ts';
 import { demandAnswers, type Result, type Scenario } from '../scenario.ts';
 
@@ -29,7 +29,7 @@ export const memory: Scenario = {
       identity: await system.memory('identity'),
       crm: await system.memory('crm'),
     };
-    const headers = { authorization: `Bearer ${await system.signIn('owner')}` };
+    const variants = bearing([await system.signIn('owner')]);
     const { identity, crm } = system.stack;
     const work = {
       identity: `${identity.url}/api/user`,
@@ -38,7 +38,7 @@ export const memory: Scenario = {
     const results: Result[] = [];
     for (const service of ['identity', 'crm'] as const) {
       const seconds = Math.min(options.seconds, WORK_SECONDS);
-      const plan = { url: work[service], headers, connections: CONNECTIONS, seconds };
+      const plan = { url: work[service], variants, connections: CONNECTIONS, seconds };
       demandAnswers(`the work of ${service}`, await load.ask<Load>(plan));
       const loaded = await system.memory(service);
       results.push({

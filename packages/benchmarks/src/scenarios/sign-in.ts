@@ -1,4 +1,4 @@
-import { CONNECTIONS, takeTurns } from '../duel.ts';
+import { bearing, CONNECTIONS, takeTurns } from '../duel.ts';
 import type { Comparisons } from '../floors/bcrypt.ts';
 import { type Load, median, type Plan } from '../load/plan.ts';
 import { startProgram } from '../program.ts';
@@ -21,9 +21,9 @@ const signInPlan = ({ system }: Bench): Omit<Plan, 'connections'> => {
     url: `${system.stack.identity.url}/api/auth/login`,
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    bodies: [administrator, owner, viewer, person, other_owner].map(({ email, password }) =>
-      JSON.stringify({ email, password }),
-    ),
+    variants: [administrator, owner, viewer, person, other_owner].map(({ email, password }) => ({
+      body: JSON.stringify({ email, password }),
+    })),
   };
 };
 
@@ -65,7 +65,7 @@ export const signInStorm: Scenario = {
     const others: Plan = {
       ...CALM,
       url: `${system.stack.identity.url}/api/user`,
-      headers: { authorization: `Bearer ${await system.signIn('owner')}` },
+      variants: bearing([await system.signIn('owner')]),
       seconds: options.smoke ? 1 : 5,
     };
     const crowd = startProgram('load/generator');
