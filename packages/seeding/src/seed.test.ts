@@ -94,15 +94,22 @@ const indexes = async (): Promise<unknown[]> =>
   (await crm.query("SELECT indexdef FROM pg_indexes WHERE schemaname = 'tenant_crm' ORDER BY 1"))
     .rows;
 
-/** Waits until contacts are on their way into the table. */
-const untilCopying = (): Promise<void> =>
-  until(async () => {
-    const { rowCount } = await crm.query(
-      `SELECT FROM pg_stat_progress_copy
-       WHERE relid = 'tenant_crm.contacts'::regclass AND tuples_processed > 0`,
-    );
-    return Boolean(rowCount);
-  });
+/** Whether contacts are on their way into the table; a load that was cut may be so for a moment more. */
+const isCopying = async (): Promise<boolean> => {
+  const { rowCount } = await crm.query(
+    `SELECT FROM pg_stat_progress_copy
+     WHERE relid = 'tenant_crm.contacts'::regclass AND tuples_processed > 0`,
+  );
+  return Boolean(rowCount);
+};
+
+/** A run that is in the middle of its contacts. */
+const startCopying = async (options: string) => {
+  await until(async () => !(await isCopying()));
+  const started = start(options);
+  await until(isCopying);
+  return started;
+};
 
 /** Removes the only tenant of a seed, as if it had never been made. */
 const forget = async (seed: number): Promise<void> => {
@@ -186,8 +193,7 @@ describe('a seeded system', () => {
   test('answers while more is loaded', async () => {
     const token = await signIn(ownersOf(first.said)[0] ?? '');
     const total = await kept('contacts');
-    const { child, ended } = start('--tenants 1 --users 1 --contacts 25000 --seed 23');
-    await untilCopying();
+    const { child, ended } = await startCopying('--tenants 1 --users 1 --contacts 25000 --seed 23');
     expect((await list(token, 'contacts')).meta.total).toBe(201);
     expect(child.exitCode).toBe(null);
     child.kill();
@@ -218,8 +224,7 @@ test.each([
   async (signal, code, seed) => {
     const [before, total] = [await indexes(), await counted('contacts')];
     const options = `--tenants 1 --users 1 --companies 0 --contacts 25000 --seed ${seed} --exclusive`;
-    const { child, ended } = start(options);
-    await untilCopying();
+    const { child, ended } = await startCopying(options);
     child.kill(signal);
     expect(await ended).toMatchObject({ code });
     await until(async () => (await counted('contacts')) === total);
