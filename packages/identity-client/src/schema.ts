@@ -4333,7 +4333,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The body is not well-formed */
+            /** @description The request cannot be right: there is nowhere to send the browser */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4389,7 +4389,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The body is not well-formed */
+            /** @description The request cannot be right: there is nowhere to send the browser */
             400: {
                 headers: {
                     [name: string]: unknown;
