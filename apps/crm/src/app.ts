@@ -14,7 +14,17 @@ import { createCompanies } from './features/companies/companies.records.ts';
 import { companyRoutes } from './features/companies/companies.routes.ts';
 import { createContacts } from './features/contacts/contacts.records.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
+import { AccountsRepository } from './features/messaging-accounts/accounts.repository.ts';
+import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
+import { AccountsService } from './features/messaging-accounts/accounts.service.ts';
+import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
 import { type Caller, Problem, renderError } from './http.ts';
+import {
+  SYSTEM,
+  SystemCaller,
+  systemCredential,
+  withSystemCallers,
+} from './system/system-access.ts';
 import { version } from './version.ts';
 
 const BODY_LIMIT = 1024 * 1024;
@@ -30,19 +40,22 @@ const problems = {
 const MINUTE = 60;
 
 const limitsOf = ({ config: { limits }, counters }: Context) =>
-  createLimits<Caller>({
+  createLimits<Caller | SystemCaller>({
     classes: {
       default: { window: MINUTE, address: limits.address, principal: limits.principal },
       service: { window: MINUTE, address: limits.service, principal: 0 },
     },
     store: counters.store,
     // Each API key counts by itself; the tokens of a person count together.
-    principalKey: ({ principal: { type, id, token_id } }) =>
-      type === 'service_account' ? `key:${token_id ?? id}` : `${type}:${id}`,
+    principalKey: (caller) => {
+      if (caller instanceof SystemCaller) return 'system';
+      const { type, id, token_id } = caller.principal;
+      return type === 'service_account' ? `key:${token_id ?? id}` : `${type}:${id}`;
+    },
   });
 
 /** The routes by tag, in the order of the document. */
-const routesOf = ({ pool, database }: Context): RouteGroups => ({
+const routesOf = ({ pool, database, vault }: Context): RouteGroups => ({
   Health: healthRoutes({
     path: '/api/crm/health',
     service: 'crm',
@@ -51,12 +64,19 @@ const routesOf = ({ pool, database }: Context): RouteGroups => ({
   }),
   Contacts: under('/api/crm', contactRoutes(createContacts(database))),
   Companies: under('/api/crm', companyRoutes(createCompanies(database))),
+  System: {
+    ...accountRoutes({
+      email: new AccountsService(new AccountsRepository(database, 'email'), vault),
+      sms: new AccountsService(new AccountsRepository(database, 'sms'), vault),
+    }),
+    ...storageUsageRoutes(database),
+  },
 });
 
 /** The application and its OpenAPI document. */
 export const createApp = (context: Context): { app: Express; document: object } => {
   const { config, logger, metrics, observers } = context;
-  return createApplication<Caller>({
+  return createApplication<Caller | SystemCaller>({
     groups: routesOf(context),
     about: {
       title: 'Tessera CRM',
@@ -64,8 +84,9 @@ export const createApp = (context: Context): { app: Express; document: object } 
       description: "The tenants' records, every route gated by the caller's rights.",
       error: Problem,
       problems,
+      credentials: { [SYSTEM]: systemCredential },
     },
-    gate: context.access.gate,
+    gate: withSystemCallers(context.access.gate, config.systemTokens),
     limits: limitsOf(context),
     bodyLimit: BODY_LIMIT,
     cors: { origins: config.corsOrigins, credentials: false },

@@ -12,6 +12,8 @@ test('little has to be said', () => {
     logLevel: 'info',
     database: { url: needed.DATABASE_URL, poolSize: 10 },
     identity: { url: needed.IDENTITY_URL, timeoutMs: 2000 },
+    systemTokens: [],
+    keyEncryptionKeys: [],
     fakeAuth: undefined,
     kafkaBrokers: [],
     lifetimes: { policies: 3_600_000, principals: 15_000 },
@@ -88,4 +90,15 @@ test('what does not fit is named, all of it at once, and no value is repeated', 
     expect(read).toThrow(name);
   }
   expect(read).not.toThrow('secret');
+});
+
+test('system tokens need a key that seals what their callers store', () => {
+  const SYSTEM_TOKENS = 'x'.repeat(32);
+  expect(() => readConfig({ ...needed, SYSTEM_TOKENS })).toThrow('KEY_ENCRYPTION_KEYS');
+  const KEY_ENCRYPTION_KEYS = `one:${Buffer.alloc(32).toString('base64')}`;
+  expect(readConfig({ ...needed, SYSTEM_TOKENS, KEY_ENCRYPTION_KEYS })).toMatchObject({
+    systemTokens: [SYSTEM_TOKENS],
+    keyEncryptionKeys: [{ id: 'one' }],
+  });
+  expect(() => readConfig({ ...needed, SYSTEM_TOKENS: 'short' })).toThrow('SYSTEM_TOKENS');
 });

@@ -1,5 +1,16 @@
-import { bool, described, int, matching, uuid, withDefault } from '@tessera/fields';
+import {
+  bool,
+  described,
+  int,
+  list,
+  matching,
+  optional,
+  uuid,
+  verbatim,
+  withDefault,
+} from '@tessera/fields';
 import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
+import { encryptionKeys, keyList } from '@tessera/vault';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -21,9 +32,20 @@ const ownVariables = {
     withDefault(int(0, 15), 15),
     'Seconds that a caller is kept at most, while events are received.',
   ),
+  SYSTEM_TOKENS: described(
+    withDefault(list(verbatim(500, 32), { max: 20 }), []),
+    'What services present in `X-System-Token`, at least 32 characters; several while one is changed. Without any the system routes admit nobody.',
+  ),
+  KEY_ENCRYPTION_KEYS: described(
+    optional(keyList()),
+    'Seal what is stored encrypted, `id:base64` each; the first one seals, all of them open. Needed with SYSTEM_TOKENS.',
+  ),
   RATE_LIMIT_DEFAULT: requests(600, 'Requests a minute and principal.'),
   RATE_LIMIT_ADDRESS: requests(6000, 'Requests a minute and address.'),
-  RATE_LIMIT_SERVICE: requests(60_000, 'Requests a minute and address for health and documents.'),
+  RATE_LIMIT_SERVICE: requests(
+    60_000,
+    'Requests a minute and address for services, health and documents.',
+  ),
 } as const;
 
 /** Local mode A (crm.md section 5.5, decision C16). */
@@ -65,6 +87,14 @@ const readFakeAuth = (environment: Environment) => {
 /** Nobody has this name (RFC 2606): where nobody is asked, nobody has to be named. */
 const NO_IDENTITY = { IDENTITY_URL: 'http://identity.invalid' };
 
+const sealingKeys = (read: { SYSTEM_TOKENS: string[]; KEY_ENCRYPTION_KEYS?: string[] }) => {
+  const { SYSTEM_TOKENS, KEY_ENCRYPTION_KEYS = [] } = read;
+  if (SYSTEM_TOKENS.length > 0 && KEY_ENCRYPTION_KEYS.length === 0) {
+    throw new Error('The configuration lacks KEY_ENCRYPTION_KEYS, which SYSTEM_TOKENS needs.');
+  }
+  return encryptionKeys(KEY_ENCRYPTION_KEYS);
+};
+
 /** Reads the configuration; throws one error that names every variable that does not fit. */
 export const readConfig = (environment: Environment) => {
   const fakeAuth = readFakeAuth(environment);
@@ -76,6 +106,8 @@ export const readConfig = (environment: Environment) => {
   return {
     ...serviceSettings(read),
     identity: { url: read.IDENTITY_URL, timeoutMs: read.IDENTITY_TIMEOUT_MS },
+    systemTokens: read.SYSTEM_TOKENS,
+    keyEncryptionKeys: sealingKeys(read),
     /** Whom to take everybody for; `ignored` where it was asked for and is not allowed. */
     fakeAuth,
     /** In milliseconds. */

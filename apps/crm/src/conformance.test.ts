@@ -13,11 +13,12 @@ conformance(
       url: crm.url,
       // A company must be there.
       bodies: { createContact: noCompany, updateContact: noCompany },
-      caller: async (tenant, lacking) =>
-        crm.caller({
-          tenant: tenant === 'own' ? 'acme' : 'globex',
-          ...(lacking !== undefined && { lacking: [lacking] }),
-        }),
+      // With both credentials: each route looks at its own.
+      async caller(side, lacking) {
+        const tenant = side === 'own' ? 'acme' : 'globex';
+        const person = crm.caller({ tenant, ...(lacking !== undefined && { lacking: [lacking] }) });
+        return { ...person, ...crm.system(tenant) };
+      },
     };
   },
   () => crm.stop(),

@@ -7,6 +7,7 @@ import {
   type Logger,
   type Metrics,
 } from '@tessera/http-kit';
+import { createVault, type Vault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import { type Access, createAccess } from './access/access.ts';
@@ -23,6 +24,8 @@ export interface Context {
   readonly database: Database;
   readonly counters: Counters;
   readonly access: Access;
+  /** Seals what is stored encrypted; none where no key is configured. */
+  readonly vault: Vault | undefined;
   readonly observers: readonly RequestHandler[];
   /** Brings the database up to date, then starts what runs in the background. */
   start(): Promise<void>;
@@ -67,6 +70,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     database,
     counters,
     access,
+    vault: config.keyEncryptionKeys.length > 0 ? createVault(config.keyEncryptionKeys) : undefined,
     observers,
 
     async start() {

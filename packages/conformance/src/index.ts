@@ -1,4 +1,4 @@
 export { type AnswerChecker, createAnswerChecker } from './answer-checker.ts';
-export type { OpenApiDocument, Operation } from './document.ts';
+export { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
 export type { Subject, Tenant } from './subject.ts';
 export { conformance } from './suite.ts';

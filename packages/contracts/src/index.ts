@@ -10,6 +10,7 @@ export {
   PrincipalTenant,
   parsePrincipal,
 } from './caller/principal.ts';
+export { Deployment, type DeploymentPayload } from './deployment.ts';
 export { type ErrorCode, errorCodes } from './errors.ts';
 export { asyncapiDocument, deadLetterTopic } from './events/asyncapi.ts';
 export {
@@ -36,5 +37,22 @@ export {
   type TenantPermission,
   tenantPermissions,
 } from './permissions/identity.ts';
-export { type Permission, permissionNames, permissionRegistry } from './permissions/registry.ts';
+export {
+  knowledgeOf,
+  type Permission,
+  permissionNames,
+  permissionRegistry,
+  type UnknownPattern,
+  unknownPatterns,
+} from './permissions/registry.ts';
 export { type BuiltInRole, type BuiltInRoleName, builtInRoles } from './permissions/roles.ts';
+export {
+  type Channel,
+  EmailAccount,
+  EmailAccountInput,
+  type EmailAccountPayload,
+  SmsAccount,
+  SmsAccountInput,
+  type SmsAccountPayload,
+} from './system/accounts.ts';
+export { StorageUsage, type StorageUsagePayload } from './system/storage-usage.ts';

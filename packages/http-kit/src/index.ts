@@ -32,6 +32,7 @@ export {
   type HandlerInput,
   permissionsOf,
   type Reply,
+  type Responses,
   type Route,
   type RouteEntry,
   type RouteGroups,

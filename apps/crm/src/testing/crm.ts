@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createAnswerChecker, type OpenApiDocument } from '@tessera/conformance';
 import { type CrmPermission, crmPermissions } from '@tessera/contracts';
 import { migrate } from '@tessera/database-kit';
@@ -30,9 +31,13 @@ export interface TestCrm {
   readonly identity: IdentityStandIn;
   /** Signs a new person in and gives the headers that they send. */
   caller(options?: CallerOptions): Record<string, string>;
+  /** Headers of a service that acts in a tenant. */
+  system(tenant?: 'acme' | 'globex'): Record<string, string>;
   /** Stops it, and throws where an answer was not as its operation declares. */
   stop(): Promise<void>;
 }
+
+export const SYSTEM_TOKEN = randomBytes(32).toString('base64url');
 
 /** No limits: what a test is not about must not be in its way. */
 export const testEnvironment = (
@@ -45,6 +50,8 @@ export const testEnvironment = (
   DATABASE_URL: databaseUrl,
   DATABASE_POOL_SIZE: '5',
   IDENTITY_URL: identityUrl,
+  SYSTEM_TOKENS: SYSTEM_TOKEN,
+  KEY_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
   LOG_LEVEL: 'silent',
   RATE_LIMIT_DEFAULT: '0',
   RATE_LIMIT_ADDRESS: '0',
@@ -97,6 +104,10 @@ export const startCrm = async (
       const policies = policiesOf(permissions, lacking);
       return { ...identity.signIn({ tenants: [identity[tenant]], policies, ...person }).headers };
     },
+    system: (tenant = 'acme') => ({
+      'x-system-token': SYSTEM_TOKEN,
+      'x-tenant-id': identity[tenant].id,
+    }),
     async stop() {
       await server.stop();
       await end();

@@ -1,4 +1,4 @@
-import { covers, decide, grantsBeyond, knownPattern, parsePattern } from '@tessera/scope-matcher';
+import { covers, decide, grantsBeyond, parsePattern } from '@tessera/scope-matcher';
 import {
   type BuiltInRoleName,
   builtInRoles,
@@ -7,9 +7,11 @@ import {
   crmPermissions,
   type IdentityPermission,
   isSystemPermission,
+  knowledgeOf,
   permissionNames,
   permissionRegistry,
   tenantPermissions,
+  unknownPatterns,
 } from '../index.ts';
 
 const concrete = permissionNames.map((name) => name.replace('{slug}', 'acme'));
@@ -30,7 +32,7 @@ describe('the permission registry', () => {
     for (const permission of concrete) {
       expect(parsePattern(permission)).toMatchObject({ ok: true });
       expect(covers(permission, permission)).toBe(true);
-      expect(knownPattern(permission, permissionNames)).toEqual({ known: true, covers: 1 });
+      expect(knowledgeOf(permission)).toEqual({ known: true, covers: 1 });
     }
   });
 
@@ -61,6 +63,15 @@ describe('the permission registry', () => {
     );
   });
 
+  test('patterns that no permission fits are told by their place, with the reason', () => {
+    const patterns = ['identity.*', 'identity.membres.list', '*', 'tenant.acme.crm.tasks.ta*'];
+    expect(unknownPatterns(patterns)).toEqual([
+      { pattern: patterns[1], index: 1, reason: expect.stringContaining('"membres"') },
+      { pattern: patterns[3], index: 3, reason: expect.stringContaining('mixes *') },
+    ]);
+    expect(unknownPatterns([])).toEqual([]);
+  });
+
   test('a CRM permission is written out for a tenant', () => {
     expect(crmPermission('acme', 'blog.posts.list')).toBe('tenant.acme.crm.blog.posts.list');
   });
@@ -84,7 +95,7 @@ describe('the permission registry', () => {
 describe('the built-in roles', () => {
   test.each(Object.values(builtInRoles))('$name names known permissions only', ({ policies }) => {
     for (const { action } of policies) {
-      const knowledge = knownPattern(action, permissionNames);
+      const knowledge = knowledgeOf(action);
       expect([action, knowledge.known && knowledge.covers > 0]).toEqual([action, true]);
     }
   });

@@ -1,3 +1,4 @@
+import { type Knowledge, knownPattern } from '@tessera/scope-matcher';
 import { crmPermissions } from './crm.ts';
 import { systemPermissions, tenantPermissions } from './identity.ts';
 
@@ -26,5 +27,23 @@ export const permissionRegistry: readonly Permission[] = [
   ...permissions(crmPermissions, { prefix: 'tenant.{slug}.crm.' }),
 ];
 
-/** Their names, as `knownPattern` of the scope matcher takes them. */
+/** Their names; `{slug}` stands for the slug of any tenant. */
 export const permissionNames: readonly string[] = permissionRegistry.map(({ name }) => name);
+
+/** What a scope, or the action of a policy, can mean among all permissions (decision B7). */
+export const knowledgeOf = (pattern: string): Knowledge => knownPattern(pattern, permissionNames);
+
+export interface UnknownPattern {
+  readonly pattern: string;
+  /** Its place in what was given, from 0. */
+  readonly index: number;
+  /** A sentence. */
+  readonly reason: string;
+}
+
+/** Those of some patterns that no permission fits, so that no typo lands where it grants or limits. */
+export const unknownPatterns = (patterns: readonly string[]): UnknownPattern[] =>
+  patterns.flatMap((pattern, index) => {
+    const knowledge = knowledgeOf(pattern);
+    return knowledge.known ? [] : [{ pattern, index, reason: knowledge.reason }];
+  });

@@ -1,0 +1,18 @@
+import { StorageUsage } from '@tessera/contracts';
+import type { RouteTable } from '@tessera/http-kit';
+import type { Db } from '../../database.ts';
+import { record } from '../../http.ts';
+import { systemRoute } from '../../system/system-route.ts';
+import { storageUsage } from './storage-usage.repository.ts';
+
+export const storageUsageRoutes = (db: Db): RouteTable => ({
+  getStorageUsage: systemRoute({
+    method: 'get',
+    path: '/system/storage-usage',
+    summary: 'How much a tenant keeps, by kind of record',
+    responses: { 200: record(StorageUsage) },
+    async handler({ caller, reply }) {
+      return reply(200, { data: await storageUsage(db, caller.tenantId) });
+    },
+  }),
+});
