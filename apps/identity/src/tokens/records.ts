@@ -133,7 +133,7 @@ interface ClientRow {
 const CLIENT = `
   SELECT a.client_id, s.name, coalesce(a.payload->>'scope', '') AS scope, a.expires_at
   FROM identity.oauth_artifacts a
-  JOIN identity.system_applications s ON s.client_id = a.client_id
+  JOIN identity.system_applications s ON s.client_id = a.client_id AND s.disabled_at IS NULL
   WHERE a.model = 'ClientCredentials' AND a.id_hash = $1`;
 
 /** The client behind an opaque token, given the token's SHA-256; undefined when it admits nobody. */

@@ -2,9 +2,9 @@ import { generateKeyPairSync, type JsonWebKey } from 'node:crypto';
 import { type Adapter, Provider } from 'oidc-provider';
 import type { Pool } from 'pg';
 import type { Database } from '../../database.ts';
-import { hasDigest } from '../../secrets.ts';
 import { absentModel } from '../absent-model.ts';
-import { systemApplications } from './applications.ts';
+import { compareByDigest, ownSecretMetadata } from '../client-secrets.ts';
+import { type SystemApplications, systemApplications } from './applications.ts';
 import { systemTokens } from './tokens.ts';
 
 export const systemPaths = {
@@ -27,9 +27,12 @@ const TOKEN_BITS = 384;
 const unusedKey = (): JsonWebKey =>
   generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
 
-const adapterOf = ({ pool, database }: ProviderStores): ((model: string) => Adapter) => {
+const adapterOf = (
+  { pool, database }: ProviderStores,
+  { find }: SystemApplications,
+): ((model: string) => Adapter) => {
   const adapters: Readonly<Record<string, Adapter>> = {
-    Client: { ...absentModel, find: systemApplications(pool) },
+    Client: { ...absentModel, find },
     ClientCredentials: { ...absentModel, ...systemTokens(pool, database) },
   };
   return (model) => adapters[model] ?? absentModel;
@@ -40,14 +43,15 @@ export const createSystemProvider = (
   stores: ProviderStores,
   { issuer }: { readonly issuer: string },
 ): Provider => {
+  const applications = systemApplications(stores.pool);
   const provider = new Provider(issuer, {
-    adapter: adapterOf(stores),
+    adapter: adapterOf(stores, applications),
     jwks: { keys: [unusedKey()] },
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     responseTypes: [],
     scopes: [],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
-    extraClientMetadata: { properties: ['allowed_scopes'] },
+    extraClientMetadata: { properties: ['allowed_scopes', ...ownSecretMetadata] },
     formats: { bitsOfOpaqueRandomness: TOKEN_BITS },
     ttl: { ClientCredentials: TOKEN_TTL },
     features: {
@@ -59,9 +63,9 @@ export const createSystemProvider = (
       clientCredentials: { enabled: true },
     },
   });
-  // The provider's own way for secrets of which only a digest is known.
-  provider.Client.prototype.compareClientSecret = function compareClientSecret(secret) {
-    return hasDigest(secret, Buffer.from(this.clientSecret ?? '', 'hex'));
-  };
+  compareByDigest(provider, (clientId) => {
+    applications.forget(clientId);
+    return provider.Client.find(clientId);
+  });
   return provider;
 };

@@ -1,10 +1,11 @@
 import type { Adapter, AdapterPayload, Client } from 'oidc-provider';
 import type { OAuthClient } from '../../generated/prisma/client.ts';
 import { absentModel } from '../absent-model.ts';
+import { ownSecretMetadata, secretMetadata } from '../client-secrets.ts';
 import { current } from './current.ts';
 
 /** What the provider is told of a client beyond the standard's metadata. */
-export const ownMetadata = ['name', 'is_trusted', 'tenant_id'];
+export const ownMetadata = ['name', 'is_trusted', 'tenant_id', ...ownSecretMetadata];
 
 /** RFC 6749 appendix A.1; whatever else is asked for is nobody, and never reaches the database. */
 const CLIENT_ID = /^[\x20-\x7e]{1,200}$/;
@@ -21,8 +22,7 @@ const metadataOf = ({ secretHash, redirectUris, ...client }: OAuthClient): Adapt
   grant_types: ['authorization_code', 'refresh_token'],
   response_types: ['code'],
   ...(secretHash
-    ? // Only the digest is known; the provider compares through `compareClientSecret`.
-      { client_secret: Buffer.from(secretHash).toString('hex') }
+    ? secretMetadata({ ...client, secretHash })
     : { token_endpoint_auth_method: 'none' }),
 });
 
@@ -31,7 +31,9 @@ export const clientStore: Adapter = {
   ...absentModel,
   async find(clientId) {
     if (!CLIENT_ID.test(clientId)) return undefined;
-    const client = await current().db.oAuthClient.findUnique({ where: { clientId } });
+    const client = await current().db.oAuthClient.findUnique({
+      where: { clientId, disabledAt: null },
+    });
     return client && client.redirectUris.length > 0 ? metadataOf(client) : undefined;
   },
 };

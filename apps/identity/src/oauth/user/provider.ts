@@ -1,8 +1,8 @@
 import { type Adapter, type Configuration, Provider } from 'oidc-provider';
 import type { Config } from '../../config.ts';
-import { hasDigest } from '../../secrets.ts';
 import type { SigningKey } from '../../tokens/signing-keys.ts';
 import { absentModel } from '../absent-model.ts';
+import { compareByDigest } from '../client-secrets.ts';
 import { accessTokenStore, recordAccessToken } from './access-tokens.ts';
 import { claimsByScope, findAccount } from './account.ts';
 import { grantStore, interactionStore } from './artifacts.ts';
@@ -138,13 +138,9 @@ export const createUserProvider = (
   });
   // Its addresses are made for it from the issuer; nothing of this comes from outside.
   provider.proxy = true;
-  const { prototype } = provider.Client;
-  // The provider's own way for secrets of which only a digest is known.
-  prototype.compareClientSecret = function compareClientSecret(secret) {
-    return hasDigest(secret, Buffer.from(this.clientSecret ?? '', 'hex'));
-  };
+  compareByDigest(provider);
   // Exactly as registered: the provider would let any port of a loopback address pass.
-  prototype.redirectUriAllowed = function redirectUriAllowed(uri) {
+  provider.Client.prototype.redirectUriAllowed = function redirectUriAllowed(uri) {
     return this.redirectUris?.includes(uri) ?? false;
   };
   refuseDirectly(provider);
