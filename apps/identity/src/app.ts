@@ -28,6 +28,8 @@ import { type Caller, Failure, renderError } from './http.ts';
 import { discoveryRoutes } from './oauth/discovery.routes.ts';
 import { oauthRoutes } from './oauth/oauth.routes.ts';
 import { userOAuthRoutes } from './oauth/user/user.routes.ts';
+import { renderFailure } from './pages/failure.ts';
+import { pageRoutes } from './pages/pages.ts';
 import { version } from './version.ts';
 
 const BODY_LIMIT = 100 * 1024;
@@ -89,6 +91,7 @@ const routesOf = (context: Context): RouteGroups => ({
   Profile: profileRoutes(context.profiles),
   Policies: policyRoutes(context.policies),
   Members: { ...memberRoutes(context.members), ...invitationRoutes(context.invitations) },
+  Pages: pageRoutes(context),
 });
 
 /** The application and its OpenAPI document. */
@@ -116,6 +119,7 @@ export const createApp = (context: Context): { app: Express; document: object } 
     cors: { origins: config.corsOrigins, credentials: true },
     trustedProxies: config.trustedProxies,
     render: renderError,
+    renderPage: renderFailure(config),
     isDatabaseUnavailable,
     logger,
     metrics,

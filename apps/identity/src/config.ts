@@ -5,12 +5,13 @@ import {
   list,
   matching,
   optional,
+  text,
   verbatim,
   withDefault,
 } from '@tessera/fields';
 import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
-import { fillIn, redirectUriProblem } from './oauth/user/redirect-uri.ts';
 import { encryptionKeys, keyList } from '@tessera/vault';
+import { fillIn, redirectUriProblem } from './oauth/user/redirect-uri.ts';
 
 const seconds = (max = 366 * 86_400) => int(1, max);
 
@@ -99,6 +100,14 @@ export const variables = {
     optional(matching(/^https?:\/\/[^#\s]+$/, 'an http(s) URL', 1000)),
     'The login page that /oauth/authorize sends a browser to, with `return_to`. Unless given, that of identity.',
   ),
+  BRAND_NAME: described(
+    withDefault(text(60), 'Tessera'),
+    "What identity's own pages are headed with.",
+  ),
+  IDLE_SIGN_OUT_SECONDS: described(
+    withDefault(int(0, 86_400), 1800),
+    "After so long without a sign of life a browser on identity's own pages signs out; 0: never.",
+  ),
   TENANT_CLIENT_REDIRECT_URIS: described(
     withDefault(list(verbatim(2000), { max: 20 }), []),
     'Where the client of each tenant may return to; `{slug}` stands for the slug of the tenant.',
@@ -164,6 +173,9 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     /** Where the pages for people are. */
     pages: read.FRONTEND_URL ?? read.ISSUER,
     frontendLoginUrl: read.FRONTEND_LOGIN_URL,
+    brandName: read.BRAND_NAME,
+    /** Seconds; 0: never. */
+    idleSignOut: read.IDLE_SIGN_OUT_SECONDS,
     tenantRedirectUris: redirectUris(read.TENANT_CLIENT_REDIRECT_URIS),
     mail: { smtp: smtpOf(read.SMTP_URL, read.MAIL_FROM), directory: read.MAIL_DIRECTORY },
     keyEncryptionKeys: encryptionKeys(read.KEY_ENCRYPTION_KEYS),

@@ -10,24 +10,36 @@ export const normalisedPassword = (password: string): string => password.normali
 export const isTooLongToHash = (password: string): boolean =>
   Buffer.byteLength(password) > MAX_PASSWORD_BYTES;
 
-const KINDS: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [/\p{Lu}/u, 'an uppercase letter'],
-  [/\p{Ll}/u, 'a lowercase letter'],
-  [/\p{Nd}/u, 'a digit'],
-  [/[^\p{L}\p{M}\p{N}]/u, 'a special character'],
-];
+const KINDS = [
+  ['uppercase', /\p{Lu}/u],
+  ['lowercase', /\p{Ll}/u],
+  ['digit', /\p{Nd}/u],
+  ['special', /[^\p{L}\p{M}\p{N}]/u],
+] as const;
 
-/** Every rule of the specification (section 8) that a new password breaks, a message each. */
-export const passwordProblems = (given: string, minLength: number): string[] => {
+/** The rules of the specification (section 8) for a new password, but for its history. */
+export type PasswordRule = 'too_long' | 'too_short' | (typeof KINDS)[number][0];
+
+/** Every rule that a new password breaks. */
+export const brokenRules = (given: string, minLength: number): PasswordRule[] => {
   const password = normalisedPassword(given);
-  const problems = KINDS.filter(([pattern]) => !pattern.test(password)).map(
-    ([, name]) => `the password must have ${name}`,
-  );
-  if ([...password].length < minLength) {
-    problems.unshift(`the password must have at least ${minLength} characters`);
-  }
-  if (isTooLongToHash(password)) {
-    problems.unshift(`the password must have at most ${MAX_PASSWORD_BYTES} bytes in UTF-8`);
-  }
-  return problems;
+  const isShort = [...password].length < minLength;
+  return [
+    ...(isTooLongToHash(password) ? (['too_long'] as const) : []),
+    ...(isShort ? (['too_short'] as const) : []),
+    ...KINDS.filter(([, pattern]) => !pattern.test(password)).map(([rule]) => rule),
+  ];
+};
+
+/** The same, a message each. */
+export const passwordProblems = (given: string, minLength: number): string[] => {
+  const messages: Readonly<Record<PasswordRule, string>> = {
+    too_long: `at most ${MAX_PASSWORD_BYTES} bytes in UTF-8`,
+    too_short: `at least ${minLength} characters`,
+    uppercase: 'an uppercase letter',
+    lowercase: 'a lowercase letter',
+    digit: 'a digit',
+    special: 'a special character',
+  };
+  return brokenRules(given, minLength).map((rule) => `the password must have ${messages[rule]}`);
 };

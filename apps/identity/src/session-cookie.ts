@@ -1,7 +1,7 @@
 import { parse } from 'cookie';
 import type { CookieOptions, Request } from 'express';
 
-interface SessionCookie {
+export interface OwnCookie {
   readonly name: string;
   readonly options: CookieOptions;
   /** What a request brings. */
@@ -9,14 +9,21 @@ interface SessionCookie {
 }
 
 /**
- * The cookie of the web session; its value is the session's secret. Outside local mode no other host, and
- * nobody without TLS, can set or read it (`__Host-`, RFC 6265bis).
+ * A cookie that scripts cannot read. Outside local mode no other host, and nobody without TLS, can set or
+ * read it (`__Host-`, RFC 6265bis).
  */
-export const sessionCookie = ({ isLocal }: { readonly isLocal: boolean }): SessionCookie => {
-  const name = isLocal ? 'session' : '__Host-session';
+export const ownCookie = (
+  plainName: string,
+  { isLocal }: { readonly isLocal: boolean },
+): OwnCookie => {
+  const name = isLocal ? plainName : `__Host-${plainName}`;
   return {
     name,
     options: { httpOnly: true, sameSite: 'lax', secure: !isLocal, path: '/' },
     secretOf: ({ headers }) => parse(headers.cookie ?? '')[name] || null,
   };
 };
+
+/** The cookie of the web session; its value is the session's secret. */
+export const sessionCookie = (config: { readonly isLocal: boolean }): OwnCookie =>
+  ownCookie('session', config);

@@ -4,7 +4,7 @@ import formats from 'ajv-formats';
 import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
 
 interface ObservedResponse extends ServerResponse {
-  readonly locals: { readonly operation?: string };
+  readonly locals: { readonly operation?: string; readonly isPage?: boolean };
 }
 
 export interface AnswerChecker {
@@ -98,9 +98,9 @@ export const createAnswerChecker = (documentOf: () => object): AnswerChecker => 
       } as typeof res.write;
       res.end = function (this: ObservedResponse, ...args: unknown[]) {
         keep(args);
-        const { operation } = res.locals;
+        const { operation, isPage } = res.locals;
         const isHead = res.req.method === 'HEAD';
-        if (operation !== undefined && !isHead && res.statusCode !== 304) {
+        if (operation !== undefined && !isPage && !isHead && res.statusCode !== 304) {
           check(operation, res, Buffer.concat(sent).toString());
         }
         return Reflect.apply(end, this, args);

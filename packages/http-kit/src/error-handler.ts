@@ -1,9 +1,11 @@
-import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { HttpError, unavailable } from './http-error.ts';
 
 export interface ErrorHandlerOptions {
   /** The body of an answer that is not a success, in the app's envelope. */
   render(error: HttpError, req: Request): object;
+  /** Answers with a page, its status is set already; false where the request asks for none. */
+  renderPage?(error: HttpError, req: Request, res: Response): boolean;
   /** Whether an error says that the database does not answer: 503 `database_unavailable`. */
   isDatabaseUnavailable?(error: unknown): boolean;
 }
@@ -52,6 +54,7 @@ export const errorHandler = (options: ErrorHandlerOptions): ErrorRequestHandler 
       if (!res.writableEnded) res.destroy();
       return;
     }
-    res.status(error.status).set(error.headers).json(options.render(error, req));
+    res.status(error.status).set(error.headers);
+    if (!options.renderPage?.(error, req, res)) res.json(options.render(error, req));
   };
 };

@@ -182,6 +182,7 @@ export const mount = <Caller>(
     for (const [id, route] of routes) {
       const remember: RequestHandler = (_req, res, next) => {
         res.locals.operation = id;
+        res.locals.isPage = route.isPage;
         next();
       };
       address[route.method](remember, ...stepsOf(route, options));

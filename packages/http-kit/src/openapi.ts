@@ -153,6 +153,12 @@ const operationOf = (
 const sorted = (schemas: Schemas): Schemas =>
   Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => a.localeCompare(b, 'en')));
 
+/** Those of pages alone have nothing to stand for. */
+const tagsOf = (groups: RouteGroups): object[] =>
+  Object.entries(groups)
+    .filter(([, table]) => Object.values(table).some(({ isPage }) => !isPage))
+    .map(([name]) => ({ name }));
+
 /** The OpenAPI 3.1 document of an app, from the same tables that its router is made of. */
 export const openapi = (groups: RouteGroups, options: DocumentOptions): object => {
   flatten(groups);
@@ -160,7 +166,8 @@ export const openapi = (groups: RouteGroups, options: DocumentOptions): object =
   const paths: Record<string, Record<string, object>> = {};
   for (const [tag, table] of Object.entries(groups)) {
     for (const named of Object.entries(table)) {
-      const { path, method } = named[1];
+      const { path, method, isPage } = named[1];
+      if (isPage) continue;
       paths[path] = { ...paths[path], [method]: operationOf(named, tag, options, schemas) };
     }
   }
@@ -173,7 +180,7 @@ export const openapi = (groups: RouteGroups, options: DocumentOptions): object =
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: Object.keys(groups).map((name) => ({ name })),
+    tags: tagsOf(groups),
     paths,
     components: {
       schemas: sorted(schemas),

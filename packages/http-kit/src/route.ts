@@ -103,6 +103,8 @@ export interface RouteEntry extends Declared<string | readonly string[], Respons
   handler?(input: never): Promise<Reply> | Reply;
   /** Where another framework answers: it does its own parsing and checks. */
   readonly forward?: RequestHandler;
+  /** A page for people: no part of the OpenAPI document, which is for programs. */
+  readonly isPage?: boolean;
 }
 
 /** Operation id -> route. */

@@ -81,7 +81,7 @@ test('links lead to the pages, and the verification to identity itself', () => {
   const link = (kind: MailKind): string =>
     (links[kind] as (mail: object) => string)({ ...mail, kind, data: data[kind] });
   expect(kinds.map(link)).toEqual([
-    'https://id.test/api/auth/email/verify?token=token',
+    'https://id.test/email/verify?token=token',
     'https://app.test/password/reset?token=token&email=a%2Bb%40example.test',
     'https://app.test/password/forgot',
     'https://app.test/password/forgot',

@@ -1,3 +1,4 @@
+import { escaped } from '../html.ts';
 import type { MailText } from './texts/texts.ts';
 
 /** Everything that a mail shows, in one language. */
@@ -8,17 +9,6 @@ export interface Page {
   readonly copyTheAddress: string;
   readonly whyThisMail: string;
 }
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Text in HTML, in an element or in a quoted attribute. */
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
 
 /** What a person wrote cannot begin a line of its own. */
 const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');

@@ -18,8 +18,7 @@ const address = (base: string, path: string, query: Record<string, string> = {})
 export const mailLinks = ({ issuer, pages }: LinkTargets): LinkOf => {
   const newPassword = (): string => address(pages, '/password/forgot');
   return {
-    email_verification: ({ data: { token } }) =>
-      address(issuer, '/api/auth/email/verify', { token }),
+    email_verification: ({ data: { token } }) => address(issuer, '/email/verify', { token }),
     password_reset: ({ to, data: { token } }) =>
       address(pages, '/password/reset', { token, email: to }),
     password_changed: newPassword,

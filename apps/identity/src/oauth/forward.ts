@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 
-interface Refusal {
+export interface Refusal {
   readonly error: string;
   readonly error_description?: string;
 }
 
-const isRefusal = (status: number, body: unknown): body is Refusal =>
+export const isRefusal = (status: number, body: unknown): body is Refusal =>
   status >= 400 && typeof body === 'object' && body !== null && 'error' in body;
 
 /** Both kinds of client can read it: `{error, error_description}` and `{success, message}` (decision B1). */

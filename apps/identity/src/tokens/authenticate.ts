@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import { type AccessTokenClaims, keyIdOf, verifyAccessToken } from './access-token.ts';
 import type { Caller, UserCaller } from './caller.ts';
-import { clientOfToken, renewableUserOfToken, usersOfTokens } from './records.ts';
+import { clientOfToken, renewableUserOfToken, userOfSession, usersOfTokens } from './records.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 const SCHEME = /^bearer +([\w.~+/-]+=*)$/i;
@@ -63,7 +63,21 @@ export class Authentication {
     return caller;
   }
 
-  async #user(token: string): Promise<Caller | undefined> {
+  /**
+   * The user behind the secret of a web session's cookie; undefined when it admits nobody. For pages, which
+   * keep forged requests out: a route that asked for no more than a cookie would let them in.
+   */
+  ofSession(secret: string): Promise<UserCaller | undefined> {
+    return userOfSession(this.#pool, hash('sha256', secret, 'buffer'));
+  }
+
+  /** The user whose sign-in waits for its second factor, by the token of that; undefined otherwise. */
+  async ofPendingSignIn(token: string): Promise<UserCaller | undefined> {
+    const user = await this.#user(token);
+    return user?.restriction === 'two_factor_required' ? user : undefined;
+  }
+
+  async #user(token: string): Promise<UserCaller | undefined> {
     const claims = await this.#genuine(token);
     if (!claims || claims.exp <= Date.now() / 1000) return undefined;
     return this.#userOfToken(claims.jti);

@@ -31,6 +31,8 @@ export interface UserCaller extends Credential {
   readonly email: string | null;
   readonly firstName: string;
   readonly lastName: string;
+  /** The language that they read. */
+  readonly locale: string;
   readonly isSystemAdmin: boolean;
   /** The session that the token hangs on; service accounts have none. */
   readonly sessionId: string | null;

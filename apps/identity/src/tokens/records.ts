@@ -17,6 +17,7 @@ interface Row {
   readonly email: string | null;
   readonly first_name: string;
   readonly last_name: string;
+  readonly locale: string;
   readonly is_system_admin: boolean;
   readonly is_service_account: boolean;
   readonly force_password_change: boolean;
@@ -29,14 +30,13 @@ interface Row {
 }
 
 /**
- * Everything about the caller behind a signed token, in one statement on the pool itself, because it
- * runs on every request. Nothing for a token that is unknown, whose user is inactive, or whose tenant they
- * have left.
+ * Everything about the callers behind credentials, in one statement on the pool itself, because it runs on
+ * every request. Nothing for one whose user is inactive, or whose tenant they have left.
  */
-const CALLERS = `
+const callersBehind = (credentials: string): string => `
   SELECT t.id AS token_id, t.client_id, t.use, t.scopes, t.session_id, t.impersonator_id, t.expires_at,
     t.tenant_id, u.id AS user_id, u.email, u.first_name, u.last_name, u.is_system_admin,
-    u.is_service_account, u.force_password_change, s.pin_pending, v.version,
+    u.locale, u.is_service_account, u.force_password_change, s.pin_pending, v.version,
     (SELECT json_agg(json_build_object('id', n.id, 'slug', n.slug, 'name', n.name, 'plan', n.plan,
         'isActive', n.status = 'active') ORDER BY n.slug)
       FROM identity.memberships own JOIN identity.tenants n ON n.id = own.tenant_id
@@ -46,12 +46,15 @@ const CALLERS = `
         UNION ALL
         SELECT action, effect FROM identity.membership_policies
         WHERE tenant_id = m.tenant_id AND user_id = m.user_id) AS p) AS policies
-  FROM identity.tokens t
+  FROM ${credentials} t
   JOIN identity.users u ON u.id = t.user_id AND u.is_active
   LEFT JOIN identity.sessions s ON s.id = t.session_id
   LEFT JOIN identity.memberships m ON m.tenant_id = t.tenant_id AND m.user_id = t.user_id
   LEFT JOIN identity.policy_versions v ON v.tenant_id = t.tenant_id
   WHERE (t.tenant_id IS NULL OR m.user_id IS NOT NULL)`;
+
+/** Nothing for tokens that are unknown. */
+const CALLERS = callersBehind('identity.tokens');
 
 const IS_CHAIN_ALIVE = 's.ended_at IS NULL AND s.expires_at > now()';
 
@@ -65,6 +68,15 @@ const GOOD_CALLERS = `${CALLERS} AND t.id = ANY($1::uuid[]) AND t.revoked_at IS 
  */
 const RENEWABLE_CALLER = `${CALLERS} AND t.id = $1 AND t.use IN ('login', 'switch')
   AND (t.replaced_by_id IS NOT NULL OR (t.revoked_at IS NULL AND ${IS_CHAIN_ALIVE}))`;
+
+/** A web session stands for a token of its own, in the tenant that its user starts in. */
+const SESSION_CALLER = callersBehind(`(
+  SELECT s.id, 'first-party' AS client_id, 'login' AS use, NULL::text[] AS scopes, s.id AS session_id,
+    NULL::uuid AS impersonator_id, s.expires_at, s.user_id,
+    (SELECT m.tenant_id FROM identity.memberships m WHERE m.user_id = s.user_id
+      ORDER BY m.tenant_id IS NOT DISTINCT FROM o.tenant_id DESC, m.created_at LIMIT 1) AS tenant_id
+  FROM identity.sessions s JOIN identity.users o ON o.id = s.user_id
+  WHERE s.secret_hash = $1 AND ${IS_CHAIN_ALIVE})`);
 
 const restrictionOf = (row: Row): Restriction | null => {
   if (row.use === 'two_factor') return 'two_factor_required';
@@ -80,6 +92,7 @@ const callerOf = (row: Row): UserCaller => {
     email: row.email,
     firstName: row.first_name,
     lastName: row.last_name,
+    locale: row.locale,
     isSystemAdmin: row.is_system_admin,
     tokenId: row.token_id,
     clientId: row.client_id,
@@ -110,6 +123,14 @@ export const usersOfTokens = (pool: Pool): ((tokenId: string) => Promise<UserCal
     );
     return tokenIds.map((id) => good.get(id));
   });
+
+/** The user behind the secret of a web session, given its SHA-256; undefined when it admits nobody. */
+export const userOfSession = async (pool: Pool, hash: Buffer): Promise<UserCaller | undefined> => {
+  const {
+    rows: [row],
+  } = await pool.query<Row>({ name: 'session-caller', text: SESSION_CALLER, values: [hash] });
+  return row && callerOf(row);
+};
 
 /** The user behind a recorded token that may be renewed, expired or not, or that was renewed before. */
 export const renewableUserOfToken = async (

@@ -7,12 +7,24 @@ import type { PasswordsService } from './passwords.service.ts';
 
 const password = verbatim(1000, 0);
 
-const ChangePassword = named(
+export const ChangePassword = named(
   'ChangePassword',
   shape({
     current_password: password,
     new_password: password,
     new_password_confirmation: password,
+  }),
+);
+
+export const ForgotPassword = named('ForgotPassword', shape({ email: email() }));
+
+export const ResetPassword = named(
+  'ResetPassword',
+  shape({
+    token: verbatim(200, 0),
+    email: email(),
+    password,
+    password_confirmation: password,
   }),
 );
 
@@ -48,7 +60,7 @@ export const passwordRoutes = (passwords: PasswordsService): RouteTable => ({
     limit: 'passwordForgot',
     summary: 'Ask for a link to choose a new password',
     description: 'The answer is the same whether or not there is an account with the address.',
-    body: named('ForgotPassword', shape({ email: email() })),
+    body: ForgotPassword,
     responses: { 200: done },
     handler({ body, req, reply }) {
       passwords.forgot(body.email, originOf(req));
@@ -63,15 +75,7 @@ export const passwordRoutes = (passwords: PasswordsService): RouteTable => ({
     limit: 'public',
     summary: 'Choose a new password, with the token of the mail',
     description: 'Ends every session and revokes every token of the account.',
-    body: named(
-      'ResetPassword',
-      shape({
-        token: verbatim(200, 0),
-        email: email(),
-        password,
-        password_confirmation: password,
-      }),
-    ),
+    body: ResetPassword,
     responses: { 200: done },
     problems: { 409: 'The password was changed at the same time' },
     async handler({ body, req, reply }) {

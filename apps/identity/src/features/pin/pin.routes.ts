@@ -5,7 +5,7 @@ import { done, route, success } from '../../http.ts';
 import { originOf } from '../../origin.ts';
 import type { PinService } from './pin.service.ts';
 
-const pin = described(
+export const pin = described(
   matching(/^[0-9]{6}$/, '6 digits', 6),
   'Six digits, neither a run nor a single one repeated',
   '192837',

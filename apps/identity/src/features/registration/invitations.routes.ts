@@ -11,6 +11,17 @@ const Accepted = named(
   }),
 );
 
+export const AcceptInvitation = named(
+  'AcceptInvitation',
+  shape({
+    token: verbatim(200, 0),
+    first_name: optional(text(200)),
+    last_name: optional(text(200)),
+    password: optional(verbatim(1000, 0)),
+    password_confirmation: optional(verbatim(1000, 0)),
+  }),
+);
+
 export const invitationRoutes = (invitations: InvitationsService): RouteTable => ({
   inviteMember: route({
     method: 'post',
@@ -36,16 +47,7 @@ export const invitationRoutes = (invitations: InvitationsService): RouteTable =>
     summary: 'Accept an invitation, with the token of the mail',
     description:
       'Who has an account is made a member of the tenant. Who has none, or one whose address was never confirmed, gives a name and chooses a password; 422 names what is missing. Nobody is signed in by it.',
-    body: named(
-      'AcceptInvitation',
-      shape({
-        token: verbatim(200, 0),
-        first_name: optional(text(200)),
-        last_name: optional(text(200)),
-        password: optional(verbatim(1000, 0)),
-        password_confirmation: optional(verbatim(1000, 0)),
-      }),
-    ),
+    body: AcceptInvitation,
     responses: { 200: success(Accepted) },
     problems: { 403: 'The tenant is suspended', 409: 'The account was made at the same time' },
     async handler({ body, req, reply }) {

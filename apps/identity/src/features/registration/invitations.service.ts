@@ -29,6 +29,14 @@ export interface Acceptance {
   readonly confirmation?: string | undefined;
 }
 
+export interface ShownInvitation {
+  readonly email: string;
+  /** The name of the tenant. */
+  readonly tenant: string;
+  /** What `accept` needs beside the token. */
+  readonly asks: 'nothing' | 'password' | 'name_and_password';
+}
+
 interface Dependencies {
   readonly repository: InvitationsRepository;
   readonly members: MembersService;
@@ -101,6 +109,17 @@ export class InvitationsService {
       throw new HttpError(409, 'conflict', 'The account was made at the same time. Try again.');
     }
     return tenant;
+  }
+
+  /** What an invitation says and asks of its reader, for a page. 422 on `token` where it is good for nothing. */
+  async show(token: string): Promise<ShownInvitation> {
+    const { repository } = this.#use;
+    const invitation = await repository.find(token);
+    if (!invitation) throw invalidInvitation();
+    const { email, tenant } = invitation;
+    const invited = await repository.invited(email);
+    const asks = invited ? (invited.isVerified ? 'nothing' : 'password') : 'name_and_password';
+    return { email, tenant: tenant.name, asks };
   }
 
   /** What makes the person who joins, once everything that they gave is checked and hashed. */

@@ -6,7 +6,7 @@ import { type Caller, done, route, success } from '../../http.ts';
 import { localeOf, originOf } from '../../origin.ts';
 import type { RegistrationService } from './registration.service.ts';
 
-const Register = named(
+export const Register = named(
   'Register',
   shape({
     first_name: text(200),

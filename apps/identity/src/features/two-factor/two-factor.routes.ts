@@ -31,6 +31,14 @@ const Enrolment = named(
   }),
 );
 
+export const Verification = shape({
+  code,
+  trust_device: described(
+    withDefault(bool(), false),
+    'Do not ask for the second factor on this device for a while',
+  ),
+});
+
 const Verified = named(
   'TwoFactorVerified',
   shape({
@@ -95,13 +103,7 @@ export const twoFactorRoutes = (
       summary: 'Give the second factor',
       description:
         'Ends a sign-in that answered `requires_2fa`, and then gives a token and a cookie as that would have. Takes a one-time password or a recovery code; each works once.',
-      body: shape({
-        code,
-        trust_device: described(
-          withDefault(bool(), false),
-          'Do not ask for the second factor on this device for a while',
-        ),
-      }),
+      body: Verification,
       responses: { 200: success(Verified) },
       problems,
       async handler({ caller, body, req, res, reply }) {

@@ -1,5 +1,6 @@
+import { HttpError } from '@tessera/http-kit';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import type { Middleware } from '../forward.ts';
+import { isRefusal, type Middleware } from '../forward.ts';
 
 const FOUND = 302;
 
@@ -19,6 +20,12 @@ export const asBrowserAnswer =
     const cookies = [ctx.response.headers['set-cookie'] ?? []].flat();
     const kept = cookies.filter((cookie) => cookie.startsWith(`${resumeCookie}=`));
     ctx.remove('Set-Cookie');
+    // The app tells a person of it on a page, and a program in JSON.
+    if (ctx.method === 'GET' && isRefusal(ctx.status, ctx.body)) {
+      const { error, error_description: description = error } = ctx.body;
+      ctx.app.emit('server_error', ctx, new HttpError(ctx.status, error, description));
+      return;
+    }
     if (kept.length > 0 && isAboutConsent(ctx as KoaContextWithOIDC)) ctx.set('Set-Cookie', kept);
     if (ctx.status < 300 || ctx.status >= 400) return;
     ctx.status = FOUND;

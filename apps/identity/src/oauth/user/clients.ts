@@ -1,4 +1,5 @@
 import type { Adapter, AdapterPayload, Client } from 'oidc-provider';
+import type { Database } from '../../database.ts';
 import type { OAuthClient } from '../../generated/prisma/client.ts';
 import { absentModel } from '../absent-model.ts';
 import { ownSecretMetadata, secretMetadata } from '../client-secrets.ts';
@@ -26,14 +27,20 @@ const metadataOf = ({ secretHash, redirectUris, ...client }: OAuthClient): Adapt
     : { token_endpoint_auth_method: 'none' }),
 });
 
+/** A user-facing client; null where there is none with this id, or it is disabled. */
+export const findClient = async (
+  db: Pick<Database, 'oAuthClient'>,
+  clientId: string,
+): Promise<OAuthClient | null> =>
+  CLIENT_ID.test(clientId)
+    ? db.oAuthClient.findUnique({ where: { clientId, disabledAt: null } })
+    : null;
+
 /** Looks user-facing clients up. One without an address to return to cannot take part yet. */
 export const clientStore: Adapter = {
   ...absentModel,
   async find(clientId) {
-    if (!CLIENT_ID.test(clientId)) return undefined;
-    const client = await current().db.oAuthClient.findUnique({
-      where: { clientId, disabledAt: null },
-    });
+    const client = await findClient(current().db, clientId);
     return client && client.redirectUris.length > 0 ? metadataOf(client) : undefined;
   },
 };

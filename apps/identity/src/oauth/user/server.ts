@@ -7,6 +7,7 @@ import { challengeOf, type Handle, handledBy, type Shapes } from '../forward.ts'
 import { browserRequest, providerRequest } from '../request.ts';
 import { authorizeRequest } from './authorize-request.ts';
 import { asBrowserAnswer } from './browser-answer.ts';
+import { findClient } from './clients.ts';
 import { Consents } from './consents.ts';
 import { type Current, nothingUnheard, within } from './current.ts';
 import { inOneTransaction } from './exchange.ts';
@@ -25,6 +26,13 @@ const tokenParameters = [
   ...['client_id', 'client_secret', 'grant_type'],
   ...['code', 'code_verifier', 'redirect_uri', 'refresh_token'],
 ];
+
+/** An application that sends its users here. */
+export interface Application {
+  readonly name: string;
+  /** Where the browser goes in the end. */
+  readonly redirectUri: string;
+}
 
 interface Made {
   /** The keys that it was made with. */
@@ -55,6 +63,17 @@ export class AuthorizationServer {
     const { url, returnTo } = authorizeRequest(issuer, req.originalUrl);
     await this.#handle(browserRequest(req, issuer, url), { req, res, next }, { returnTo });
   };
+
+  /** Whose authorization request an address is, where the client and its redirect URI are genuine. */
+  async applicationOf(address: string): Promise<Application | null> {
+    const { searchParams } = new URL(address);
+    const [clientId = '', redirectUri = ''] = ['client_id', 'redirect_uri'].map(
+      (name) => searchParams.get(name) ?? '',
+    );
+    const client = await findClient(this.#database, clientId);
+    if (!client?.redirectUris.includes(redirectUri)) return null;
+    return { name: client.name, redirectUri };
+  }
 
   /** `GET /oauth/authorize/{uid}`: takes a request up again that waited for consent. */
   readonly resume: RequestHandler = async (req, res, next) => {

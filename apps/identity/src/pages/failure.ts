@@ -1,0 +1,50 @@
+import type { HttpError } from '@tessera/http-kit';
+import type { Request, Response } from 'express';
+import { html } from '../html.ts';
+import { link } from './form.ts';
+import { type Brand, sendPage } from './layout.ts';
+import type { Texts } from './texts/texts.ts';
+import { readerOf } from './visit.ts';
+
+/** Who asks for a page: a browser, which names HTML first. What lies below `/api` is for programs. */
+const asksForPage = (req: Request, res: Response): boolean =>
+  res.locals.isPage === true ||
+  (!req.path.startsWith('/api/') && req.accepts(['json', 'html']) === 'html');
+
+const whatHappened = ({ status, code, headers }: HttpError, texts: Texts): string => {
+  const { failure, alerts, problems } = texts;
+  if (status === 429) return alerts.tooMany(Number(headers['Retry-After'] ?? 60));
+  if (status === 422) return problems.token;
+  if (status === 404) return failure.notFound;
+  if (status === 405) return failure.notAllowed;
+  if (status === 403) return code === 'tenant_suspended' ? alerts.suspended : failure.forbidden;
+  if (status === 503) return failure.unavailable;
+  return status >= 500 ? failure.internal : failure.badRequest;
+};
+
+/** What went wrong as a page, for whoever asks for pages; tells whether that is so. */
+export const renderFailure =
+  (brand: Brand) =>
+  (error: HttpError, req: Request, res: Response): boolean => {
+    if (!asksForPage(req, res)) return false;
+    res.locals.isPage = true;
+    const reader = readerOf(req);
+    const { failure, back } = reader.texts;
+    // The standard's words are for who runs the application: in English, in all languages.
+    const details =
+      error.status === 400 && html`<p class="hint" lang="en">${error.code}: ${error.message}</p>`;
+    const reference =
+      error.status >= 500 &&
+      html`<p class="hint">${failure.reference}: ${String(res.get('X-Request-Id'))}</p>`;
+    sendPage(
+      res,
+      reader,
+      {
+        title: error.status === 429 ? failure.tooMany : failure.title,
+        lead: whatHappened(error, reader.texts),
+        body: [details, reference, error.status !== 400 && link('/sign-in', back)],
+      },
+      brand,
+    );
+    return true;
+  };

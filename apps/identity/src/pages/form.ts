@@ -1,0 +1,124 @@
+import { type Content, type Html, html } from '../html.ts';
+import type { Texts } from './texts/texts.ts';
+import type { Visit } from './visit.ts';
+
+/** What fields are called, here and in the JSON that programs send. */
+export type FieldName = keyof Texts['labels'];
+
+/** A form as it was sent, and what is wrong with it. */
+export interface FormState {
+  readonly values: Readonly<Record<string, string | undefined>>;
+  /** By field, in the reader's language. */
+  readonly errors: Readonly<Partial<Record<FieldName, readonly string[]>>>;
+  /** What is wrong with the whole of it. */
+  readonly alert?: string | undefined;
+  /** Of the answer; 200 before the form is sent. */
+  readonly status: number;
+}
+
+export const emptyForm: FormState = { values: {}, errors: {}, status: 200 };
+
+/** A field as a page declares it. */
+export interface FieldSpec {
+  readonly name: FieldName;
+  readonly type?: 'text' | 'email' | 'password';
+  /** WHATWG HTML section 4.10.18.7; for password managers and for who types with difficulty. */
+  readonly autocomplete: string;
+  readonly inputmode?: 'numeric' | 'email';
+  readonly hint?: string | undefined;
+  readonly maxlength?: number;
+  /** What stands in it at first. */
+  readonly value?: string | undefined;
+}
+
+const describedBy = (ids: readonly (string | false | undefined)[]): Content => {
+  const known = ids.filter(Boolean).join(' ');
+  return known !== '' && html` aria-describedby="${known}"`;
+};
+
+const field = (visit: Visit, form: FormState, spec: FieldSpec, hasFocus: boolean): Html => {
+  const { name, type = 'text', autocomplete, inputmode, hint, maxlength = 1000 } = spec;
+  const errors = form.errors[name] ?? [];
+  const isWrong = errors.length > 0;
+  // What is secret goes one way only.
+  const isSecret = type === 'password' || name === 'code';
+  const value = isSecret ? undefined : (form.values[name] ?? spec.value);
+  return html`<div class="field">
+<label for="${name}">${visit.texts.labels[name]}</label>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${maxlength}" required${
+    inputmode !== undefined && html` inputmode="${inputmode}"`
+  }${type === 'email' && html` autocapitalize="none" spellcheck="false"`}${
+    value !== undefined && html` value="${value}"`
+  }${isWrong && html` aria-invalid="true"`}${describedBy([
+    isWrong && `${name}-error`,
+    hint !== undefined && `${name}-hint`,
+  ])}${hasFocus && html` autofocus`}>
+${isWrong && html`<ul class="error" id="${name}-error">${errors.map((error) => html`<li>${error}</li>`)}</ul>`}
+${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+</div>`;
+};
+
+/** The fields of a form; the first that is wrong, or else the first that is empty, has the focus. */
+export const fields = (visit: Visit, form: FormState, specs: readonly FieldSpec[]): Html => {
+  const isFilled = ({ name, type, value }: FieldSpec): boolean =>
+    type !== 'password' && (form.values[name] ?? value ?? '') !== '';
+  const focus =
+    specs.find(({ name }) => form.errors[name] !== undefined) ??
+    specs.find((spec) => !isFilled(spec));
+  return html`${specs.map((spec) => field(visit, form, spec, spec === focus))}`;
+};
+
+export const checkbox = (form: FormState, name: string, label: string): Html =>
+  html`<label class="choice"><input type="checkbox" name="${name}" value="true"${
+    form.values[name] === 'true' && html` checked`
+  }> <span>${label}</span></label>`;
+
+/** What has happened, or what is wrong with the whole form. */
+export const message = ({ texts, query }: Visit, form: FormState): Content => {
+  if (form.alert !== undefined) {
+    return html`<div class="notice wrong" role="alert">${form.alert}</div>`;
+  }
+  const { notices } = texts;
+  const notice = query.notice ?? '';
+  const isKnown = (name: string): name is keyof typeof notices => Object.hasOwn(notices, name);
+  return isKnown(notice) && html`<div class="notice" role="status">${notices[notice]}</div>`;
+};
+
+interface FormOptions {
+  /** Unless given, the page itself. */
+  readonly action?: string;
+  readonly submit: string;
+  readonly content?: Content;
+  /** What is sent when it is this button that was pressed. */
+  readonly decision?: readonly [name: string, value: string];
+  /** Beside the button. */
+  readonly beside?: Content;
+}
+
+/** The page itself, with what it was called with. */
+const sameAddress = ({ req, query }: Visit): string => {
+  const { notice: _, ...rest } = query;
+  return `${req.path}?${new URLSearchParams(rest)}`;
+};
+
+/** A form of a visit, which can prove to come from there. */
+export const formOf = (visit: Visit, state: FormState, options: FormOptions): Html => {
+  const { action = sameAddress(visit), submit, content, decision, beside } = options;
+  return html`${message(visit, state)}
+<form method="post" action="${action}" novalidate>
+<input type="hidden" name="form_token" value="${visit.token}">
+${content}
+<div class="actions"><button type="submit"${
+    decision !== undefined && html` name="${decision[0]}" value="${decision[1]}"`
+  }>${submit}</button>${beside}</div>
+</form>`;
+};
+
+/** A link below a form, with a question before it. */
+export const link = (address: string, text: string, question?: string): Html =>
+  html`<p class="below">${question !== undefined && html`${question} `}<a href="${address}">${text}</a></p>`;
+
+export const signOutForm = (visit: Visit): Html => html`<form method="post" action="/sign-out">
+<input type="hidden" name="form_token" value="${visit.token}">
+<button type="submit" class="plain">${visit.texts.signedIn.signOut}</button>
+</form>`;

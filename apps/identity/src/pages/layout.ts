@@ -1,0 +1,105 @@
+import type { Response } from 'express';
+import type { Config } from '../config.ts';
+import { type Content, type Html, html } from '../html.ts';
+import { assets } from './assets.ts';
+import { languages } from './texts/texts.ts';
+import type { Reader, Visit } from './visit.ts';
+
+/** A page without what all of them have. */
+export interface View {
+  readonly title: string;
+  readonly lead?: Content;
+  readonly body?: Content;
+  /** Where its form may lead to in the end, beyond this service: an address of a client. */
+  readonly leadsTo?: string | undefined;
+  /** Whether something that was entered is wrong. */
+  readonly hasErrors?: boolean;
+}
+
+export type Brand = Pick<Config, 'brandName' | 'idleSignOut'>;
+
+/** Four tiles; their colours are the style sheet's. */
+const mark = html`<svg class="mark" viewBox="0 0 24 24" width="32" height="32" aria-hidden="true" focusable="false"><rect x="1" y="1" width="10" height="10" rx="2.5"/><rect x="13" y="1" width="10" height="10" rx="2.5"/><rect x="1" y="13" width="10" height="10" rx="2.5"/><rect x="13" y="13" width="10" height="10" rx="5"/></svg>`;
+
+const languageSwitch = ({ req, query, language: current, texts }: Reader): Html => {
+  const links = languages.map(({ language, name }) => {
+    const address = `${req.path}?${new URLSearchParams({ ...query, ui_locales: language })}`;
+    const isCurrent = language === current;
+    return html`<li><a href="${address}" lang="${language}" hreflang="${language}"${isCurrent && html` aria-current="true"`}>${name}</a></li>`;
+  });
+  return html`<nav aria-label="${texts.language}"><ul class="languages">${links}</ul></nav>`;
+};
+
+/** Asks who has been away for a while whether they are still there; opened by the script, and only then. */
+const idleDialog = ({ texts: { idle }, token }: Visit, seconds: number): Html => html`
+<dialog id="idle" class="card" role="alertdialog" aria-labelledby="idle-title" aria-describedby="idle-lead" data-seconds="${seconds}">
+<h2 id="idle-title">${idle.title}</h2>
+<p id="idle-lead">${idle.lead} <span id="idle-left"></span></p>
+<form method="post" action="/sign-out?reason=idle">
+<input type="hidden" name="form_token" value="${token}">
+<button type="button" id="idle-stay">${idle.stay}</button>
+<button type="submit" class="plain">${idle.leave}</button>
+</form>
+</dialog>
+<script src="${assets.script.address}" defer></script>`;
+
+const isVisit = (reader: Reader | Visit): reader is Visit => 'token' in reader;
+
+const documentOf = (
+  reader: Reader | Visit,
+  view: View,
+  { brandName, idleSignOut }: Brand,
+): Html => {
+  const { language, texts } = reader;
+  const isWatched = isVisit(reader) && reader.user !== null && idleSignOut > 0;
+  return html`<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${view.hasErrors && `${texts.error}: `}${view.title} – ${brandName}</title>
+<link rel="icon" href="${assets.icon.address}" type="image/svg+xml">
+<link rel="stylesheet" href="${assets.style.address}">
+</head>
+<body>
+<header class="brand">${mark}<span>${brandName}</span></header>
+<main class="card">
+<h1>${view.title}</h1>
+${view.lead !== undefined && html`<p class="lead">${view.lead}</p>`}
+${view.body}
+</main>
+<footer>${languageSwitch(reader)}</footer>
+${isWatched && idleDialog(reader, idleSignOut)}
+</body>
+</html>
+`;
+};
+
+/**
+ * What a form may lead to: browsers hold every redirect that follows it against the policy too, so the
+ * client that a sign-in ends at has to stand there. IPv6 addresses cannot be written in it.
+ */
+const formSource = (address: string): string => {
+  const { protocol, origin, hostname } = new URL(address);
+  const isWeb = protocol === 'https:' || protocol === 'http:';
+  return isWeb && !hostname.startsWith('[') ? origin : protocol;
+};
+
+const policyOf = ({ leadsTo }: View): string =>
+  [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "img-src 'self' data:",
+    `form-action 'self'${leadsTo === undefined ? '' : ` ${formSource(leadsTo)}`}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ');
+
+/** Answers with a page; the other security headers are those of every answer. */
+export const sendPage = (res: Response, reader: Reader | Visit, view: View, brand: Brand): void => {
+  res.set('Content-Security-Policy', policyOf(view)).vary('Accept-Language').type('html');
+  res.send(documentOf(reader, view, brand).markup);
+};

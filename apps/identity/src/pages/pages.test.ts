@@ -1,0 +1,330 @@
+import type { Test } from 'supertest';
+import { cookieValueOf, setCookieOf } from '../testing/cookies.ts';
+import { startIdentity, type TestIdentity } from '../testing/identity.ts';
+import { PASSWORD } from '../testing/population.ts';
+
+const ISSUER = 'https://identity.test';
+
+let identity: TestIdentity;
+beforeAll(async () => {
+  identity = await startIdentity({ REGISTRATION_ENABLED: 'true' });
+});
+afterAll(() => identity.stop());
+
+interface OpenForm {
+  readonly token: string;
+  readonly cookie: string;
+}
+
+/** Opens a page as a browser does: what its form carries, and the cookies that go with it. */
+const open = async (path: string, cookies = ''): Promise<OpenForm> => {
+  const answer = await identity.http.get(path).set('cookie', cookies);
+  const token = /name="form_token" value="([^"]+)"/.exec(answer.text)?.[1] ?? '';
+  const visitor = cookieValueOf(answer, '__Host-visitor');
+  const fresh = visitor === undefined ? '' : `__Host-visitor=${visitor}`;
+  return { token, cookie: [cookies, fresh].filter(Boolean).join('; ') };
+};
+
+const send = (path: string, { token, cookie }: OpenForm, fields: Record<string, string>): Test =>
+  identity.http
+    .post(path)
+    .redirects(0)
+    .set({ cookie, 'sec-fetch-site': 'same-origin' })
+    .type('form')
+    .send({ form_token: token, ...fields });
+
+/** The cookie of a session that was opened at the page. */
+const signIn = async (email: string | null): Promise<string> => {
+  const form = await open('/sign-in');
+  const answer = await send('/sign-in', form, { email: email ?? '', password: PASSWORD });
+  expect(answer.status).toBe(303);
+  return `${form.cookie}; __Host-session=${cookieValueOf(answer, '__Host-session')}`;
+};
+
+describe('the sign-in page', () => {
+  test('opens a session and sends the browser on', async () => {
+    const user = await identity.people.user();
+    const form = await open('/sign-in');
+    const answer = await send('/sign-in', form, { email: user.email ?? '', password: PASSWORD });
+    expect([answer.status, answer.headers.location]).toEqual([303, '/signed-in']);
+    expect(setCookieOf(answer, '__Host-session')).toMatch(
+      /; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    );
+    const cookie = `${form.cookie}; __Host-session=${cookieValueOf(answer, '__Host-session')}`;
+    const page = await identity.http.get('/signed-in').set('cookie', cookie);
+    expect(page.text).toContain(user.email);
+  });
+
+  test('keeps the session cookie only where that is asked for', async () => {
+    const user = await identity.people.user();
+    const given = { email: user.email ?? '', password: PASSWORD, remember: 'true' };
+    const answer = await send('/sign-in', await open('/sign-in'), given);
+    expect(setCookieOf(answer, '__Host-session')).toContain('Max-Age=2592000');
+  });
+
+  test('says that something is wrong, and keeps what was typed but the password', async () => {
+    const answer = await send('/sign-in', await open('/sign-in'), {
+      email: 'nobody@example.test',
+      password: 'Wrong-<password>-1',
+    });
+    expect(answer.status).toBe(401);
+    expect(answer.text).toContain('role="alert"');
+    expect(answer.text).toContain('value="nobody@example.test"');
+    expect(answer.text).not.toContain('Wrong-');
+  });
+
+  test('names the fields that do not fit, and escapes what stands in them', async () => {
+    const answer = await send('/sign-in', await open('/sign-in'), {
+      email: '"><script>alert(1)</script>',
+      password: '',
+    });
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"');
+    expect(answer.text).not.toContain('<script>');
+    expect(answer.text).toMatch(/aria-invalid="true" aria-describedby="email-error" autofocus/);
+  });
+
+  test('is as strict as the JSON route: their sign-ins are counted together', async () => {
+    const limited = await startIdentity({ RATE_LIMIT_LOGIN: '3' });
+    try {
+      const json = { email: 'nobody@example.test', password: 'x' };
+      await limited.http.post('/api/auth/login').send(json);
+      await limited.http.post('/api/auth/login').send(json);
+      expect((await limited.http.post('/sign-in').type('form').send({})).status).toBe(403);
+      const refused = await limited.http.post('/sign-in').type('form').send({});
+      expect(refused.status).toBe(429);
+      expect(refused.headers['retry-after']).toMatch(/^\d+$/);
+      expect(refused.headers['content-type']).toMatch(/^text\/html/);
+      expect(refused.text).toContain('That was too often');
+      expect((await limited.http.post('/api/auth/login').send(json)).status).toBe(429);
+    } finally {
+      await limited.stop();
+    }
+  });
+});
+
+describe('return_to', () => {
+  const authorization = `${ISSUER}/oauth/authorize?client_id=panel`;
+
+  test('leads back to an authorization', async () => {
+    const user = await identity.people.user();
+    const path = `/sign-in?${new URLSearchParams({ return_to: authorization })}`;
+    const given = { email: user.email ?? '', password: PASSWORD };
+    const answer = await send(path, await open(path), given);
+    expect(answer.headers.location).toBe(authorization);
+  });
+
+  test.each([
+    'https://evil.test/oauth/authorize?client_id=panel',
+    `${ISSUER}.evil.test/oauth/authorize?client_id=panel`,
+    `${ISSUER}@evil.test/oauth/authorize?client_id=panel`,
+    `${ISSUER}/oauth/authorize/../../elsewhere?x`,
+    `${ISSUER}/signed-in`,
+    '//evil.test',
+    'javascript:alert(1)',
+    '/oauth/authorize?client_id=panel',
+  ])('is ignored where it is %s', async (elsewhere) => {
+    const user = await identity.people.user();
+    const path = `/sign-in?${new URLSearchParams({ return_to: elsewhere })}`;
+    const given = { email: user.email ?? '', password: PASSWORD };
+    const answer = await send(path, await open(path), given);
+    expect([answer.status, answer.headers.location]).toEqual([303, '/signed-in']);
+  });
+});
+
+describe('a form that another site sends', () => {
+  const given = { email: 'ada@example.test', password: PASSWORD };
+  const post = (headers: Record<string, string>, token: string) =>
+    identity.http
+      .post('/sign-in')
+      .set(headers)
+      .type('form')
+      .send({ form_token: token, ...given });
+
+  test('is refused without its token, and with that of somebody else', async () => {
+    const [form, other] = [await open('/sign-in'), await open('/sign-in')];
+    const here = { cookie: form.cookie, 'sec-fetch-site': 'same-origin' };
+    for (const token of ['', 'x', other.token]) {
+      const answer = await post(here, token);
+      expect([answer.status, setCookieOf(answer, '__Host-session')]).toEqual([403, undefined]);
+    }
+    expect((await post(here, form.token)).status).toBe(401);
+  });
+
+  test.each([
+    [{ 'sec-fetch-site': 'cross-site' }],
+    [{ 'sec-fetch-site': 'same-site' }],
+    [{ 'sec-fetch-site': 'cross-site', origin: ISSUER }],
+    [{ origin: 'https://evil.test' }],
+    [{ origin: 'null' }],
+    [{}],
+  ])('is refused from where it comes: %j', async (headers) => {
+    const { token, cookie } = await open('/sign-in');
+    expect((await post({ cookie, ...headers }, token)).status).toBe(403);
+  });
+
+  test('is taken from our own address where the browser tells no more', async () => {
+    const { token, cookie } = await open('/sign-in');
+    expect((await post({ cookie, origin: ISSUER }, token)).status).toBe(401);
+  });
+
+  test('is refused with a token of before the sign-in', async () => {
+    const before = await open('/sign-in');
+    const session = await signIn((await identity.people.user()).email);
+    const cookie = `${before.cookie}; ${session.split('; ').at(-1)}`;
+    const answer = await send('/sign-out', { token: before.token, cookie }, {});
+    expect(answer.status).toBe(403);
+    expect((await identity.http.get('/signed-in').set('cookie', cookie)).status).toBe(200);
+  });
+
+  test('is one of the user where the sealing key has changed since', async () => {
+    const old = `old:${Buffer.alloc(32, 1).toString('base64')}`;
+    const keys = `${process.pid}:${Buffer.alloc(32, 2).toString('base64')},${old}`;
+    const before = await startIdentity({ KEY_ENCRYPTION_KEYS: old });
+    const page = await before.http.get('/sign-in');
+    await before.stop();
+    const after = await startIdentity({ KEY_ENCRYPTION_KEYS: keys });
+    try {
+      const answer = await after.http
+        .post('/sign-in')
+        .set('cookie', `__Host-visitor=${cookieValueOf(page, '__Host-visitor')}`)
+        .set('sec-fetch-site', 'same-origin')
+        .type('form')
+        .send({ form_token: /name="form_token" value="([^"]+)"/.exec(page.text)?.[1], ...given });
+      expect(answer.status).toBe(401);
+    } finally {
+      await after.stop();
+    }
+  });
+});
+
+describe('every page', () => {
+  const pages = ['/sign-in', '/password/forgot', '/register', '/mail-sent', '/signed-out'];
+
+  test.each(pages)('%s runs nothing but its own, is framed and stored by nobody', async (path) => {
+    const { status, headers, text } = await identity.http.get(path);
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers['referrer-policy']).toBe('no-referrer');
+    expect(headers['content-security-policy']).toBe(
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    );
+    expect(text).not.toMatch(/ style=|<style| on\w+=/);
+  });
+
+  test('asks who is not signed in to sign in first', async () => {
+    for (const path of ['/signed-in', '/pin', '/password/change', '/consent/some-request']) {
+      const { status, headers } = await identity.http.get(path).redirects(0);
+      expect([path, status, headers.location]).toEqual([path, 303, '/sign-in']);
+    }
+    const waiting = await identity.http.get('/two-factor').redirects(0);
+    expect(waiting.headers.location).toBe('/sign-in?notice=expired');
+  });
+
+  test('knows its methods', async () => {
+    const { status, headers } = await identity.http.put('/sign-in');
+    expect([status, headers.allow]).toEqual([405, 'GET, POST, HEAD, OPTIONS']);
+    expect((await identity.http.post('/signed-in')).status).toBe(405);
+    expect((await identity.http.head('/sign-in')).status).toBe(200);
+  });
+
+  test('takes forms, and none that are too large', async () => {
+    const json = await identity.http.post('/sign-in').send({ email: 'x' });
+    expect(json.status).toBe(415);
+    const large = await identity.http
+      .post('/sign-in')
+      .type('form')
+      .send({ email: 'x'.repeat(40_000) });
+    expect(large.status).toBe(413);
+    const broken = await identity.http
+      .post('/sign-in')
+      .type('form')
+      .set('content-encoding', 'gzip')
+      .send('x');
+    expect(broken.status).toBe(400);
+  });
+
+  test('stands in no document, which is for programs', () => {
+    expect(Object.keys(identity.document.paths)).not.toContain('/sign-in');
+  });
+});
+
+describe('the language', () => {
+  const languageOf = async (path: string, headers: Record<string, string> = {}) => {
+    const answer = await identity.http.get(path).set(headers);
+    return /<html lang="(\w+)">/.exec(answer.text)?.[1];
+  };
+
+  test('is what the browser asks for, of those that there are', async () => {
+    expect(await languageOf('/sign-in', { 'accept-language': 'de-AT,de;q=0.9,en;q=0.5' })).toBe(
+      'de',
+    );
+    expect(await languageOf('/sign-in', { 'accept-language': 'fr' })).toBe('en');
+  });
+
+  test('is what the application asks for, before that', async () => {
+    const return_to = `${ISSUER}/oauth/authorize?client_id=panel&ui_locales=fr%20hu-HU`;
+    const path = `/sign-in?${new URLSearchParams({ return_to })}`;
+    expect(await languageOf(path, { 'accept-language': 'de' })).toBe('hu');
+  });
+
+  test('is what somebody chose, from then on', async () => {
+    const answer = await identity.http.get('/sign-in?ui_locales=hu');
+    expect(answer.text).toContain('<html lang="hu">');
+    const cookie = `language=${cookieValueOf(answer, 'language')}`;
+    expect(await languageOf('/password/forgot', { cookie, 'accept-language': 'de' })).toBe('hu');
+  });
+
+  test('is the user’s own once they are signed in', async () => {
+    const { id, email } = await identity.people.user();
+    await identity.context.database.user.update({ where: { id }, data: { locale: 'hu' } });
+    const cookie = await signIn(email);
+    expect(await languageOf('/signed-in', { cookie, 'accept-language': 'de' })).toBe('hu');
+  });
+});
+
+describe('failures', () => {
+  test('are pages for browsers and JSON for programs', async () => {
+    const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const page = await identity.http.get('/oauth/authorize?client_id=nobody').set(browser);
+    expect([page.status, page.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8']);
+    expect(page.headers['content-security-policy']).toContain("style-src 'self'");
+    expect(page.text).toContain('invalid_');
+    const json = await identity.http.get('/oauth/authorize?client_id=nobody');
+    expect(json.body).toMatchObject({ success: false, error: expect.stringContaining('invalid') });
+    const secret = await identity.http.get('/oauth/authorize?client_secret=x').set(browser);
+    expect([secret.status, secret.headers['content-type']]).toEqual([
+      400,
+      'text/html; charset=utf-8',
+    ]);
+    expect((await identity.http.get('/nowhere').set(browser)).text).toContain('<!doctype html>');
+    expect((await identity.http.get('/api/nowhere').set(browser)).body.error).toBe('not_found');
+  });
+});
+
+describe('with a front end of one’s own', () => {
+  test('the sign-in page leads there, and what authorizations lead to stays', async () => {
+    const other = await startIdentity({ FRONTEND_LOGIN_URL: 'https://app.test/login?from=id' });
+    try {
+      const return_to = `${ISSUER}/oauth/authorize?client_id=panel`;
+      const { status, headers } = await other.http
+        .get('/sign-in')
+        .query({ return_to })
+        .redirects(0);
+      expect([status, headers.location]).toEqual([
+        303,
+        `https://app.test/login?${new URLSearchParams({ from: 'id', return_to })}`,
+      ]);
+      expect((await other.http.get('/pin').redirects(0)).status).toBe(303);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test('registration is there only where it is open', async () => {
+    const closed = await startIdentity();
+    expect((await closed.http.get('/register')).status).toBe(404);
+    await closed.stop();
+  });
+});

@@ -1,0 +1,34 @@
+import type { RouteTable } from '@tessera/http-kit';
+import type { Context } from '../context.ts';
+import { signInCookies } from '../features/sign-in/sign-in.cookies.ts';
+import { assetRoutes } from './assets.ts';
+import { consentPage } from './consent.page.ts';
+import { ForgeryGuard } from './forgery.ts';
+import { routesOf } from './page.ts';
+import { passwordPages } from './password.pages.ts';
+import { registrationPages } from './registration.pages.ts';
+import { sessionPages } from './session.pages.ts';
+import { signInPages } from './sign-in.pages.ts';
+
+/**
+ * The pages for people, made of the same services as the JSON routes. With FRONTEND_LOGIN_URL the sign-in
+ * page leads there; the others stay, since authorizations and mails lead to them.
+ */
+export const pageRoutes = (context: Context): RouteTable => {
+  const { config, authorizationServer } = context;
+  const { minLength } = config.passwords;
+  const cookies = signInCookies(config);
+  const pages = {
+    ...signInPages({ ...context, cookies }),
+    ...sessionPages({ ...context, cookies }),
+    ...passwordPages({ passwords: context.passwords, minLength }),
+    ...registrationPages({ ...context, isOpen: config.registrationEnabled, minLength }),
+    consent: consentPage({ consents: authorizationServer.consents, config }),
+  };
+  const options = {
+    ...{ config, minLength, brand: config },
+    authentication: context.authentication,
+    forgery: new ForgeryGuard(config),
+  };
+  return { ...routesOf(pages, options), ...assetRoutes() };
+};

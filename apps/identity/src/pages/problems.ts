@@ -1,0 +1,60 @@
+import { HttpError } from '@tessera/http-kit';
+import { brokenRules } from '../password-rules.ts';
+import type { FieldName, FormState } from './form.ts';
+import type { Texts } from './texts/texts.ts';
+import type { Visit } from './visit.ts';
+
+/** What a form may be told of, with the form shown once more; anything else is a page of its own. */
+const TOLD_IN_THE_FORM = new Set([401, 403, 409, 422, 429]);
+
+const alertOf = (error: HttpError, { alerts }: Texts): string | undefined => {
+  switch (error.code) {
+    case 'invalid_credentials':
+      return alerts.credentials;
+    case 'rate_limited':
+      return alerts.tooMany(Number(error.headers['Retry-After'] ?? 60));
+    case 'forged_request':
+      return alerts.forged;
+    case 'tenant_suspended':
+      return alerts.suspended;
+    case 'conflict':
+      return alerts.conflict;
+    default:
+      return undefined;
+  }
+};
+
+const isPasswordToSet = (name: string): name is 'password' | 'new_password' =>
+  name === 'password' || name === 'new_password';
+
+/** Services say what is wrong to programs, in English; a page says it again to people. */
+export const stateAfter = (
+  { texts }: Visit,
+  error: unknown,
+  values: FormState['values'],
+  minLength: number,
+): { readonly state: FormState; readonly refusal: HttpError } => {
+  if (!(error instanceof HttpError) || !TOLD_IN_THE_FORM.has(error.status)) throw error;
+  const errorsOf = (name: string): readonly string[] => {
+    const given = values[name] ?? '';
+    if (isPasswordToSet(name) && given !== '') {
+      const { too_short, reused, ...others } = texts.rules;
+      const rules = brokenRules(given, minLength);
+      if (rules.length === 0) return [reused];
+      return rules.map((rule) => (rule === 'too_short' ? too_short(minLength) : others[rule]));
+    }
+    return [
+      Object.hasOwn(texts.problems, name)
+        ? texts.problems[name as FieldName]
+        : texts.problems.other,
+    ];
+  };
+  const named = Object.keys(error.errors ?? {});
+  const isShown = (name: string): name is FieldName => Object.hasOwn(texts.labels, name);
+  const errors = Object.fromEntries(named.filter(isShown).map((name) => [name, errorsOf(name)]));
+  const others = named.filter((name) => !isShown(name)).map((name) => errorsOf(name).join(' '));
+  const alert =
+    alertOf(error, texts) ?? others[0] ?? (named.length > 1 ? texts.alerts.fields : undefined);
+  if (alert === undefined && named.length === 0) throw error;
+  return { state: { values, errors, alert, status: error.status }, refusal: error };
+};

@@ -1,0 +1,131 @@
+import { pin } from '../features/pin/pin.routes.ts';
+import type { PinService } from '../features/pin/pin.service.ts';
+import type { SignInCookies } from '../features/sign-in/sign-in.cookies.ts';
+import type { SignInService } from '../features/sign-in/sign-in.service.ts';
+import { html } from '../html.ts';
+import type { AuthorizationServer } from '../oauth/user/server.ts';
+import type { Restriction } from '../tokens/caller.ts';
+import { fields, formOf, link, message, signOutForm } from './form.ts';
+import { type AnyPage, page } from './page.ts';
+import { Elsewhere, goal, onwards, signedInUser, type Visit } from './visit.ts';
+
+interface Dependencies {
+  readonly signIn: SignInService;
+  readonly pins: PinService;
+  readonly authorizationServer: Pick<AuthorizationServer, 'applicationOf'>;
+  readonly cookies: SignInCookies;
+}
+
+/** Where what is left to do is done. */
+const unfinished: Readonly<Partial<Record<Restriction, string>>> = {
+  pin_required: '/pin',
+  password_change_required: '/password/change',
+};
+
+/** What a signed-in person sees of their session: its PIN, that it is there, and its end. */
+export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
+  const application = ({ returnTo }: Visit) =>
+    returnTo === null ? null : use.authorizationServer.applicationOf(returnTo);
+
+  const pinPage = page({
+    path: '/pin',
+    limit: 'pin',
+    async open(visit) {
+      const user = signedInUser(visit);
+      if (user.restriction !== 'pin_required') throw new Elsewhere(goal(visit));
+      return { user, client: await application(visit) };
+    },
+    view(visit, { client }, form) {
+      const { pin: texts } = visit.texts;
+      return {
+        title: texts.title,
+        lead: texts.lead,
+        leadsTo: client?.redirectUri,
+        body: [
+          formOf(visit, form, {
+            submit: texts.submit,
+            content: fields(visit, form, [
+              {
+                ...{ name: 'pin', type: 'password', autocomplete: 'off' },
+                ...{ inputmode: 'numeric', maxlength: 6 },
+              },
+            ]),
+          }),
+          signOutForm(visit),
+        ],
+      };
+    },
+    form: {
+      fields: { pin },
+      async submit(visit, given, { user }) {
+        await use.pins.verify(user, given.pin, visit.origin);
+        return goal(visit);
+      },
+    },
+  });
+
+  const signedIn = page({
+    path: '/signed-in',
+    open(visit) {
+      const user = signedInUser(visit);
+      const first = user.restriction && unfinished[user.restriction];
+      if (first) throw new Elsewhere(onwards(visit, first));
+      return user;
+    },
+    view(visit, user, form) {
+      const { signedIn: texts } = visit.texts;
+      const who = user.email ?? `${user.firstName} ${user.lastName}`;
+      return {
+        title: texts.title,
+        lead: texts.as(who),
+        body: [
+          message(visit, form),
+          html`<p>${texts.lead}</p>`,
+          signOutForm(visit),
+          link('/password/change', texts.change),
+        ],
+      };
+    },
+  });
+
+  const signOut = page({
+    path: '/sign-out',
+    open(visit) {
+      const { reason } = visit.query;
+      const address = reason === 'idle' ? '/signed-out?reason=idle' : '/signed-out';
+      if (!visit.user) throw new Elsewhere(address);
+      return { user: visit.user, address };
+    },
+    view(visit, _user, form) {
+      const { signOut: texts, signedIn } = visit.texts;
+      return {
+        title: texts.title,
+        lead: texts.lead,
+        body: formOf(visit, form, { submit: signedIn.signOut }),
+      };
+    },
+    form: {
+      fields: {},
+      async submit(visit, _nothing, { user, address }) {
+        await use.signIn.signOut(user, visit.origin);
+        use.cookies.forgetSession(visit.res);
+        return address;
+      },
+    },
+  });
+
+  const signedOut = page({
+    path: '/signed-out',
+    open: () => null,
+    view(visit) {
+      const { signedOut: texts } = visit.texts;
+      return {
+        title: texts.title,
+        lead: visit.query.reason === 'idle' ? texts.idle : texts.lead,
+        body: html`<p><a class="button" href="/sign-in">${texts.again}</a></p>`,
+      };
+    },
+  });
+
+  return { pin: pinPage, signedIn, signOut, signedOut };
+};

@@ -1,0 +1,149 @@
+import type { Config } from '../config.ts';
+import type { SignInCookies } from '../features/sign-in/sign-in.cookies.ts';
+import { Login } from '../features/sign-in/sign-in.schema.ts';
+import type { SignInService } from '../features/sign-in/sign-in.service.ts';
+import { Verification } from '../features/two-factor/two-factor.routes.ts';
+import type { TwoFactorService } from '../features/two-factor/two-factor.service.ts';
+import { html } from '../html.ts';
+import { duration } from '../mail/texts/format.ts';
+import type { AuthorizationServer } from '../oauth/user/server.ts';
+import { ownCookie } from '../session-cookie.ts';
+import type { Authentication } from '../tokens/authenticate.ts';
+import type { UserCaller } from '../tokens/caller.ts';
+import { checkbox, fields, formOf, link } from './form.ts';
+import { type AnyPage, page } from './page.ts';
+import { Elsewhere, goal, onwards, type Visit } from './visit.ts';
+
+interface Dependencies {
+  readonly config: Pick<
+    Config,
+    'isLocal' | 'frontendLoginUrl' | 'registrationEnabled' | 'lifetimes'
+  >;
+  readonly signIn: SignInService;
+  readonly twoFactor: TwoFactorService;
+  readonly authentication: Pick<Authentication, 'ofPendingSignIn'>;
+  readonly authorizationServer: Pick<AuthorizationServer, 'applicationOf'>;
+  readonly cookies: SignInCookies;
+}
+
+/** Whom the application suggests (`login_hint` of OpenID Connect Core). */
+const suggested = ({ returnTo }: Visit): string | undefined =>
+  (returnTo && new URL(returnTo).searchParams.get('login_hint')) || undefined;
+
+/** The way in: address and password, then the second factor where there is one. */
+export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
+  const { config, cookies, authorizationServer } = use;
+  /** Holds the token of a sign-in that waits for its second factor: good for that alone, and briefly. */
+  const pending = ownCookie('pending', config);
+
+  const application = ({ returnTo }: Visit) =>
+    returnTo === null ? null : authorizationServer.applicationOf(returnTo);
+
+  const signIn = page({
+    path: '/sign-in',
+    limit: 'login',
+    async open(visit) {
+      const { frontendLoginUrl } = config;
+      if (frontendLoginUrl !== undefined) {
+        const elsewhere = new URL(frontendLoginUrl);
+        if (visit.returnTo !== null) elsewhere.searchParams.set('return_to', visit.returnTo);
+        throw new Elsewhere(elsewhere.href);
+      }
+      if (visit.user && visit.returnTo === null && visit.req.method === 'GET') {
+        throw new Elsewhere(goal(visit));
+      }
+      return application(visit);
+    },
+    view(visit, client, form) {
+      const { signIn: texts } = visit.texts;
+      return {
+        title: texts.title,
+        lead: client ? texts.to(client.name) : undefined,
+        leadsTo: client?.redirectUri,
+        body: [
+          formOf(visit, form, {
+            submit: texts.submit,
+            content: [
+              fields(visit, form, [
+                {
+                  ...{ name: 'email', type: 'email', autocomplete: 'username' },
+                  value: suggested(visit),
+                },
+                { name: 'password', type: 'password', autocomplete: 'current-password' },
+              ]),
+              html`<div class="row">${checkbox(form, 'remember', texts.remember)}</div>`,
+            ],
+            beside: html`<a href="${onwards(visit, '/password/forgot')}">${texts.forgot}</a>`,
+          }),
+          config.registrationEnabled &&
+            link(onwards(visit, '/register'), texts.register, texts.isNew),
+        ],
+      };
+    },
+    form: {
+      fields: Login.fields,
+      async submit(visit, given) {
+        const result = await use.signIn.signIn(given, cookies.clientOf(visit.req));
+        if ('pendingToken' in result) {
+          const { pendingToken, expiresIn } = result;
+          const options = { ...pending.options, maxAge: expiresIn * 1000 };
+          visit.res.cookie(pending.name, pendingToken, options);
+          return onwards(visit, '/two-factor');
+        }
+        cookies.keep(visit.res, result);
+        return goal(visit);
+      },
+    },
+  });
+
+  /** Whose sign-in waits. */
+  const waiting = async (visit: Visit): Promise<UserCaller> => {
+    const token = pending.secretOf(visit.req);
+    const user = token && (await use.authentication.ofPendingSignIn(token));
+    if (user) return user;
+    throw new Elsewhere(onwards(visit, '/sign-in', { notice: 'expired' }));
+  };
+
+  const twoFactor = page({
+    path: '/two-factor',
+    limit: 'twoFactor',
+    async open(visit) {
+      const [user, client] = [await waiting(visit), await application(visit)];
+      return { user, client };
+    },
+    view(visit, { client }, form) {
+      const { twoFactor: texts, back } = visit.texts;
+      const time = duration(visit.language, config.lifetimes.deviceTrust);
+      return {
+        title: texts.title,
+        lead: texts.lead,
+        leadsTo: client?.redirectUri,
+        body: [
+          formOf(visit, form, {
+            submit: texts.submit,
+            content: [
+              // Recovery codes have letters: no keyboard of digits alone.
+              fields(visit, form, [
+                { name: 'code', autocomplete: 'one-time-code', maxlength: 100 },
+              ]),
+              html`<div class="row">${checkbox(form, 'trust_device', texts.trust(time))}</div>`,
+            ],
+          }),
+          link(onwards(visit, '/sign-in'), back),
+        ],
+      };
+    },
+    form: {
+      fields: Verification.fields,
+      async submit(visit, { code, trust_device: trustDevice }, { user }) {
+        const client = cookies.clientOf(visit.req);
+        const { signedIn } = await use.twoFactor.verify(user, { code, trustDevice }, client);
+        visit.res.clearCookie(pending.name, pending.options);
+        if (signedIn) cookies.keep(visit.res, signedIn);
+        return goal(visit);
+      },
+    },
+  });
+
+  return { signIn, twoFactor };
+};

@@ -1,0 +1,180 @@
+import type { Texts } from './texts.ts';
+import { waiting } from './waiting.ts';
+
+export const de: Texts = {
+  name: 'Deutsch',
+  error: 'Fehler',
+  language: 'Sprache',
+  labels: {
+    email: 'E-Mail-Adresse',
+    password: 'Passwort',
+    password_confirmation: 'Passwort wiederholen',
+    current_password: 'Bisheriges Passwort',
+    new_password: 'Neues Passwort',
+    new_password_confirmation: 'Neues Passwort wiederholen',
+    code: 'Code',
+    pin: 'PIN',
+    first_name: 'Vorname',
+    last_name: 'Nachname',
+    tenant_name: 'Name Ihrer Firma oder Ihres Teams',
+  },
+  problems: {
+    email: 'Geben Sie eine E-Mail-Adresse ein, zum Beispiel ada@example.com.',
+    password: 'Geben Sie ein Passwort ein.',
+    password_confirmation: 'Die beiden Passwörter stimmen nicht überein.',
+    current_password: 'Das bisherige Passwort ist falsch.',
+    new_password: 'Geben Sie ein neues Passwort ein.',
+    new_password_confirmation: 'Die beiden Passwörter stimmen nicht überein.',
+    code: 'Dieser Code ist falsch, abgelaufen oder schon verwendet.',
+    pin: 'Die PIN ist falsch. Sie hat sechs Ziffern.',
+    first_name: 'Geben Sie Ihren Vornamen ein.',
+    last_name: 'Geben Sie Ihren Nachnamen ein.',
+    tenant_name: 'Geben Sie einen Namen ein.',
+    token: 'Dieser Link gilt nicht mehr. Fordern Sie einen neuen an.',
+    other: 'Das passt nicht.',
+  },
+  rules: {
+    too_long: 'Es ist zu lang: höchstens 72 Byte.',
+    too_short: (least) => `Es braucht mindestens ${least} Zeichen.`,
+    uppercase: 'Es braucht einen Großbuchstaben.',
+    lowercase: 'Es braucht einen Kleinbuchstaben.',
+    digit: 'Es braucht eine Ziffer.',
+    special: 'Es braucht ein Sonderzeichen, zum Beispiel ! oder -.',
+    reused: 'Dieses Passwort hatten Sie schon einmal. Wählen Sie ein anderes.',
+  },
+  ruleHint: (least) =>
+    `Mindestens ${least} Zeichen, mit Groß- und Kleinbuchstaben, einer Ziffer und einem Sonderzeichen.`,
+  alerts: {
+    credentials: 'Die E-Mail-Adresse oder das Passwort ist falsch.',
+    tooMany: (seconds) =>
+      `Das waren zu viele Versuche. Wartezeit: ${waiting('de', seconds)}. Versuchen Sie es danach noch einmal.`,
+    forged:
+      'Diese Seite war zu lange offen oder kam nicht von uns. Bitte versuchen Sie es noch einmal.',
+    conflict: 'Gleichzeitig hat sich etwas geändert. Bitte versuchen Sie es noch einmal.',
+    suspended: 'Diese Organisation ist zurzeit gesperrt.',
+    fields: 'Bitte sehen Sie die markierten Felder durch.',
+  },
+  notices: {
+    password_reset: 'Ihr Passwort ist geändert. Melden Sie sich mit dem neuen an.',
+    password_changed: 'Ihr Passwort ist geändert.',
+    email_verified: 'Ihre E-Mail-Adresse ist bestätigt.',
+    invitation_accepted: 'Sie sind jetzt Mitglied. Melden Sie sich an, um zu beginnen.',
+    expired: 'Das hat zu lange gedauert. Bitte melden Sie sich noch einmal an.',
+  },
+  back: 'Zurück zur Anmeldung',
+  signIn: {
+    title: 'Anmelden',
+    to: (client) => `weiter zu ${client}`,
+    remember: 'Auf diesem Gerät angemeldet bleiben',
+    submit: 'Anmelden',
+    forgot: 'Passwort vergessen?',
+    isNew: 'Neu hier?',
+    register: 'Konto anlegen',
+  },
+  twoFactor: {
+    title: 'Bestätigen Sie, dass Sie es sind',
+    lead: 'Geben Sie den 6-stelligen Code Ihrer Authenticator-App oder einen Ihrer Wiederherstellungscodes ein.',
+    trust: (time) => `Diesem Gerät vertrauen: ${time} lang nicht mehr fragen`,
+    submit: 'Weiter',
+  },
+  pin: {
+    title: 'Geben Sie Ihre PIN ein',
+    lead: 'Ihre Sitzung bleibt gesperrt, bis Sie die sechs Ziffern eingeben.',
+    submit: 'Entsperren',
+  },
+  forgot: {
+    title: 'Passwort vergessen?',
+    lead: 'Geben Sie Ihre E-Mail-Adresse ein. Wenn es dazu ein Konto gibt, senden wir Ihnen einen Link, mit dem Sie ein neues Passwort wählen.',
+    submit: 'Link senden',
+  },
+  reset: {
+    title: 'Neues Passwort wählen',
+    lead: (email) => `Für ${email}. Sie werden überall abgemeldet.`,
+    submit: 'Passwort speichern',
+  },
+  change: {
+    title: 'Passwort ändern',
+    lead: 'Ihre anderen Sitzungen enden. Diese geht weiter.',
+    forced: 'Sie müssen ein neues Passwort wählen, bevor es weitergeht.',
+    submit: 'Passwort speichern',
+  },
+  register: {
+    title: 'Konto anlegen',
+    submit: 'Konto anlegen',
+    hasAccount: 'Haben Sie schon ein Konto?',
+  },
+  mailSent: {
+    title: 'Sehen Sie in Ihre Mails',
+    reset:
+      'Wenn es zu dieser Adresse ein Konto gibt, ist eine Mail mit einem Link unterwegs. Der Link gilt einmal.',
+    registration:
+      'Wir haben Ihnen eine Mail gesendet, in der steht, wie es weitergeht. Es kann eine Minute dauern, bis sie ankommt.',
+    verification: 'Wenn diese Adresse auf ihre Bestätigung wartet, ist ein neuer Link unterwegs.',
+    nothing: 'Nichts da? Sehen Sie auch im Spam-Ordner nach.',
+  },
+  verify: {
+    title: 'E-Mail-Adresse bestätigen',
+    lead: 'Noch ein Schritt: Bestätigen Sie, dass diese Adresse Ihnen gehört.',
+    submit: 'Adresse bestätigen',
+    resend: 'Neuen Link senden',
+    resendLead:
+      'Dieser Link gilt nicht mehr. Geben Sie Ihre E-Mail-Adresse ein, um einen neuen zu bekommen.',
+  },
+  invitation: {
+    title: (tenant) => `${tenant} beitreten`,
+    lead: (email) => `Sie sind mit der Adresse ${email} eingeladen.`,
+    choose: 'Wählen Sie ein Passwort für Ihr Konto.',
+    submit: 'Einladung annehmen',
+  },
+  consent: {
+    title: (client) => `${client} bittet um Zugriff`,
+    lead: (client, email) => `Wenn Sie es erlauben, darf ${client} dies als ${email}:`,
+    scopes: {
+      api: 'Alles sehen und ändern, was Sie selbst sehen und ändern dürfen',
+      openid: 'Wissen, dass Sie es sind',
+      profile: 'Ihren Namen, Ihr Bild, Ihre Sprache und Zeitzone sehen',
+      email: 'Ihre E-Mail-Adresse sehen',
+      phone: 'Ihre Telefonnummer sehen',
+      offline_access: 'Dies auch tun, während Sie nicht da sind, bis Sie sich abmelden',
+    },
+    goesTo: (place) => `Danach geht es weiter zu ${place}.`,
+    accept: 'Erlauben',
+    refuse: 'Nicht erlauben',
+  },
+  signedIn: {
+    title: 'Sie sind angemeldet',
+    as: (who) => `Angemeldet als ${who}.`,
+    lead: 'Sie können diese Seite schließen und zu Ihrer Anwendung zurückkehren.',
+    change: 'Passwort ändern',
+    signOut: 'Abmelden',
+  },
+  signOut: {
+    title: 'Abmelden?',
+    lead: 'Damit endet Ihre Sitzung und alles, was mit ihr angemeldet war.',
+  },
+  signedOut: {
+    title: 'Sie sind abgemeldet',
+    lead: 'Bis bald.',
+    idle: 'Sie wurden abgemeldet, weil eine Weile nichts geschehen ist.',
+    again: 'Wieder anmelden',
+  },
+  failure: {
+    title: 'Das hat nicht geklappt',
+    badRequest:
+      'Die Anwendung, die Sie hergeschickt hat, hat einen Fehler gemacht. Gehen Sie zu ihr zurück und versuchen Sie es noch einmal; wenn es wieder geschieht, sagen Sie es denen, die sie betreiben.',
+    forbidden: 'Das dürfen Sie nicht.',
+    notFound: 'Diese Seite gibt es nicht oder nicht mehr.',
+    notAllowed: 'So lässt sich diese Seite nicht verwenden.',
+    tooMany: 'Zu viele Anfragen',
+    unavailable:
+      'Wir können gerade nicht antworten. Bitte versuchen Sie es in einer Minute wieder.',
+    internal: 'Bei uns ist etwas schiefgegangen. Wir haben es notiert.',
+    reference: 'Kennung',
+  },
+  idle: {
+    title: 'Sind Sie noch da?',
+    lead: 'Sie werden abgemeldet, weil eine Weile nichts geschehen ist. Sekunden, die bleiben:',
+    stay: 'Angemeldet bleiben',
+    leave: 'Jetzt abmelden',
+  },
+};

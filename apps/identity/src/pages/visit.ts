@@ -1,0 +1,118 @@
+import type { Request, Response } from 'express';
+import type { Config } from '../config.ts';
+import { isReturnAddress } from '../oauth/user/pages.ts';
+import { localeOf, type Origin, originOf } from '../origin.ts';
+import { ownCookie, sessionCookie } from '../session-cookie.ts';
+import type { Authentication } from '../tokens/authenticate.ts';
+import type { UserCaller } from '../tokens/caller.ts';
+import type { ForgeryGuard } from './forgery.ts';
+import { type Language, languageAmong, type Texts, textsOf } from './texts/texts.ts';
+
+/** Sends the browser elsewhere in the place of a page. */
+export class Elsewhere extends Error {
+  readonly address: string;
+
+  constructor(address: string) {
+    super(`Go to ${address}`);
+    this.address = address;
+  }
+}
+
+/** Who reads a page, as far as the request alone tells. */
+export interface Reader {
+  readonly req: Request;
+  readonly language: Language;
+  readonly texts: Texts;
+  /** Parameters that are given once. */
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** Somebody at a page, and what they came for. */
+export interface Visit extends Reader {
+  readonly res: Response;
+  readonly origin: Origin;
+  /** The authorization request that goes on when they are done; null where there is none. */
+  readonly returnTo: string | null;
+  /** Who is signed in; null where nobody is. */
+  readonly user: UserCaller | null;
+  /** Proves that a form is from this page. */
+  readonly token: string;
+}
+
+/** No secret, and so the same everywhere. */
+const languageCookie = ownCookie('language', { isLocal: true });
+const ONE_YEAR = 365 * 86_400_000;
+
+const queryOf = (req: Request): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(req.query).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  );
+
+const localesAsked = (returnTo: string | null): string =>
+  (returnTo && new URL(returnTo).searchParams.get('ui_locales')) ?? '';
+
+/** What they chose; else what is known of them; else what the application or the browser asks for. */
+const languageOf = (
+  req: Request,
+  known: { readonly user: UserCaller | null; readonly returnTo: string | null },
+): Language =>
+  languageAmong(queryOf(req).ui_locales ?? '') ??
+  languageAmong(languageCookie.secretOf(req) ?? '') ??
+  languageAmong(known.user?.locale ?? '') ??
+  languageAmong(localesAsked(known.returnTo)) ??
+  languageAmong(localeOf(req)) ??
+  'en';
+
+export const readerOf = (
+  req: Request,
+  known: { readonly user: UserCaller | null; readonly returnTo: string | null } = {
+    user: null,
+    returnTo: null,
+  },
+): Reader => {
+  const language = languageOf(req, known);
+  return { req, language, texts: textsOf(language), query: queryOf(req) };
+};
+
+export interface Visits {
+  readonly config: Pick<Config, 'isLocal' | 'issuer'>;
+  readonly authentication: Pick<Authentication, 'ofSession'>;
+  readonly forgery: ForgeryGuard;
+}
+
+export const visitOf = async (use: Visits, req: Request, res: Response): Promise<Visit> => {
+  const { config, authentication, forgery } = use;
+  const secret = sessionCookie(config).secretOf(req);
+  const user = (secret !== null && (await authentication.ofSession(secret))) || null;
+  const { return_to = '', ui_locales } = queryOf(req);
+  const returnTo = isReturnAddress(config.issuer, return_to) ? return_to : null;
+  const reader = readerOf(req, { user, returnTo });
+  if (ui_locales !== undefined) {
+    const { name, options } = languageCookie;
+    res.cookie(name, reader.language, { ...options, maxAge: ONE_YEAR });
+  }
+  const token = forgery.tokenFor(req, res);
+  return { ...reader, res, returnTo, user, token, origin: originOf(req) };
+};
+
+/** The address of another page of the same visit: what they came for goes along. */
+export const onwards = (
+  { returnTo }: Pick<Visit, 'returnTo'>,
+  path: string,
+  query: Readonly<Record<string, string>> = {},
+): string => {
+  const search = new URLSearchParams({ ...query, ...(returnTo && { return_to: returnTo }) });
+  return `${path}${search.size > 0 ? `?${search}` : ''}`;
+};
+
+/** Where a visit leads in the end. */
+export const goal = ({ returnTo }: Visit, notice?: string): string =>
+  returnTo ?? onwards({ returnTo }, '/signed-in', notice === undefined ? {} : { notice });
+
+/** Who is signed in; everybody else is sent to sign in first. */
+export const signedInUser = (visit: Visit): UserCaller => {
+  if (visit.user) return visit.user;
+  throw new Elsewhere(onwards(visit, '/sign-in'));
+};
