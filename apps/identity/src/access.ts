@@ -37,10 +37,10 @@ export const userOf = (caller: Caller): UserCaller => {
   throw new HttpError(403, 'permission_denied', 'A client has no account: this is for users.');
 };
 
-/** The caller as a person on their own behalf: nobody changes how another signs in by acting as them (decision I16). */
+/** The caller as a person: service accounts have no way in of their own to look after. */
 export const personOf = (caller: Caller): UserCaller => {
   const user = userOf(caller);
-  if (user.type === 'user' && user.impersonatorId === null) return user;
+  if (user.type === 'user') return user;
   throw new HttpError(403, 'permission_denied', 'This is for a person who signed in themselves.');
 };
 
@@ -83,9 +83,22 @@ const demandFinished = (caller: UserCaller, { admits = [] }: RouteEntry): void =
   throw new HttpError(403, restriction, unfinished[restriction]);
 };
 
+/** 403: not while acting as another, or nobody may act as that user (decision I16). */
+export const impersonationForbidden = (message: string): HttpError =>
+  new HttpError(403, 'impersonation_forbidden', message);
+
+/** Refuses whoever acts as another user, except where the route says that they may come. */
+const demandOneself = (caller: UserCaller, { admits = [] }: RouteEntry): void => {
+  if (caller.impersonatorId === null || admits.includes('impersonation')) return;
+  throw impersonationForbidden('Nobody does this by acting as another user.');
+};
+
 /** Whether a known caller may use a route: what it needs must be held where it leads (decision I12). */
 export const authorize: Gate<Caller>['authorize'] = (caller, route, req) => {
-  if (caller.type !== 'client') demandFinished(caller, route);
+  if (caller.type !== 'client') {
+    demandOneself(caller, route);
+    demandFinished(caller, route);
+  }
   // The keys of a suspended tenant open nothing (decision I13).
   if (caller.type === 'service_account') activeTenant(caller);
   const tenantId = req.params.tenantId?.toString();

@@ -20,8 +20,8 @@ import type { Caller, Restriction } from './tokens/caller.ts';
 
 export type { Caller };
 
-/** Declares a route of identity. */
-export const route = routesFor<Caller, IdentityPermission, Restriction>();
+/** Declares a route of identity. Whoever acts as another may use only those that admit `impersonation`. */
+export const route = routesFor<Caller, IdentityPermission, Restriction | 'impersonation'>();
 
 const isSuccess = oneOf(true);
 const message = optional(text(1000));

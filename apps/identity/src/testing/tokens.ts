@@ -8,6 +8,8 @@ interface Grant {
   readonly userId: string;
   readonly tenantId?: string | null;
   readonly use?: TokenUse;
+  /** The administrator who acts as the user. */
+  readonly impersonatorId?: string;
 }
 
 /** Issues a recorded token of no session, as any feature does. */
@@ -19,6 +21,7 @@ export const issue = ({ context }: TestIdentity, grant: Grant): Promise<string> 
       sessionId: null,
       clientId: 'tests',
       use: grant.use ?? 'login',
+      impersonatorId: grant.impersonatorId ?? null,
       lifetime: 600,
     }),
   );

@@ -18,6 +18,8 @@ export interface AccessTokenClaims {
   readonly tenant_id?: string;
   /** The session. */
   readonly sid?: string;
+  /** The administrator who acts as `sub` (RFC 8693 section 4.1). */
+  readonly act?: { readonly sub: string };
   readonly token_use: TokenUse;
 }
 

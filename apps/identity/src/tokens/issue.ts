@@ -9,6 +9,8 @@ interface TokenBasis {
   readonly sessionId: string | null;
   readonly clientId: string;
   readonly use: TokenUse;
+  /** The administrator who acts as the user. */
+  readonly impersonatorId?: string | null;
 }
 
 export interface Grant extends TokenBasis {
@@ -34,12 +36,13 @@ export type SignToken = (record: TokenRecord) => Promise<string>;
 
 export const signTokens =
   (keys: SigningKeys, issuer: string): SignToken =>
-  async ({ id, userId, tenantId, sessionId, clientId, use, createdAt, expiresAt }) => {
-    const [iat, exp] = [+createdAt / 1000, +expiresAt / 1000];
+  async ({ id, userId, tenantId, sessionId, clientId, use, impersonatorId, ...times }) => {
+    const [iat, exp] = [+times.createdAt / 1000, +times.expiresAt / 1000];
     const claims = {
       ...{ jti: id, sub: userId, client_id: clientId, iat, exp, token_use: use },
       ...(tenantId && { tenant_id: tenantId }),
       ...(sessionId && { sid: sessionId }),
+      ...(impersonatorId && { act: { sub: impersonatorId } }),
     };
     return signAccessToken(claims, await keys.signing(), issuer);
   };

@@ -58,9 +58,13 @@ const CALLERS = callersBehind('identity.tokens');
 
 const IS_CHAIN_ALIVE = 's.ended_at IS NULL AND s.expires_at > now()';
 
+/** Who acts as another must still be an administrator. */
+const MAY_IMPERSONATE = `(t.impersonator_id IS NULL OR EXISTS (SELECT FROM identity.users a
+  WHERE a.id = t.impersonator_id AND a.is_active AND a.is_system_admin))`;
+
 /** And nothing for one that is revoked, or of a session that has ended. */
 const GOOD_CALLERS = `${CALLERS} AND t.id = ANY($1::uuid[]) AND t.revoked_at IS NULL
-  AND (t.session_id IS NULL OR ${IS_CHAIN_ALIVE})`;
+  AND (t.session_id IS NULL OR ${IS_CHAIN_ALIVE}) AND ${MAY_IMPERSONATE}`;
 
 /**
  * And nothing for one that is never renewed (decision I4). A replaced one is found for as long as it is
@@ -81,7 +85,9 @@ const SESSION_CALLER = callersBehind(`(
 const restrictionOf = (row: Row): Restriction | null => {
   if (row.use === 'two_factor') return 'two_factor_required';
   if (row.pin_pending) return 'pin_required';
-  return row.force_password_change ? 'password_change_required' : null;
+  // An administrator who acts as the user has no password of theirs to change.
+  const isOneself = row.impersonator_id === null;
+  return row.force_password_change && isOneself ? 'password_change_required' : null;
 };
 
 const callerOf = (row: Row): UserCaller => {

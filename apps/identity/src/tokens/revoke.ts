@@ -14,7 +14,11 @@ export type RevocationReason =
   | 'password_reset'
   | 'account_taken_over'
   | 'membership_removed'
-  | 'user_deactivated';
+  | 'key_rotated'
+  | 'key_revoked'
+  | 'service_account_deleted'
+  | 'user_deactivated'
+  | 'administrator_changed';
 
 type Revoked = Extract<News, { type: 'identity.token.revoked' }>;
 
@@ -75,8 +79,8 @@ const lockSessions = async (tx: Transaction, userId: string): Promise<void> => {
 };
 
 /**
- * Revokes every token of a user: in one tenant, or everywhere, and then their sessions end too. What is
- * being issued at the same time is revoked as well.
+ * Revokes every token of a user: in one tenant, or everywhere, and then their sessions end too, and with
+ * them what they do as another user. What is being issued at the same time is revoked as well.
  */
 export const revokeUserTokens = async (
   tx: Transaction,
@@ -87,6 +91,10 @@ export const revokeUserTokens = async (
   await lockSessions(tx, userId);
   if (tenantId === undefined) {
     await tx.session.updateMany({ where: { userId, endedAt: null }, data: { endedAt: now } });
+    await tx.token.updateMany({
+      where: { impersonatorId: userId, revokedAt: null },
+      data: { revokedAt: now },
+    });
   }
   await tx.token.updateMany({
     where: { userId, revokedAt: null, ...(tenantId && { tenantId }) },
@@ -95,7 +103,10 @@ export const revokeUserTokens = async (
   return revoked({ user_id: userId, reason });
 };
 
-/** Ends every session of a user but one, and every token outside of it: there, only `tokenId` stays. */
+/**
+ * Ends every session of a user but one, and every token outside of it, those by which they act as another
+ * included: there, only `tokenId` stays.
+ */
 export const revokeOtherTokens = async (
   tx: Transaction,
   kept: { readonly userId: string; readonly sessionId: string | null; readonly tokenId: string },
@@ -109,9 +120,13 @@ export const revokeOtherTokens = async (
   });
   const ended = await endSessions(tx, { userId, sessionIds: others.map(({ id }) => id) }, reason);
   const loose = await tx.token.updateManyAndReturn({
-    where: { userId, sessionId: null, revokedAt: null, id: { not: tokenId } },
+    where: {
+      OR: [{ userId, sessionId: null }, { impersonatorId: userId }],
+      ...{ revokedAt: null, id: { not: tokenId } },
+    },
     data: { revokedAt: new Date() },
-    select: { id: true },
+    select: { id: true, userId: true },
   });
-  return [...ended, ...loose.map(({ id }) => revoked({ token_id: id, user_id: userId, reason }))];
+  const told = loose.map((token) => revoked({ token_id: token.id, user_id: token.userId, reason }));
+  return [...ended, ...told];
 };

@@ -57,6 +57,7 @@ export const systemPermissions = {
   'identity.users.list': 'List the users of the platform',
   'identity.users.view': 'See a user of the platform',
   'identity.users.update': 'Change a user of the platform',
+  'identity.users.activity.list': 'List and export the activity of all users',
   'identity.users.set_system_admin': 'Make a user a system administrator, or no longer one',
   'identity.users.impersonate': 'Act as another user for an hour',
 } as const;

@@ -1,5 +1,5 @@
 import { PrincipalPayload } from '@tessera/contracts';
-import { bool, named, nullable, shape, text, time, uuid } from '@tessera/fields';
+import { bool, named, nullable, shape, text, time, uuid, verbatim } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { userOf } from '../../access.ts';
 import { route, success } from '../../http.ts';
@@ -15,7 +15,8 @@ const Me = named(
     email: nullable(text(254)),
     name: text(401),
     first_name: text(200),
-    last_name: text(200),
+    // Empty for a service account, which has one name.
+    last_name: verbatim(200, 0),
     is_active: bool(),
     email_verified_at: nullable(time()),
     last_login_at: nullable(time()),
@@ -41,7 +42,7 @@ export const meRoutes = (me: MeService): RouteTable => ({
     method: 'get',
     path: '/api/me',
     permission: 'authenticated',
-    admits: ['password_change_required'],
+    admits: ['password_change_required', 'impersonation'],
     summary: 'One’s own account',
     responses: { 200: success(Me) },
     async handler({ caller, reply }) {
@@ -53,6 +54,7 @@ export const meRoutes = (me: MeService): RouteTable => ({
     method: 'get',
     path: '/api/user',
     permission: 'authenticated',
+    admits: ['impersonation'],
     limit: 'service',
     summary: 'The caller behind a token, for services',
     description:

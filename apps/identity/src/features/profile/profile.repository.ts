@@ -1,3 +1,4 @@
+import { type Actor, note } from '../../activity.ts';
 import type { Database } from '../../database.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
 import { enqueue } from '../../outbox/outbox.ts';
@@ -13,14 +14,6 @@ export interface Security {
   readonly pinEnabled: boolean;
   readonly forcePasswordChange: boolean;
   readonly passwordChangedAt: Date | null;
-}
-
-/** Who makes a change, where, and from where: for the activity log. */
-export interface Actor {
-  readonly userId: string;
-  readonly tenantId: string | null;
-  readonly ipAddress: string | null;
-  readonly userAgent: string | null;
 }
 
 export class ProfileRepository {
@@ -40,7 +33,7 @@ export class ProfileRepository {
     const data = change as Partial<Changeable>;
     return this.#database.$transaction(async (tx) => {
       const user = await tx.user.update({ where: { id: actor.userId }, data });
-      await tx.activityEntry.create({ data: { ...actor, action: 'profile_updated' } });
+      await note(tx, actor, 'profile_updated');
       await enqueue(tx, { type: 'identity.user.updated', data: { user_id: actor.userId } });
       return user;
     });
@@ -70,8 +63,7 @@ export class ProfileRepository {
     const [entries, total] = await this.#database.$transaction([
       this.#database.activityEntry.findMany({
         where: { userId },
-        // Ids are in order of time (UUIDv7).
-        orderBy: { id: 'desc' },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
         skip: (page - 1) * perPage,
         take: perPage,
       }),

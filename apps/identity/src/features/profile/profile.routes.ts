@@ -35,6 +35,7 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       method: 'get',
       path: '/api/profile',
       permission: 'authenticated',
+      admits: ['impersonation'],
       summary: 'One’s own profile',
       responses: { 200: success(Profile) },
       async handler({ caller, reply }) {
@@ -48,7 +49,7 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       method: 'get',
       path: '/api/me/security',
       permission: 'authenticated',
-      admits: ['pin_required', 'password_change_required'],
+      admits: ['pin_required', 'password_change_required', 'impersonation'],
       summary: 'How one’s own account is secured',
       responses: { 200: success(SecurityStatus) },
       async handler({ caller, reply }) {
@@ -60,6 +61,7 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       method: 'get',
       path: '/api/profile/activity',
       permission: 'authenticated',
+      admits: ['impersonation'],
       summary: 'One’s own activity, the newest first',
       query: ActivityQuery,
       responses: { 200: pageOf(Activity) },

@@ -13,6 +13,7 @@ import {
   time,
   timeZone,
   uuid,
+  verbatim,
   withDefault,
 } from '@tessera/fields';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
@@ -36,7 +37,9 @@ export const Profile = named(
     id: uuid(),
     email: nullable(text(254)),
     name: text(401),
-    ...names,
+    first_name: text(200),
+    // Empty for a service account, which has one name.
+    last_name: verbatim(200, 0),
     phone: nullable(text(50)),
     avatar_url: nullable(text(2000)),
     timezone: text(64),

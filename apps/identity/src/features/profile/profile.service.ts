@@ -1,4 +1,5 @@
-import { HttpError, unauthenticated } from '@tessera/http-kit';
+import { unauthenticated } from '@tessera/http-kit';
+import { actorOf } from '../../activity.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
 import { type PageMeta, pageMeta } from '../../http.ts';
 import type { Origin } from '../../origin.ts';
@@ -17,16 +18,11 @@ export class ProfileService {
     return present(await this.#repository.find(id));
   }
 
-  /** Changes what is given; nothing given changes nothing. Nobody changes another’s by acting as them (403). */
+  /** Changes what is given; nothing given changes nothing. */
   async change(caller: UserCaller, change: ProfileChange, origin: Origin): Promise<User> {
-    if (caller.impersonatorId !== null) {
-      const message = 'Whoever acts as another may not change their profile.';
-      throw new HttpError(403, 'permission_denied', message);
-    }
     const isEmpty = Object.values(change).every((value) => value === undefined);
     if (isEmpty) return this.show(caller);
-    const actor = { userId: caller.id, tenantId: caller.tenant?.id ?? null, ...origin };
-    return this.#repository.change(actor, change);
+    return this.#repository.change(actorOf(caller, origin), change);
   }
 
   async security({ id }: UserCaller): Promise<Security> {

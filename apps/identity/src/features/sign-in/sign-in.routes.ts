@@ -37,12 +37,14 @@ export const signInRoutes = (
       method: 'post',
       path: '/api/auth/logout',
       permission: 'authenticated',
-      admits: ['pin_required', 'password_change_required'],
+      admits: ['pin_required', 'password_change_required', 'impersonation'],
       summary: 'End the session with all its tokens',
       responses: { 200: done },
       async handler({ caller, req, res, reply }) {
-        await signIn.signOut(userOf(caller), originOf(req));
-        cookies.forgetSession(res);
+        const user = userOf(caller);
+        await signIn.signOut(user, originOf(req));
+        // The cookie of a browser where somebody acts as another is the administrator's own.
+        if (user.impersonatorId === null) cookies.forgetSession(res);
         return reply(200, { success: true, message: 'Signed out.' });
       },
     }),

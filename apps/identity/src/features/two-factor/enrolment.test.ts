@@ -2,7 +2,7 @@ import type { User } from '../../generated/prisma/client.ts';
 import { Authenticator } from '../../testing/authenticator.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
-import { claimsOf, issue } from '../../testing/tokens.ts';
+import { issue } from '../../testing/tokens.ts';
 
 let identity: TestIdentity;
 beforeAll(async () => {
@@ -183,17 +183,6 @@ describe('only the person themselves', () => {
     ['pin/verify', { pin: '192837' }],
     ['pin/disable', { password: PASSWORD }],
   ] as const;
-
-  test.each(steps)('%s is refused to who acts as them', async (path, body) => {
-    const { id: impersonatorId } = await identity.people.user({ data: { isSystemAdmin: true } });
-    const { id: userId } = await identity.people.user();
-    const token = await issue(identity, { userId, use: 'impersonation' });
-    const where = { id: claimsOf(token).jti ?? '' };
-    await identity.context.database.token.update({ where, data: { impersonatorId } });
-    const bearer = { authorization: `Bearer ${token}` };
-    const answer = await identity.http.post(`/api/auth/${path}`).set(bearer).send(body);
-    expect([answer.status, answer.body.error]).toEqual([403, 'permission_denied']);
-  });
 
   test.each(steps)('%s is refused to service accounts', async (path, body) => {
     const tenant = await identity.people.tenant();
