@@ -1,6 +1,7 @@
 import { until } from '@tessera/local-stack';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { somebodyWaits } from '../../testing/locks.ts';
 import { PASSWORD } from '../../testing/population.ts';
 
 let identity: TestIdentity;
@@ -66,12 +67,7 @@ describe('a sign-in is refused', () => {
     const attempt = await database.$transaction(async (tx) => {
       await tx.user.update({ where: { id: someone.id }, data: { passwordHash: 'changed' } });
       const running = login({ email: someone.email, password: PASSWORD }).then((answer) => answer);
-      await until(async () => {
-        const [row] = await database.$queryRaw<{ waiting: bigint }[]>`
-          SELECT count(*) AS waiting FROM pg_stat_activity
-          WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-        return Number(row?.waiting) > 0;
-      });
+      await until(() => somebodyWaits(database));
       return { running };
     });
     expect((await attempt.running).body).toEqual(refusal);

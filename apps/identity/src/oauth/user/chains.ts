@@ -8,6 +8,19 @@ interface Link extends Chain {
 }
 
 /**
+ * Locks whose code or refresh token it is, before their session: in the order of everybody who ends
+ * sessions (see `revokeUserTokens`), so that a reuse, which ends them all, waits in no circle.
+ */
+const lockOwner = async (model: string, id: string): Promise<void> => {
+  await current().db.$queryRaw`
+    SELECT 1 FROM identity.users WHERE id = (
+      SELECT s.user_id FROM identity.oauth_artifacts a
+      JOIN identity.sessions s ON s.id = (a.payload->>'sessionUid')::uuid
+      WHERE a.model = ${model} AND a.id_hash = ${hashOf(id)})
+    FOR NO KEY UPDATE`;
+};
+
+/**
  * A code or a refresh token, for as long as its session and its user are good and the user has not left
  * its tenant since. Locks it and its session until the transaction ends: of two requests with the same
  * one the second finds it spent, and a session that ends takes along what was given meanwhile.
@@ -63,6 +76,7 @@ export const chainStore = (model: string, graceSeconds = 0): Adapter => ({
     return keep(model, id, { ...payload, tenantId }, expiresIn);
   },
   async find(id) {
+    await lockOwner(model, id);
     const link = await findLink(model, id);
     if (!link) return undefined;
     const { payload, ...chain } = link;

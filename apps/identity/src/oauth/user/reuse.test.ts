@@ -1,7 +1,10 @@
+import { until } from '@tessera/local-stack';
 import type { User } from '../../generated/prisma/client.ts';
 import { CodeFlow, oauthRefusal, type TestClient } from '../../testing/code-flow.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { somebodyWaits } from '../../testing/locks.ts';
 import { expectRefused, present } from '../../testing/tokens.ts';
+import { lockUser } from '../../users.ts';
 
 let identity: TestIdentity;
 let flow: CodeFlow;
@@ -88,6 +91,22 @@ describe('a refresh token that was replaced', () => {
       await expectRefused(identity.http, winner?.body.access_token);
       expect((await told(user)).actions).toBe(1);
     }
+  });
+
+  test('waits for whoever is ending sessions of the user, and holds nothing that they need', async () => {
+    const { user, tokens } = await someone();
+    await flow.refresh(client, tokens.refresh_token);
+    const { database } = identity.context;
+    const reuse = await database.$transaction(async (tx) => {
+      await lockUser(tx, user.id);
+      const running = flow.refresh(client, tokens.refresh_token).then((answer) => answer);
+      await until(() => somebodyWaits(database));
+      await tx.$executeRaw`SET LOCAL lock_timeout = '1ms'`;
+      await tx.session.updateMany({ where: { userId: user.id }, data: { ipAddress: null } });
+      return { running };
+    });
+    expect((await reuse.running).status).toBe(400);
+    expect((await told(user)).actions).toBe(1);
   });
 
   test('is not kept longer than its session', async () => {
