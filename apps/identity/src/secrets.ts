@@ -1,10 +1,10 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
  * SHA-256, for what is random: nothing can be guessed, so nothing is won by a slow hash, and a slow one
  * on every request of a machine would be an outage waiting to happen.
  */
-export const digest = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+export const digest = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
 /** A client secret: 256 random bits in characters that need no escaping in HTTP Basic. */
 export const newSecret = (): string => randomBytes(32).toString('base64url');

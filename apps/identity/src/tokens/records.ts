@@ -115,6 +115,9 @@ const callerOf = (row: Row): UserCaller => {
   };
 };
 
+/** Few enough that the database works on some while the process works on others. */
+const CALLERS_TOGETHER = 16;
+
 /**
  * Finds the user behind a recorded token; undefined when it admits nobody, or no longer. Requests that
  * come together ask together.
@@ -128,7 +131,7 @@ export const usersOfTokens = (pool: Pool): ((tokenId: string) => Promise<UserCal
       rows.filter((row) => +row.expires_at > now).map((row) => [row.token_id, callerOf(row)]),
     );
     return tokenIds.map((id) => good.get(id));
-  });
+  }, CALLERS_TOGETHER);
 
 /** The user behind the secret of a web session, given its SHA-256; undefined when it admits nobody. */
 export const userOfSession = async (pool: Pool, hash: Buffer): Promise<UserCaller | undefined> => {
