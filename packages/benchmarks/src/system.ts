@@ -6,6 +6,9 @@ import { freePort, type Stack, startStack } from '@tessera/local-stack';
 import { seedContacts } from '@tessera/seeding';
 import type { Options } from './options.ts';
 
+/** As on a server that has run for a while: new log files are there, and no checkpoint is due. */
+const settledPostgres = { max_wal_size: '4GB', checkpoint_timeout: '1h', wal_init_zero: 'off' };
+
 /** Counted as ever, and never reached. */
 const limits = Object.fromEntries(
   ['LOGIN', 'DEFAULT', 'ADDRESS', 'PUBLIC', 'SERVICE', 'SERVICE_PRINCIPAL']
@@ -59,6 +62,7 @@ export const startSystem = async (options: Options): Promise<System> => {
     startStack({
       directory,
       from: 'build',
+      postgresSettings: settledPostgres,
       environment: { ...limits, ...profiling(options.profile) },
       environmentOf: {
         identity: { METRICS_PORT: `${metricsPorts.identity}` },
