@@ -10,9 +10,10 @@ export const paging = (
   { page, perPage, total, totalIsMinimum, more }: Omit<Listed<unknown>, 'rows'>,
 ): { meta: PageMeta; links: PageLinks } => {
   const last = Math.max(1, Math.ceil(total / perPage), more ? page + 1 : page);
-  const [path = '', query] = url.split('?', 2);
+  // A question mark may also stand in a parameter (RFC 3986 section 3.4).
+  const [path, ...query] = url.split('?');
   const link = (to: number): string => {
-    const parameters = new URLSearchParams(query);
+    const parameters = new URLSearchParams(query.join('?'));
     parameters.set('page', `${to}`);
     return `${path}?${parameters}`;
   };

@@ -5,7 +5,7 @@ export const tagged = ({ version }: { readonly version: number }): { ETag: strin
   ETag: `"${version}"`,
 });
 
-const ENTITY_TAG = /^"(\d{1,9})"$/;
+const ENTITY_TAG = /^"([1-9]\d{0,8})"$/;
 
 /**
  * The versions that an `If-Match` header accepts; undefined: whichever there is. Tags compare strongly:
