@@ -34,6 +34,11 @@ export const planted = [
     [2],
     'env: {{ toYaml .Values.env }}\n  CRM_FAKE_AUTH: "true"\n',
   ],
+  [
+    'infra/helm/templates/crm.yaml',
+    [3],
+    'env:\n  {{- if .Values.fake }}\n  - name: CRM_FAKE_AUTH\n    value: "true"\n  - name: APP_ENV\n    value: production\n  {{- end }}\n',
+  ],
   ['kustomization.yaml', [3], 'configMapGenerator:\n  - literals:\n      - CRM_FAKE_AUTH=true\n'],
   [
     'infra/crm/Dockerfile',
@@ -68,6 +73,8 @@ export const planted = [
   ['.ci/run', [1], 'docker run -e CRM_FAKE_AUTH=true -e APP_ENV=staging crm\n'],
   ['Makefile', [1], 'CRM_FAKE_AUTH := true\n'],
   ['infra/main.tf', [1], 'CRM_FAKE_AUTH = "true"\n'],
+  ['infra/run.tf', [2], 'env {\n  name  = "CRM_FAKE_AUTH"\n  value = "true"\n}\n'],
+  ['infra/chart.tf', [2], 'set {\n  name = "env.CRM_FAKE_AUTH"\n  value = true\n}\n'],
   ['ecosystem.config.cjs', [1], "module.exports = { env: { CRM_FAKE_AUTH: 'true' } };\n"],
 ];
 
@@ -84,6 +91,11 @@ export const innocent = [
     'compose.yaml',
     'x-local: &local {APP_ENV: local}\nservices:\n  crm:\n    environment:\n      <<: *local\n      CRM_FAKE_AUTH: true\n',
   ],
+  [
+    'infra/helm/templates/crm.yaml',
+    'env:\n  {{- if .Values.fake }}\n  - name: CRM_FAKE_AUTH\n    value: "false"\n  - name: CRM_FAKE_AUTH_IS_ADMIN\n    value: "true"\n  {{- end }}\n',
+  ],
+  ['infra/run.tf', 'env {\n  name  = "CRM_FAKE_AUTH"\n  value = "false"\n}\n'],
   [
     'infra/kubernetes/crm.yaml',
     'env:\n  - {name: CRM_FAKE_AUTH, value: "false"}\n  - {name: APP_ENV, value: production}\n',

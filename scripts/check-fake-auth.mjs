@@ -1,7 +1,7 @@
 // `pnpm check:fake-auth`: CRM's fake authentication is off in every configuration of the repository but
 // those of local development (crm.md section 5.5, decision C16). Names each that is not, by file and line.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from './bootstrap.mjs';
@@ -21,7 +21,7 @@ const violations = async (path, text) => {
   return [...new Set(wrong.map(({ line }) => line))].sort((a, b) => a - b);
 };
 
-/** Every file that git has or would take. */
+/** Every file that git has or would take; a link to one counts as one. */
 const filesOf = (directory) =>
   execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: directory,
@@ -29,7 +29,7 @@ const filesOf = (directory) =>
     maxBuffer: 2 ** 28,
   })
     .split('\0')
-    .filter((path) => path !== '' && existsSync(join(directory, path)));
+    .filter((path) => statSync(join(directory, path), { throwIfNoEntry: false })?.isFile());
 
 /** Nothing in the repository switches it on; and what is planted is found, and nothing else. */
 export const fakeAuthentication = async () => {

@@ -45,12 +45,18 @@ const logicalLines = (text) => {
 const ASSIGNMENTS =
   /^\s*(export\s+|ENV\s+|ARG\s+)?(["']?[\w.]+["']?\s*([:?+]?=|:)\s*("[^"]*"|'[^']*'|\S*?)[;,]?(\s+|$))+$/;
 
+/** `name: NAME` with `value: ...` behind it, as charts and Terraform have it, as `NAME=...` in the first line. */
+const PAIR =
+  /\bname["']?\s*[:=]\s*["']?(?:\w+\.)*(\w+)["']?(,?\s*)["']?value["']?\s*[:=][ \t]*("[^"\n]*"|'[^'\n]*'|[^\s,})]+)/gi;
+const withoutPairs = (text) =>
+  text.replace(PAIR, (_, name, between, value) => `${name}=${value}${between.replace(',', ' ')}`);
+
 /**
  * What plain text assigns to `name`: `{line, value, appEnvs}` each. A command names its APP_ENV in its
  * line; otherwise it is what the whole text says of it, or else what stands around the text.
  */
 const inText = (name, text, { around = [], hasCommands = true } = {}) => {
-  const lines = logicalLines(text);
+  const lines = logicalLines(withoutPairs(text));
   const whole = lines
     .filter((line) => ASSIGNMENTS.test(line.text))
     .flatMap((line) => values('APP_ENV', line.text));
