@@ -2,8 +2,9 @@ import path from 'node:path';
 import { nodeArguments, root } from './application.ts';
 import { keyEncryptionKeys, localSystem } from './credentials.ts';
 import { askedToEnd, firstEnd } from './ending.ts';
-import { startIdentityStub, stubNotice, stubPort } from './identity-stub/stub.ts';
+import { startIdentityStub, stubNotice } from './identity-stub/stub.ts';
 import { keepProcess } from './kept-process.ts';
+import { portOf } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { seedIdentity } from './seed.ts';
 import { mailDirectory } from './stack.ts';
@@ -50,7 +51,7 @@ const aroundCrm = async ({ crmUrl }: Place): Promise<Surroundings> => {
   if (IDENTITY_URL) {
     return { environment: { PORT }, notice: `CRM asks the identity at ${IDENTITY_URL}.` };
   }
-  const stub = await startIdentityStub(stubPort(process.env));
+  const stub = await startIdentityStub(portOf('IDENTITY_STUB_PORT'));
   return {
     environment: { PORT, IDENTITY_URL: stub.url },
     notice: stubNotice(stub.url, crmUrl),
@@ -81,18 +82,17 @@ export const develop = async (
   data = path.join(root, '.data', 'develop'),
 ): Promise<void> => {
   const asked = askedToEnd();
+  const urlAt = (port: number): string => `http://${HOST}:${port}`;
+  const identityUrl = urlAt(portOf('IDENTITY_PORT'));
+  const crmUrl = urlAt(portOf('CRM_PORT'));
   const app = what === 'identity' ? 'identity' : 'crm';
   const directory = path.join(data, app);
   const postgres = await startPostgres({ directory: path.join(directory, 'postgres') });
   const stops = [() => postgres.stop()];
   try {
     const common = { APP_ENV: 'local', HOST, DATABASE_URL: await postgres.createDatabase(app) };
-    const { environment, notice, stop } = await around[what]({
-      directory,
-      common,
-      identityUrl: `http://${HOST}:${process.env.IDENTITY_PORT || 4000}`,
-      crmUrl: `http://${HOST}:${process.env.CRM_PORT || 4100}`,
-    });
+    const place = { directory, common, identityUrl, crmUrl };
+    const { environment, notice, stop } = await around[what](place);
     if (stop) stops.push(stop);
     console.log(notice);
     const service = keepProcess({

@@ -109,6 +109,12 @@ describe('as a program of its own', () => {
     expect(await ended).toBe(0);
   });
 
+  test.each(['IDENTITY_STUB_PORT', 'CRM_PORT'])('it names %s that is no port', async (variable) => {
+    const { child, ended } = await run({ APP_ENV: 'local', [variable]: '70000' });
+    expect(await text(child.stderr)).toContain(`${variable} is no port number: 70000`);
+    expect(await ended).toBe(1);
+  });
+
   test.each(['', 'production', 'test'])(
     'it does not start where APP_ENV is "%s"',
     async (APP_ENV) => {

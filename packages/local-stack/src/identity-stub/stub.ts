@@ -91,10 +91,6 @@ export const startIdentityStub = async (port: number): Promise<IdentityStub> => 
   };
 };
 
-/** The port of the stub: IDENTITY_STUB_PORT, 4001 unless given. */
-export const stubPort = ({ IDENTITY_STUB_PORT }: NodeJS.ProcessEnv): number =>
-  Number(IDENTITY_STUB_PORT || 4001);
-
 /** How a person gets a token of the stub, and uses it at CRM. */
 export const stubNotice = (stubUrl: string, crmUrl: string): string => `
 Identity is a stub at ${stubUrl}: everybody is one user of the tenant "local", with every right.
