@@ -11,6 +11,7 @@ import type { Express } from 'express';
 import { authorize } from './access.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
+import { apiKeyRoutes } from './features/api-keys/api-keys.routes.ts';
 import { deviceRoutes } from './features/devices/devices.routes.ts';
 import { keyRoutes } from './features/keys/keys.routes.ts';
 import { meRoutes } from './features/me/me.routes.ts';
@@ -21,6 +22,7 @@ import { policyRoutes } from './features/policies/policies.routes.ts';
 import { profileRoutes } from './features/profile/profile.routes.ts';
 import { invitationRoutes } from './features/registration/invitations.routes.ts';
 import { registrationRoutes } from './features/registration/registration.routes.ts';
+import { serviceAccountRoutes } from './features/service-accounts/service-accounts.routes.ts';
 import { sessionRoutes } from './features/sessions/sessions.routes.ts';
 import { signInRoutes } from './features/sign-in/sign-in.routes.ts';
 import { twoFactorRoutes } from './features/two-factor/two-factor.routes.ts';
@@ -90,6 +92,10 @@ const routesOf = (context: Context): RouteGroups => ({
   Me: meRoutes(context.me),
   Profile: profileRoutes(context.profiles),
   Policies: policyRoutes(context.policies),
+  'Service accounts': {
+    ...serviceAccountRoutes(context.serviceAccounts),
+    ...apiKeyRoutes(context.apiKeys),
+  },
   Members: { ...memberRoutes(context.members), ...invitationRoutes(context.invitations) },
   Pages: pageRoutes(context),
 });

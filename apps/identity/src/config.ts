@@ -43,6 +43,14 @@ export const variables = {
     withDefault(int(0, 300), 0),
     'So long after its renewal a token may be renewed once more, by another tab; 0: never.',
   ),
+  API_KEY_TTL: described(
+    withDefault(seconds(365 * 86_400), 90 * 86_400),
+    'Seconds that an API key lives unless its maker says until when.',
+  ),
+  API_KEY_MAX_TTL: described(
+    withDefault(seconds(365 * 86_400), 365 * 86_400),
+    'Seconds that an API key lives at most.',
+  ),
   TWO_FACTOR_ISSUER: described(
     withDefault(matching(/^[^:\r\n]+$/, 'a name without a colon', 100), 'Tessera'),
     'What authenticator apps list accounts under.',
@@ -191,6 +199,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       invitation: read.INVITATION_TTL,
       pendingSignIn: read.TWO_FACTOR_PENDING_TTL,
       deviceTrust: read.TRUSTED_DEVICE_TTL,
+      apiKey: { usual: read.API_KEY_TTL, longest: read.API_KEY_MAX_TTL },
     },
     twoFactorIssuer: read.TWO_FACTOR_ISSUER,
     lockout: { attempts: read.LOCKOUT_ATTEMPTS, firstLock: read.LOCKOUT_SECONDS },

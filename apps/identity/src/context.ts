@@ -15,6 +15,8 @@ import type { Pool } from 'pg';
 import { Background } from './background.ts';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
+import { ApiKeysRepository } from './features/api-keys/api-keys.repository.ts';
+import { ApiKeysService } from './features/api-keys/api-keys.service.ts';
 import { DevicesRepository } from './features/devices/devices.repository.ts';
 import { DevicesService } from './features/devices/devices.service.ts';
 import { MeRepository } from './features/me/me.repository.ts';
@@ -33,6 +35,7 @@ import { InvitationsService } from './features/registration/invitations.service.
 import { RegistrationRepository } from './features/registration/registration.repository.ts';
 import { RegistrationService } from './features/registration/registration.service.ts';
 import { ensureBuiltInRoles } from './features/roles/built-in-roles.ts';
+import { ServiceAccountsService } from './features/service-accounts/service-accounts.service.ts';
 import { SessionsRepository } from './features/sessions/sessions.repository.ts';
 import { SessionsService } from './features/sessions/sessions.service.ts';
 import { PasswordConfirmation } from './features/sign-in/password-confirmation.ts';
@@ -52,6 +55,7 @@ import { Passwords } from './passwords.ts';
 import { sessionCookie } from './session-cookie.ts';
 import { Authentication } from './tokens/authenticate.ts';
 import { issueTokens, signTokens } from './tokens/issue.ts';
+import { KeyUses } from './tokens/key-uses.ts';
 import { renewTokens } from './tokens/renew.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
 
@@ -80,6 +84,9 @@ export interface Context {
   readonly profiles: ProfileService;
   readonly policies: PoliciesService;
   readonly members: MembersService;
+  readonly serviceAccounts: ServiceAccountsService;
+  readonly apiKeys: ApiKeysService;
+  readonly keyUses: KeyUses;
   readonly observers: readonly RequestHandler[];
   /** Brings the database up to date, then starts what runs in the background. */
   start(): Promise<void>;
@@ -102,6 +109,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const counters = createCounters(config.redisUrl, 'identity', logger);
   const vault = createVault(config.keyEncryptionKeys);
   const keys = new SigningKeys(database, vault);
+  const keyUses = new KeyUses({ pool, logger });
   const mail = new MailOutbox(pool, vault, config);
   const issueToken = issueTokens(keys, config.issuer);
   const me = new MeService(new MeRepository(database));
@@ -128,6 +136,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     logger,
   });
   const members = new MembersService(new MembersRepository(database));
+  const serviceAccounts = new ServiceAccountsService(members);
   const background = new Background(logger);
   const quota = new MailQuota(
     createAttempts({
@@ -174,8 +183,9 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     database,
     counters,
     keys,
+    keyUses,
     mail,
-    authentication: new Authentication(pool, keys, config.issuer),
+    authentication: new Authentication(pool, keys, keyUses, config.issuer),
     authorizationServer: new AuthorizationServer(database, keys, {
       ...config,
       cookieName: sessionCookie(config).name,
@@ -228,6 +238,12 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     profiles: new ProfileService(new ProfileRepository(database)),
     policies: new PoliciesService(me),
     members,
+    serviceAccounts,
+    apiKeys: new ApiKeysService({
+      repository: new ApiKeysRepository(database, signTokens(keys, config.issuer)),
+      ...{ members, accounts: serviceAccounts },
+      lifetimes: config.lifetimes.apiKey,
+    }),
     observers: overrides.observers ?? [],
 
     async start() {
@@ -238,6 +254,8 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       const sender = startMail(config.mail, mail, logger);
       if (sender) running.push(sender);
       running.push(startHousekeeping({ pool, logger }));
+      keyUses.start();
+      running.push(keyUses);
     },
 
     async stop() {

@@ -1,3 +1,4 @@
+import { isUniqueViolation } from '@tessera/database-kit';
 import type { Transaction } from './database.ts';
 
 /**
@@ -7,3 +8,7 @@ import type { Transaction } from './database.ts';
 export const lockUser = async (tx: Transaction, userId: string): Promise<void> => {
   await tx.$queryRaw`SELECT 1 FROM identity.users WHERE id = ${userId}::uuid FOR NO KEY UPDATE`;
 };
+
+/** Whether a user could not be written because another one has the address. */
+export const isAddressTaken = (error: unknown): boolean =>
+  isUniqueViolation(error, 'users_email_key');

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { permissionNames } from '@tessera/contracts';
+import { unknownPatterns } from '@tessera/contracts';
 import { isUniqueViolation } from '@tessera/database-kit';
 import { email as emailField, text, validate } from '@tessera/fields';
-import { knownPattern } from '@tessera/scope-matcher';
 import type { Database } from '../database.ts';
 import { registerClient } from '../oauth/user/registration.ts';
 import type { Passwords } from '../passwords.ts';
@@ -30,16 +29,30 @@ const newPassword = (passwords: Passwords): string => {
   return isEnough ? password : `${randomBytes(45).toString('base64url')}-aA1`;
 };
 
-/** Makes a system administrator and gives the password, which nothing shows again. */
+interface Administrator {
+  readonly email: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  /** One is made up unless it is given. */
+  readonly password?: string | undefined;
+}
+
+const demandGood = (passwords: Passwords, password: string): void => {
+  const problems = passwords.problems(password);
+  if (problems.length > 0) throw new Error(`The password is refused: ${problems.join(', ')}.`);
+};
+
+/** Makes a system administrator and gives the password that was made up, which nothing shows again. */
 export const createAdministrator = async (
   database: Database,
   passwords: Passwords,
-  given: { email: string; firstName: string; lastName: string },
-): Promise<{ id: string; email: string; password: string }> => {
+  given: Administrator,
+): Promise<{ id: string; email: string; password?: string }> => {
   const email = valid<string>(validate(emailField(), given.email, 'email'));
   const firstName = valid<string>(validate(text(200), given.firstName, 'first-name'));
   const lastName = valid<string>(validate(text(200), given.lastName, 'last-name'));
-  const password = newPassword(passwords);
+  if (given.password !== undefined) demandGood(passwords, given.password);
+  const password = given.password ?? newPassword(passwords);
   const { id } = await unlessTaken(
     `There is a user with the address ${email} already.`,
     database.user.create({
@@ -49,7 +62,19 @@ export const createAdministrator = async (
       },
     }),
   );
-  return { id, email, password };
+  return { id, email, ...(given.password === undefined && { password }) };
+};
+
+/** All system administrators. */
+export const listAdministrators = async (database: Database): Promise<object[]> => {
+  const all = await database.user.findMany({
+    where: { isSystemAdmin: true },
+    orderBy: { email: 'asc' },
+  });
+  return all.map(({ id, email, firstName, lastName, isActive, lastLoginAt }) => ({
+    ...{ id, email, name: `${firstName} ${lastName}`, is_active: isActive },
+    last_login_at: lastLoginAt?.toISOString() ?? null,
+  }));
 };
 
 /** Makes a system application and gives its secret, which nothing shows again. */
@@ -57,10 +82,8 @@ export const createSystemApplication = async (
   database: Database,
   { clientId, name, scopes }: { clientId: string; name: string; scopes: readonly string[] },
 ): Promise<{ client_id: string; client_secret: string; scope: string }> => {
-  for (const scope of scopes) {
-    const known = knownPattern(scope, permissionNames);
-    if (!known.known) throw new Error(`The scope ${scope} is unknown: ${known.reason}`);
-  }
+  const [unknown] = unknownPatterns(scopes);
+  if (unknown) throw new Error(`The scope ${unknown.pattern} is unknown: ${unknown.reason}`);
   const client_secret = newSecret();
   const secretHash = new Uint8Array(digest(client_secret));
   await unlessTaken(

@@ -1,5 +1,4 @@
-import { permissionNames } from '@tessera/contracts';
-import { knownPattern } from '@tessera/scope-matcher';
+import { unknownPatterns } from '@tessera/contracts';
 import type { Database, Transaction } from '../database.ts';
 import { demandRedirectUris } from '../oauth/user/registration.ts';
 import { bumpPolicyVersion, enqueue } from '../outbox/outbox.ts';
@@ -22,11 +21,9 @@ const hashOf = (secret: string): Uint8Array<ArrayBuffer> => new Uint8Array(diges
 
 const refuseUnknownScopes = ({ system_applications }: SeedDocument): void => {
   for (const { client_id, scopes } of system_applications) {
-    for (const scope of scopes) {
-      const known = knownPattern(scope, permissionNames);
-      if (!known.known)
-        throw new Error(`${client_id}: the scope ${scope} is unknown: ${known.reason}`);
-    }
+    const [unknown] = unknownPatterns(scopes);
+    if (!unknown) continue;
+    throw new Error(`${client_id}: the scope ${unknown.pattern} is unknown: ${unknown.reason}`);
   }
 };
 

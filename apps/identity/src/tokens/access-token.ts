@@ -8,6 +8,9 @@ import type { SigningKey } from './signing-keys.ts';
  */
 export type TokenUse = 'login' | 'switch' | 'api_key' | 'code' | 'impersonation' | 'two_factor';
 
+/** The client id of tokens that are issued without a client: to the frontends of this very service, as keys. */
+export const FIRST_PARTY = 'first-party';
+
 /** What identity puts into an access token (RFC 9068 section 2.2, and ours). Times in seconds since 1970. */
 export interface AccessTokenClaims {
   readonly jti: string;

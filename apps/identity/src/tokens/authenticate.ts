@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import { type AccessTokenClaims, keyIdOf, verifyAccessToken } from './access-token.ts';
 import type { Caller, UserCaller } from './caller.ts';
+import type { KeyUses } from './key-uses.ts';
 import { clientOfToken, renewableUserOfToken, userOfSession, usersOfTokens } from './records.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
@@ -32,12 +33,14 @@ export class Authentication {
   readonly #pool: Pool;
   readonly #userOfToken: ReturnType<typeof usersOfTokens>;
   readonly #keys: SigningKeys;
+  readonly #keyUses: Pick<KeyUses, 'note'>;
   readonly #issuer: string;
   /** By SHA-256 of the token: what its signature said is true for as long as its key is. */
   readonly #verified = new LRUCache<string, Verified>({ max: VERIFIED_TOKENS });
 
-  constructor(pool: Pool, keys: SigningKeys, issuer: string) {
+  constructor(pool: Pool, keys: SigningKeys, keyUses: Pick<KeyUses, 'note'>, issuer: string) {
     this.#pool = pool;
+    this.#keyUses = keyUses;
     this.#userOfToken = usersOfTokens(pool);
     this.#keys = keys;
     this.#issuer = issuer;
@@ -49,6 +52,9 @@ export class Authentication {
     const isSigned = token.split('.').length === 3;
     const caller = isSigned ? await this.#user(token) : await this.#client(token);
     if (!caller) throw invalidToken();
+    if (caller.type !== 'client' && caller.tokenUse === 'api_key') {
+      this.#keyUses.note(caller.tokenId);
+    }
     return caller;
   }
 

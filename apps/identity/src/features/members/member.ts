@@ -13,9 +13,22 @@ export interface Member {
   readonly email: string | null;
   readonly name: string;
   readonly isActive: boolean;
+  readonly isServiceAccount: boolean;
+  readonly isSystemAdmin: boolean;
+  readonly joinedAt: Date;
   readonly role: Role;
   /** Their own, besides the role's. */
   readonly policies: readonly Policy[];
+}
+
+/** What is asked of a list of members. */
+export interface MemberQuery {
+  readonly page: number;
+  readonly perPage: number;
+  readonly search: string | undefined;
+  /** Service accounts only. */
+  readonly isServiceAccount?: true;
+  readonly sort: { readonly by: 'name' | 'email' | 'created_at'; readonly order: 'asc' | 'desc' };
 }
 
 /** What is read of a membership to tell all of the member. */
@@ -29,7 +42,7 @@ type Row = Prisma.MembershipGetPayload<{ include: typeof whole }>;
 type RoleRow = Row['role'];
 
 /** A check constraint holds the effect to the two. */
-const policiesOf = (rows: readonly { action: string; effect: string }[]): Policy[] =>
+export const policiesOf = (rows: readonly { action: string; effect: string }[]): Policy[] =>
   rows.map(({ action, effect }) => ({ action, effect: effect === 'allow' ? 'allow' : 'deny' }));
 
 export const roleOf = ({ id, name, tenantId, policies }: RoleRow): Role => ({
@@ -39,11 +52,14 @@ export const roleOf = ({ id, name, tenantId, policies }: RoleRow): Role => ({
   policies: policiesOf(policies),
 });
 
-export const memberOf = ({ user, role, policies }: Row): Member => ({
+export const memberOf = ({ user, role, policies, createdAt }: Row): Member => ({
   userId: user.id,
   email: user.email,
   name: `${user.firstName} ${user.lastName}`.trim(),
   isActive: user.isActive,
+  isServiceAccount: user.isServiceAccount,
+  isSystemAdmin: user.isSystemAdmin,
+  joinedAt: createdAt,
   role: roleOf(role),
   policies: policiesOf(policies),
 });

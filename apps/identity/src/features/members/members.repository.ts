@@ -2,20 +2,9 @@ import { notFound } from '@tessera/http-kit';
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { bumpPolicyVersion } from '../../outbox/outbox.ts';
-import { type Member, memberOf, whole } from './member.ts';
+import { literally } from '../../search.ts';
+import { type Member, type MemberQuery, memberOf, whole } from './member.ts';
 import { MembersInTransaction, MembersToRead } from './members.transaction.ts';
-
-/** What is asked of a list of members. */
-export interface MemberQuery {
-  readonly page: number;
-  readonly perPage: number;
-  readonly search: string | undefined;
-  readonly sort: { readonly by: 'name' | 'email' | 'created_at'; readonly order: 'asc' | 'desc' };
-}
-
-/** Prisma hands `%`, `_` and `\` of a term to LIKE as they are. */
-const literally = (term: string) =>
-  ({ contains: term.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' }) as const;
 
 const matching = (search: string | undefined): Prisma.MembershipWhereInput =>
   search === undefined
@@ -53,8 +42,11 @@ export class MembersRepository {
     tenantId: string,
     query: MemberQuery,
   ): Promise<{ members: Member[]; page: number; total: number }> {
-    const where = { tenantId, ...matching(query.search) };
-    const { perPage, sort } = query;
+    const { perPage, sort, search, isServiceAccount } = query;
+    const where = {
+      ...{ tenantId, ...matching(search) },
+      ...(isServiceAccount && { user: { isServiceAccount } }),
+    };
     return this.#database.$transaction(
       async (tx) => {
         const total = await tx.membership.count({ where });

@@ -1,22 +1,10 @@
-import { PolicyPayload } from '@tessera/contracts';
-import {
-  clamped,
-  list,
-  named,
-  nullable,
-  oneOf,
-  optional,
-  shape,
-  text,
-  uuid,
-  withDefault,
-} from '@tessera/fields';
+import { named, nullable, optional, shape, text, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { done, pageMeta, page as pageOf, route, success } from '../../http.ts';
+import { KnownPolicies, Policies } from '../../known-policy.ts';
 import type { Member as MemberRecord } from './member.ts';
+import { MembersInQuery, memberQueryOf } from './members.query.ts';
 import type { MembersService } from './members.service.ts';
-
-const policies = list(PolicyPayload, { max: 200 });
 
 const Member = named(
   'Member',
@@ -25,26 +13,17 @@ const Member = named(
     email: nullable(text(254)),
     name: text(401),
     role: text(100),
-    policies,
+    policies: Policies,
   }),
 );
 
 const MemberChange = named(
   'MemberChange',
-  shape({ role: optional(text(100)), policies: optional(policies) }),
+  shape({ role: optional(text(100)), policies: optional(KnownPolicies) }),
 );
 
 const InTenant = shape({ tenantId: uuid() });
 const OfMember = shape({ tenantId: uuid(), userId: uuid() });
-
-const SORTS = ['name', '-name', 'email', '-email', 'created_at', '-created_at'] as const;
-type Sort = (typeof SORTS)[number];
-
-const sortOf = (sort: Sort) =>
-  ({
-    by: sort.replace('-', '') as 'name' | 'email' | 'created_at',
-    order: sort.startsWith('-') ? 'desc' : 'asc',
-  }) as const;
 
 const present = ({ userId, email, name, role, policies }: MemberRecord) => ({
   user_id: userId,
@@ -61,18 +40,11 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
     permission: 'identity.members.list',
     summary: 'Members of a tenant',
     params: InTenant,
-    query: shape({
-      page: withDefault(clamped(1, 1_000_000), 1),
-      per_page: withDefault(clamped(1, 100), 20),
-      search: optional(text(200)),
-      sort: withDefault(oneOf(...SORTS), 'name'),
-    }),
+    query: MembersInQuery,
     responses: { 200: pageOf(Member) },
     async handler({ params, query, reply }) {
-      const { page, per_page: perPage, search } = query;
-      const asked = { page, perPage, search, sort: sortOf(query.sort) };
-      const found = await members.list(params.tenantId, asked);
-      const meta = pageMeta(found.page, perPage, found.total);
+      const found = await members.list(params.tenantId, memberQueryOf(query));
+      const meta = pageMeta(found.page, query.per_page, found.total);
       return reply(200, { success: true, data: found.members.map(present), meta });
     },
   }),
@@ -113,7 +85,7 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
     summary: 'Remove a member, with their tokens in the tenant',
     params: OfMember,
     responses: { 200: done },
-    problems: { 409: 'The member is the last owner' },
+    problems: { 409: 'The member is the last owner, or a service account' },
     async handler({ caller, params, reply }) {
       await members.remove(caller, params.tenantId, params.userId);
       return reply(200, { success: true, message: 'The member is removed.' });

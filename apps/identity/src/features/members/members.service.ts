@@ -1,19 +1,19 @@
-import { permissionNames } from '@tessera/contracts';
-import type { FieldErrors } from '@tessera/fields';
-import { HttpError, invalidField, notFound, validationFailed } from '@tessera/http-kit';
-import {
-  decide,
-  grantsBeyond,
-  knownPattern,
-  type Policy,
-  type Rights,
-} from '@tessera/scope-matcher';
+import { HttpError, invalidField, notFound } from '@tessera/http-kit';
+import { decide, grantsBeyond, type Policy, type Rights } from '@tessera/scope-matcher';
 import type { Transaction } from '../../database.ts';
 import type { News } from '../../outbox/outbox.ts';
 import type { Caller } from '../../tokens/caller.ts';
-import type { Member, Role } from './member.ts';
-import type { MemberQuery, MembersRepository } from './members.repository.ts';
+import type { Member, MemberQuery, Role } from './member.ts';
+import type { MembersRepository } from './members.repository.ts';
 import type { MembersInTransaction, MembersToRead } from './members.transaction.ts';
+import {
+  demandChangeable,
+  EVERYTHING,
+  grantedBy,
+  rightsOf,
+  rightsOfCaller,
+  rightsOfMember,
+} from './rights.ts';
 
 export interface MemberChange {
   /** Name of a role. */
@@ -34,39 +34,27 @@ export const invalidInvitation = (): HttpError =>
 
 const noMember = (): HttpError => notFound('The member');
 
-/** Role and membership together. */
-const rightsOf = (
-  role: { readonly policies: readonly Policy[] },
-  own: readonly Policy[],
-): Rights => ({
-  policies: [...role.policies, ...own],
-});
+/** 422: a role is given by a name that is none of the tenant's. */
+export const noRole = (name: string): HttpError =>
+  invalidField('role', `there is no role "${name}"`);
 
-const NOTHING: Rights = { policies: [] };
-const EVERYTHING: Rights = { policies: [{ action: '*', effect: 'allow' }] };
-
-/** What a role would give somebody that the holder does not hold. */
-const grantedBy = (role: Role, holder: Rights): string[] =>
-  grantsBeyond({ holder, before: NOTHING, after: rightsOf(role, []) });
-
-/** Whether this member alone can keep a tenant administrable. */
-const isFullOwner = ({
-  isActive,
-  role,
-  policies,
-}: Pick<Member, 'isActive' | 'role' | 'policies'>) =>
-  isActive && role.isBuiltIn && role.name === 'owner' && !policies.some((p) => p.effect === 'deny');
+/** Whether this member alone can keep a tenant administrable: a person who is denied nothing. */
+const isFullOwner = ({ isActive, isServiceAccount, role, policies }: Member): boolean =>
+  isActive &&
+  !isServiceAccount &&
+  role.isBuiltIn &&
+  role.name === 'owner' &&
+  !policies.some(({ effect }) => effect === 'deny');
 
 const LAST_OWNER = 'this is the last owner of the tenant: make somebody else an owner first';
 
-const refuseUnknownActions = (policies: readonly Policy[]): void => {
-  const errors: FieldErrors = {};
-  for (const [index, { action }] of policies.entries()) {
-    const known = knownPattern(action, permissionNames);
-    if (!known.known) errors[`policies.${index}.action`] = [known.reason];
-  }
-  if (Object.keys(errors).length > 0) throw validationFailed(errors);
-};
+/** The turn of one caller among all who change, or judge by, the members of a tenant. */
+export interface Turn<M extends MembersToRead> {
+  readonly members: M;
+  /** What the caller holds now. */
+  readonly holder: Rights;
+  readonly tx: Transaction;
+}
 
 /** Members of a tenant and their rights (decision I10). */
 export class MembersService {
@@ -83,8 +71,14 @@ export class MembersService {
     return this.#members.list(tenantId, query);
   }
 
+  /** Null where the tenant has no such member. */
+  find(tenantId: string, userId: string): Promise<Member | null> {
+    return this.#members.find(tenantId, userId);
+  }
+
+  /** 404 where the tenant has no such member. */
   async show(tenantId: string, userId: string): Promise<Member> {
-    const member = await this.#members.find(tenantId, userId);
+    const member = await this.find(tenantId, userId);
     if (!member) throw noMember();
     return member;
   }
@@ -94,15 +88,13 @@ export class MembersService {
    * (422), changes a member who holds more (403), or takes the tenant its last owner (422).
    */
   change(caller: Caller, tenantId: string, userId: string, change: MemberChange): Promise<Member> {
-    refuseUnknownActions(change.policies ?? []);
-    return this.#members.changing(tenantId, async (members) => {
-      const holder = await this.#rightsOf(caller, members);
+    return this.changing(caller, tenantId, async ({ members, holder }) => {
       const member = await this.#changeable(holder, members, userId);
       const role = change.role === undefined ? member.role : await members.role(change.role);
-      if (!role) throw invalidField('role', `there is no role "${change.role}"`);
+      if (!role) throw noRole(change.role ?? '');
       const policies = change.policies ?? member.policies;
       const field = change.role === undefined ? 'policies' : 'role';
-      const before = rightsOf(member.role, member.policies);
+      const before = rightsOfMember(member);
       const given = grantsBeyond({ holder, before, after: rightsOf(role, policies) });
       if (given.length > 0) {
         throw invalidField(field, `this gives ${given[0]}, which you do not hold yourself`);
@@ -125,8 +117,8 @@ export class MembersService {
     roleName: string,
     person: (tx: Transaction) => Promise<string>,
   ): Promise<string> {
-    return this.#members.changing(tenantId, async (members, tx) => {
-      const role = await this.#givable(caller, members, roleName);
+    return this.changing(caller, tenantId, async ({ members, holder, tx }) => {
+      const role = await this.#givable(holder, members, roleName);
       const userId = await person(tx);
       await this.#note(caller, members, 'member_added');
       await members.add(userId, role.id);
@@ -141,8 +133,8 @@ export class MembersService {
     roleName: string,
     write: (tx: Transaction, roleId: string) => Promise<T>,
   ): Promise<T> {
-    return this.#members.reading(tenantId, async (members, tx) =>
-      write(tx, (await this.#givable(caller, members, roleName)).id),
+    return this.reading(caller, tenantId, async ({ members, holder, tx }) =>
+      write(tx, (await this.#givable(holder, members, roleName)).id),
     );
   }
 
@@ -172,11 +164,17 @@ export class MembersService {
     });
   }
 
-  /** Ends a membership, with every token of the user in the tenant. 409 for the last owner. */
+  /**
+   * Ends a membership, with every token of the user in the tenant. 409 for the last owner, and for a
+   * service account, which is nowhere else.
+   */
   remove(caller: Caller, tenantId: string, userId: string): Promise<void> {
-    return this.#members.changing(tenantId, async (members) => {
-      const holder = await this.#rightsOf(caller, members);
+    return this.changing(caller, tenantId, async ({ members, holder }) => {
       const member = await this.#changeable(holder, members, userId);
+      if (member.isServiceAccount) {
+        const message = 'The member is a service account: delete the account instead.';
+        throw new HttpError(409, 'conflict', message);
+      }
       if (isFullOwner(member) && !(await members.hasOtherOwner(userId))) {
         throw new HttpError(409, 'last_owner', `The member cannot be removed: ${LAST_OWNER}.`);
       }
@@ -185,14 +183,26 @@ export class MembersService {
     });
   }
 
-  /** What the caller holds now: the token was checked before it was their turn to change something. */
-  async #rightsOf(caller: Caller, members: MembersToRead): Promise<Rights> {
-    const { scopes } = caller;
-    if (caller.type === 'client' || caller.isSystemAdmin) {
-      return { ...EVERYTHING, scopes };
-    }
-    const self = await members.member(caller.id);
-    return { policies: self ? rightsOf(self.role, self.policies).policies : [], scopes };
+  /** Runs another feature's change of a tenant's members; see `MembersRepository.changing`. */
+  changing<T>(
+    caller: Caller,
+    tenantId: string,
+    work: (turn: Turn<MembersInTransaction>) => Promise<T>,
+  ): Promise<T> {
+    return this.#members.changing(tenantId, async (members, tx) =>
+      work({ members, holder: await rightsOfCaller(caller, members), tx }),
+    );
+  }
+
+  /** Runs what judges by the tenant's members and writes none of them. */
+  reading<T>(
+    caller: Caller,
+    tenantId: string,
+    work: (turn: Turn<MembersToRead>) => Promise<T>,
+  ): Promise<T> {
+    return this.#members.reading(tenantId, async (members, tx) =>
+      work({ members, holder: await rightsOfCaller(caller, members), tx }),
+    );
   }
 
   /** What who wrote an invitation holds now; null where they may not invite any more. */
@@ -200,14 +210,14 @@ export class MembersService {
     if (id === null || (await members.isSystemAdmin(id))) return EVERYTHING;
     const inviter = await members.member(id);
     if (!inviter?.isActive) return null;
-    const rights = rightsOf(inviter.role, inviter.policies);
+    const rights = rightsOfMember(inviter);
     return decide(rights.policies, 'identity.members.create').allowed ? rights : null;
   }
 
-  async #givable(caller: Caller, members: MembersToRead, name: string): Promise<Role> {
+  async #givable(holder: Rights, members: MembersToRead, name: string): Promise<Role> {
     const role = await members.role(name);
-    if (!role) throw invalidField('role', `there is no role "${name}"`);
-    const [beyond] = grantedBy(role, await this.#rightsOf(caller, members));
+    if (!role) throw noRole(name);
+    const [beyond] = grantedBy(role, holder);
     if (beyond === undefined) return role;
     throw invalidField('role', `this gives ${beyond}, which you do not hold yourself`);
   }
@@ -219,11 +229,8 @@ export class MembersService {
   ): Promise<Member> {
     const member = await members.member(userId);
     if (!member) throw noMember();
-    const after = rightsOf(member.role, member.policies);
-    const [beyond] = grantsBeyond({ holder, before: NOTHING, after });
-    if (beyond === undefined) return member;
-    const message = `The member holds ${beyond}, which you do not hold yourself.`;
-    throw new HttpError(403, 'member_holds_more', message);
+    demandChangeable(holder, member);
+    return member;
   }
 
   async #note(caller: Caller, members: MembersInTransaction, action: string): Promise<void> {

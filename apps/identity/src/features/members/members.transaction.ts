@@ -1,7 +1,8 @@
+import { MAX_NAMED_USERS } from '@tessera/contracts';
 import type { Policy } from '@tessera/scope-matcher';
 import type { Transaction } from '../../database.ts';
 import { enqueue, type News } from '../../outbox/outbox.ts';
-import { revokeUserTokens } from '../../tokens/revoke.ts';
+import { type RevocationReason, revokeUserTokens } from '../../tokens/revoke.ts';
 import { type Member, memberOf, type Role, roleOf, whole } from './member.ts';
 
 /** Members of a tenant and their roles, as a transaction sees them. */
@@ -86,7 +87,12 @@ export class MembersInTransaction extends MembersToRead {
     if (news.length > 0) await enqueue(this.#tx, ...news);
   }
 
-  async change(userId: string, roleId: string, policies: readonly Policy[]): Promise<void> {
+  async change(
+    userId: string,
+    roleId: string,
+    policies: readonly Policy[],
+    ...more: News[]
+  ): Promise<void> {
     const where = { tenantId: this.#tenantId, userId };
     await this.#tx.membership.update({ where: { tenantId_userId: where }, data: { roleId } });
     await this.#tx.membershipPolicy.deleteMany({ where });
@@ -94,26 +100,32 @@ export class MembersInTransaction extends MembersToRead {
       data: policies.map((policy) => ({ ...where, ...policy })),
       skipDuplicates: true,
     });
-    await this.#tell(userId);
+    await this.#tell(userId, ...more);
   }
 
   /** Ends the membership, and every token of the user in the tenant with it. */
-  async remove(userId: string): Promise<void> {
+  async remove(userId: string, reason: RevocationReason = 'membership_removed'): Promise<void> {
     const where = { tenantId: this.#tenantId, userId };
     await this.#tx.membership.delete({ where: { tenantId_userId: where } });
     await this.#tx.user.updateMany({
       where: { id: userId, tenantId: this.#tenantId },
       data: { tenantId: null },
     });
-    await this.#tell(userId, await revokeUserTokens(this.#tx, where, 'membership_removed'));
+    await this.#tell(userId, await revokeUserTokens(this.#tx, where, reason));
   }
 
   async note(userId: string, action: string): Promise<void> {
     await this.#tx.activityEntry.create({ data: { userId, tenantId: this.#tenantId, action } });
   }
 
-  async #tell(userId: string, ...more: News[]): Promise<void> {
-    const data = { tenant_id: this.#tenantId, version: this.#version, user_ids: [userId] };
+  /** Tells that what these members may do has changed; too many to name are everybody. */
+  async tellPolicies(userIds: readonly string[], ...more: News[]): Promise<void> {
+    const user_ids = userIds.length > MAX_NAMED_USERS ? null : [...userIds];
+    const data = { tenant_id: this.#tenantId, version: this.#version, user_ids };
     await enqueue(this.#tx, { type: 'identity.policy.updated', data }, ...more);
+  }
+
+  #tell(userId: string, ...more: News[]): Promise<void> {
+    return this.tellPolicies([userId], ...more);
   }
 }

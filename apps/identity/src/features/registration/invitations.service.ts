@@ -7,6 +7,7 @@ import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin.ts';
 import type { Passwords } from '../../passwords.ts';
 import type { Caller } from '../../tokens/caller.ts';
+import { isAddressTaken } from '../../users.ts';
 import {
   invalidInvitation,
   type Joining,
@@ -19,7 +20,6 @@ import type {
   Invited,
   Inviter,
 } from './invitations.repository.ts';
-import { isAddressTaken } from './registration.repository.ts';
 
 /** What somebody without an account of their own gives with the token. */
 export interface Acceptance {

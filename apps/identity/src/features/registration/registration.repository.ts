@@ -6,6 +6,7 @@ import { registerTenantClient } from '../../oauth/user/registration.ts';
 import type { Origin } from '../../origin.ts';
 import { bumpPolicyVersion, enqueue } from '../../outbox/outbox.ts';
 import { findOneTimeToken, issueOneTimeToken, voidOneTimeTokens } from '../../tokens/one-time.ts';
+import { isAddressTaken } from '../../users.ts';
 import { anotherSlug, slugOf } from './slug.ts';
 
 export interface NewPerson {
@@ -26,9 +27,6 @@ export interface Holder {
 
 /** How often another slug is tried. */
 const SLUGS = 5;
-
-export const isAddressTaken = (error: unknown): boolean =>
-  isUniqueViolation(error, 'users_email_key');
 
 /** By a tenant, or by a client that is called as the tenant's would be. */
 const isSlugTaken = (error: unknown): boolean =>

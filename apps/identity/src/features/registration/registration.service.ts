@@ -4,12 +4,9 @@ import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin.ts';
 import type { Passwords } from '../../passwords.ts';
 import type { Caller } from '../../tokens/caller.ts';
+import { isAddressTaken } from '../../users.ts';
 import type { MembersService } from '../members/members.service.ts';
-import {
-  isAddressTaken,
-  type NewPerson,
-  type RegistrationRepository,
-} from './registration.repository.ts';
+import type { NewPerson, RegistrationRepository } from './registration.repository.ts';
 
 /** A person as a form describes them. */
 export interface Application extends Omit<NewPerson, 'passwordHash'> {

@@ -4,6 +4,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { digest, newSecret } from '../../secrets.ts';
+import { FIRST_PARTY } from '../../tokens/access-token.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { IssueToken } from '../../tokens/issue.ts';
 import { endSession, revokeToken } from '../../tokens/revoke.ts';
@@ -42,9 +43,6 @@ export interface NewSession {
 }
 
 const hashOf = (secret: string) => new Uint8Array(digest(secret));
-
-/** Who signs in without a client of their own: the frontends of this very service. */
-const FIRST_PARTY = 'first-party';
 
 /** What is needed to judge a sign-in, in one statement. */
 const ACCOUNT = Prisma.sql`

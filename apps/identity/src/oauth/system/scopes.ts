@@ -1,5 +1,5 @@
-import { permissionNames } from '@tessera/contracts';
-import { knownPattern, WILDCARD } from '@tessera/scope-matcher';
+import { knowledgeOf } from '@tessera/contracts';
+import { WILDCARD } from '@tessera/scope-matcher';
 
 /** Whether a pattern allows all that another one, or one permission, allows. */
 export const coversPattern = (pattern: string, other: string): boolean => {
@@ -24,8 +24,7 @@ export const grantScopes = (allowed: readonly string[], requested: readonly stri
   if (requested.length === 0) return { ok: true, scopes: allowed };
   const isAllowed = (scope: string): boolean =>
     allowed.includes(scope) ||
-    (allowed.some((pattern) => coversPattern(pattern, scope)) &&
-      knownPattern(scope, permissionNames).known);
+    (allowed.some((pattern) => coversPattern(pattern, scope)) && knowledgeOf(scope).known);
   const refused = requested.filter((scope) => !isAllowed(scope));
   return refused.length === 0 ? { ok: true, scopes: requested } : { ok: false, refused };
 };

@@ -1,0 +1,94 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Database, Transaction } from '../../database.ts';
+import type { Token } from '../../generated/prisma/client.ts';
+import { FIRST_PARTY } from '../../tokens/access-token.ts';
+import type { SignToken } from '../../tokens/issue.ts';
+import type { OfAccount } from '../service-accounts/service-accounts.service.ts';
+
+/** Which key of which account. */
+export interface OfKey extends OfAccount {
+  readonly keyId: string;
+}
+
+/** What a key is made of. */
+export interface KeyTerms {
+  readonly name: string;
+  /** Patterns that limit it; absent: no limit. */
+  readonly scopes?: readonly string[];
+  /** In whole seconds. */
+  readonly expiresAt: Date;
+}
+
+export interface ApiKey extends KeyTerms {
+  readonly id: string;
+  readonly isRevoked: boolean;
+  /** To the minute or so. */
+  readonly lastUsedAt: Date | null;
+}
+
+/** A key with its text, which nothing shows again. */
+export interface IssuedKey extends ApiKey {
+  readonly key: string;
+}
+
+const keyOf = ({ id, name, scopes, expiresAt, revokedAt, lastUsedAt }: Token): ApiKey => ({
+  ...{ id, name: name ?? '', expiresAt, lastUsedAt },
+  ...(scopes.length > 0 && { scopes }),
+  isRevoked: revokedAt !== null,
+});
+
+const rowsOf = ({ tenantId, userId }: OfAccount) => ({ tenantId, userId, use: 'api_key' }) as const;
+
+/** API keys: recorded tokens of service accounts, by id and never by their text. */
+export class ApiKeysRepository {
+  readonly #database: Database;
+  readonly #sign: SignToken;
+
+  constructor(database: Database, sign: SignToken) {
+    this.#database = database;
+    this.#sign = sign;
+  }
+
+  /** One page, the newest first, and the number of it: a page beyond the last one is the last one. */
+  list(
+    account: OfAccount,
+    asked: { readonly page: number; readonly perPage: number },
+  ): Promise<{ keys: ApiKey[]; page: number; total: number }> {
+    const { perPage } = asked;
+    const where = rowsOf(account);
+    return this.#database.$transaction(
+      async (tx) => {
+        const total = await tx.token.count({ where });
+        const page = Math.min(asked.page, Math.max(1, Math.ceil(total / perPage)));
+        const skip = (page - 1) * perPage;
+        const orderBy = { id: 'desc' } as const;
+        const rows = await tx.token.findMany({ where, orderBy, skip, take: perPage });
+        return { keys: rows.map(keyOf), page, total };
+      },
+      { isolationLevel: 'RepeatableRead' },
+    );
+  }
+
+  async find(tx: Transaction, ofKey: OfKey): Promise<ApiKey | null> {
+    const where = { id: ofKey.keyId, ...rowsOf(ofKey) };
+    const row = await tx.token.findUnique({ where });
+    return row && keyOf(row);
+  }
+
+  /** Records a key and signs it. It is good once the transaction has committed. */
+  async add(
+    tx: Transaction,
+    { tenantId, userId }: OfAccount,
+    { name, scopes, expiresAt }: KeyTerms,
+  ): Promise<IssuedKey> {
+    const record = {
+      ...rowsOf({ tenantId, userId }),
+      ...{ id: uuidv7(), clientId: FIRST_PARTY, sessionId: null, expiresAt },
+      createdAt: new Date(Math.floor(Date.now() / 1000) * 1000),
+    };
+    const row = await tx.token.create({
+      data: { ...record, name, ...(scopes && { scopes: [...scopes] }) },
+    });
+    return { ...keyOf(row), key: await this.#sign(record) };
+  }
+}

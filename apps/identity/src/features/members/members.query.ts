@@ -1,0 +1,25 @@
+import { clamped, type Out, oneOf, optional, shape, text, withDefault } from '@tessera/fields';
+import type { MemberQuery } from './member.ts';
+
+const SORTS = ['name', '-name', 'email', '-email', 'created_at', '-created_at'] as const;
+type Sort = (typeof SORTS)[number];
+
+/** What a request may ask of a list of members. */
+export const MembersInQuery = shape({
+  page: withDefault(clamped(1, 1_000_000), 1),
+  per_page: withDefault(clamped(1, 100), 20),
+  search: optional(text(200)),
+  sort: withDefault(oneOf(...SORTS), 'name'),
+});
+
+const sortOf = (sort: Sort): MemberQuery['sort'] => ({
+  by: sort.replace('-', '') as MemberQuery['sort']['by'],
+  order: sort.startsWith('-') ? 'desc' : 'asc',
+});
+
+export const memberQueryOf = (query: Out<typeof MembersInQuery>): MemberQuery => ({
+  page: query.page,
+  perPage: query.per_page,
+  search: query.search,
+  sort: sortOf(query.sort),
+});
