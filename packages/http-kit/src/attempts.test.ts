@@ -1,8 +1,11 @@
-import { MemoryStore } from 'express-rate-limit';
 import { createAttempts } from './attempts.ts';
+import { memoryCounters } from './counters.ts';
 
 const attemptsOf = (most: number, window = 60) =>
-  createAttempts({ name: 'guesses', most, window, store: new MemoryStore(), message: 'Later.' });
+  createAttempts({
+    ...{ name: 'guesses', most, window, message: 'Later.' },
+    store: memoryCounters.store('guesses:'),
+  });
 
 describe('attempts', () => {
   test('are so many a window and key; the refusal says when to come back', async () => {
@@ -22,6 +25,12 @@ describe('attempts', () => {
         'X-RateLimit-Remaining': '0',
       },
     });
+  });
+
+  test('at once are as many as one after the other', async () => {
+    const attempts = attemptsOf(2);
+    const taken = await Promise.allSettled(Array.from({ length: 9 }, () => attempts.take('ada')));
+    expect(taken.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
   });
 
   test('that were none do not count', async () => {

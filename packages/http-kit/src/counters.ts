@@ -15,6 +15,20 @@ export interface Counters {
   stop(): Promise<void>;
 }
 
+/**
+ * Counts in the memory of this replica, one after the other: what the library's store gives is one object
+ * for all who count the same key at once, in which each would read the number of the last.
+ */
+class MemoryCounter extends MemoryStore {
+  #turn: Promise<unknown> = Promise.resolve();
+
+  override increment(key: string): Promise<ClientRateLimitInfo> {
+    const counted = this.#turn.then(async () => ({ ...(await super.increment(key)) }));
+    this.#turn = counted;
+    return counted;
+  }
+}
+
 /** In milliseconds: a request does not wait longer for its counter. */
 const PATIENCE = 500;
 
@@ -24,7 +38,7 @@ const PATIENCE = 500;
  */
 class SharedStore implements Store {
   readonly #shared: RedisStore;
-  readonly #own = new MemoryStore();
+  readonly #own = new MemoryCounter();
   readonly #onFailure: (error: unknown) => void;
   #options: Options | undefined;
   #ready: Promise<void> | undefined;
@@ -55,7 +69,7 @@ class SharedStore implements Store {
     this.#own.shutdown();
   }
 
-  async #count<T>(act: (store: RedisStore | MemoryStore) => Promise<T>): Promise<T> {
+  async #count<T>(act: (store: RedisStore | MemoryCounter) => Promise<T>): Promise<T> {
     try {
       await this.#connected();
       return await act(this.#shared);
@@ -73,8 +87,8 @@ class SharedStore implements Store {
 }
 
 /** Each replica has its own. */
-const memoryCounters: Counters = {
-  store: () => new MemoryStore(),
+export const memoryCounters: Counters = {
+  store: () => new MemoryCounter(),
   stop: async () => undefined,
 };
 

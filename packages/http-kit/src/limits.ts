@@ -6,6 +6,7 @@ import {
   rateLimit,
   type Store,
 } from 'express-rate-limit';
+import { memoryCounters } from './counters.ts';
 import { HttpError } from './http-error.ts';
 
 /** Requests a window; 0 switches a stage off. */
@@ -62,6 +63,7 @@ const tooMany = (retryAfter: number): HttpError =>
  * the last one that was asked, and `Retry-After` with a 429.
  */
 export const createLimits = <Caller>(options: LimitsOptions<Caller>): Limits => {
+  const { store = memoryCounters.store } = options;
   const limiterOf = (stage: Stage, limit: number, key: Key<Caller>): RequestHandler => {
     if (limit === 0) return (_req, _res, next) => next();
     const infoOf = (req: Request) => (req as AugmentedRequest).rateLimit as RateLimitInfo;
@@ -74,7 +76,7 @@ export const createLimits = <Caller>(options: LimitsOptions<Caller>): Limits => 
       handler: (req, _res, next) => next(tooMany(secondsLeft(stage, infoOf(req)))),
       // Addresses are read through the configured number of trusted proxies; an untrusted header is ignored.
       validate: { xForwardedForHeader: false, forwardedHeader: false },
-      ...(options.store && { store: options.store(`${stage.name}:`) }),
+      store: store(`${stage.name}:`),
     });
     return (req, res, next) =>
       count(req, res, (error?: unknown) => {
