@@ -16,12 +16,14 @@ import { deviceRoutes } from './features/devices/devices.routes.ts';
 import { keyRoutes } from './features/keys/keys.routes.ts';
 import { meRoutes } from './features/me/me.routes.ts';
 import { memberRoutes } from './features/members/members.routes.ts';
+import { memberPermissionRoutes } from './features/members/permissions.routes.ts';
 import { passwordRoutes } from './features/passwords/passwords.routes.ts';
 import { pinRoutes } from './features/pin/pin.routes.ts';
 import { policyRoutes } from './features/policies/policies.routes.ts';
 import { profileRoutes } from './features/profile/profile.routes.ts';
 import { invitationRoutes } from './features/registration/invitations.routes.ts';
 import { registrationRoutes } from './features/registration/registration.routes.ts';
+import { roleRoutes } from './features/roles/roles.routes.ts';
 import { serviceAccountRoutes } from './features/service-accounts/service-accounts.routes.ts';
 import { sessionRoutes } from './features/sessions/sessions.routes.ts';
 import { signInRoutes } from './features/sign-in/sign-in.routes.ts';
@@ -96,8 +98,15 @@ const routesOf = (context: Context): RouteGroups => ({
     ...serviceAccountRoutes(context.serviceAccounts),
     ...apiKeyRoutes(context.apiKeys),
   },
-  Members: { ...memberRoutes(context.members), ...invitationRoutes(context.invitations) },
+  Members: {
+    ...memberRoutes(context.members),
+    ...memberPermissionRoutes(context.members),
+    ...invitationRoutes(context.invitations),
+  },
+  Roles: roleRoutes(context.roles),
   Pages: pageRoutes(context),
+  'Tenant administration': context.tenantAdministration.tenantRoutes,
+  'E-mail and SMS accounts': context.tenantAdministration.accountRoutes,
 });
 
 /** The application and its OpenAPI document. */

@@ -35,12 +35,15 @@ import { InvitationsService } from './features/registration/invitations.service.
 import { RegistrationRepository } from './features/registration/registration.repository.ts';
 import { RegistrationService } from './features/registration/registration.service.ts';
 import { ensureBuiltInRoles } from './features/roles/built-in-roles.ts';
+import { RolesRepository } from './features/roles/roles.repository.ts';
+import { RolesService } from './features/roles/roles.service.ts';
 import { ServiceAccountsService } from './features/service-accounts/service-accounts.service.ts';
 import { SessionsRepository } from './features/sessions/sessions.repository.ts';
 import { SessionsService } from './features/sessions/sessions.service.ts';
 import { PasswordConfirmation } from './features/sign-in/password-confirmation.ts';
 import { SignInRepository } from './features/sign-in/sign-in.repository.ts';
 import { SignInService } from './features/sign-in/sign-in.service.ts';
+import { TenantAdministration } from './features/tenants/administration.ts';
 import { createTotp, type Totp } from './features/two-factor/totp.ts';
 import { TwoFactorRepository } from './features/two-factor/two-factor.repository.ts';
 import { TwoFactorService } from './features/two-factor/two-factor.service.ts';
@@ -84,9 +87,11 @@ export interface Context {
   readonly profiles: ProfileService;
   readonly policies: PoliciesService;
   readonly members: MembersService;
+  readonly roles: RolesService;
   readonly serviceAccounts: ServiceAccountsService;
   readonly apiKeys: ApiKeysService;
   readonly keyUses: KeyUses;
+  readonly tenantAdministration: TenantAdministration;
   readonly observers: readonly RequestHandler[];
   /** Brings the database up to date, then starts what runs in the background. */
   start(): Promise<void>;
@@ -153,6 +158,9 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     ...{ passwords, quota, background },
     confirmation: passwordConfirmation,
     resetLifetime: config.lifetimes.passwordReset,
+  });
+  const tenantAdministration = new TenantAdministration({
+    ...{ config, pool, database, background, logger },
   });
   /** What runs in the background; stopped in the opposite order. */
   const running: { stop(): Promise<void> }[] = [];
@@ -238,12 +246,14 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     profiles: new ProfileService(new ProfileRepository(database)),
     policies: new PoliciesService(me),
     members,
+    roles: new RolesService(new RolesRepository(database), members),
     serviceAccounts,
     apiKeys: new ApiKeysService({
       repository: new ApiKeysRepository(database, signTokens(keys, config.issuer)),
       ...{ members, accounts: serviceAccounts },
       lifetimes: config.lifetimes.apiKey,
     }),
+    tenantAdministration,
     observers: overrides.observers ?? [],
 
     async start() {
@@ -253,6 +263,8 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       relayEvents();
       const sender = startMail(config.mail, mail, logger);
       if (sender) running.push(sender);
+      const provisioning = tenantAdministration.start();
+      if (provisioning) running.push(provisioning);
       running.push(startHousekeeping({ pool, logger }));
       keyUses.start();
       running.push(keyUses);

@@ -35,23 +35,28 @@ export const success = <F extends Field>(
 /** The answer that only says that it is done: `{success, message}`. */
 export const done = named('Done', shape({ success: isSuccess, message: text(1000) }));
 
-const Meta = named(
+/** A list that is no longer than this may come whole, as one page. */
+const MOST_A_PAGE = 1000;
+
+/** `meta` of a page. */
+export const PageMeta = named(
   'PageMeta',
   shape({
     current_page: int(1, Number.MAX_SAFE_INTEGER),
     last_page: int(1, Number.MAX_SAFE_INTEGER),
-    per_page: int(1, 100),
+    per_page: int(1, MOST_A_PAGE),
     total: int(0, Number.MAX_SAFE_INTEGER),
   }),
 );
 
-export type PageMeta = Out<typeof Meta>;
+export type PageMeta = Out<typeof PageMeta>;
 
 /** The answer that holds one page of a list: `{success, data, meta}`. */
 export const page = <F extends Field>(
   item: F,
-): Shape<{ success: typeof isSuccess; data: Field<Out<F>[], false>; meta: typeof Meta }> =>
-  shape({ success: isSuccess, data: list(item), meta: Meta });
+  { max = 100 }: { readonly max?: number } = {},
+): Shape<{ success: typeof isSuccess; data: Field<Out<F>[], false>; meta: typeof PageMeta }> =>
+  shape({ success: isSuccess, data: list(item, { max }), meta: PageMeta });
 
 /** The `meta` of one page; the last page of nothing is the first. */
 export const pageMeta = (page: number, perPage: number, total: number): PageMeta => ({

@@ -138,6 +138,23 @@ export const complete = <F extends Fields>(
   ) as unknown as Shape<{ [K in keyof F]: Field<Out<F[K]>, false> }>;
 };
 
+/**
+ * Text held to a further rule, one that JSON Schema cannot state, so that it is told with all else that does
+ * not fit. `problem` gives what the sentence about the field ends with ("must be ..."), undefined where it fits.
+ */
+export const ruled = (
+  inner: Field<string, false>,
+  problem: (value: string) => string | undefined,
+): Field<string, false> => ({
+  ...inner,
+  joi: (inner.joi as Joi.StringSchema)
+    .custom((value: string, { error }) => {
+      const said = problem(value);
+      return said === undefined ? value : error('rule.broken', { said });
+    })
+    .messages({ 'rule.broken': '{{#said}}' }),
+});
+
 /** Gives a field the name under which documents list it once and refer to it. */
 export const named = <F extends Field>(title: string, inner: F): F => ({
   ...inner,

@@ -8,6 +8,7 @@ export {
   openShape,
   optional,
   partial,
+  ruled,
   shape,
   withDefault,
 } from './compose.ts';

@@ -13,6 +13,7 @@ import {
   openShape,
   optional,
   partial,
+  ruled,
   shape,
   text,
   time,
@@ -145,6 +146,17 @@ describe('validate', () => {
     const given = JSON.parse('{"a":"x","b":1,"__proto__":{"c":1}}');
     expect(validate(openShape({ a: text(3) }), given)).toEqual({ ok: true, value: { a: 'x' } });
   });
+});
+
+test('a rule of its own is told in its own words, with all else that does not fit', () => {
+  const even = ruled(text(9), (value) =>
+    value.length % 2 === 0 ? undefined : `has {{#odd}} ${value}`,
+  );
+  expect(validate(shape({ a: even, b: int(0, 1) }), { a: 'abc', b: 7 })).toEqual({
+    ok: false,
+    errors: { a: ['a has {{#odd}} abc'], b: ['b must be less than or equal to 1'] },
+  });
+  expect(validate(shape({ a: even }), { a: 'ab' })).toEqual({ ok: true, value: { a: 'ab' } });
 });
 
 test('a pattern with a flag that JSON Schema cannot state is not taken', () => {

@@ -1,7 +1,7 @@
 import { PoliciesMeta, PolicyPayload, permissionRegistry } from '@tessera/contracts';
 import { bool, list, named, oneOf, shape, text } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { route, success } from '../../http.ts';
+import { pageMeta, page as pageOf, route } from '../../http.ts';
 import type { PoliciesService } from './policies.service.ts';
 
 const EffectivePolicies = shape({
@@ -37,8 +37,13 @@ export const policyRoutes = (policies: PoliciesService): RouteTable => ({
     path: '/api/permissions',
     permission: 'identity.permissions.list',
     summary: 'The permissions that exist',
-    description: '`{slug}` stands for the slug of the tenant; `system` ones no tenant can grant.',
-    responses: { 200: success(list(Permission, { max: 10_000 })) },
-    handler: ({ reply }) => reply(200, { success: true, data: [...permissionRegistry] }),
+    description:
+      'All of them, on one page. `{slug}` stands for the slug of the tenant; `system` ones no tenant can grant.',
+    responses: { 200: pageOf(Permission, { max: 1000 }) },
+    handler({ reply }) {
+      const { length } = permissionRegistry;
+      const meta = pageMeta(1, length, length);
+      return reply(200, { success: true, data: [...permissionRegistry], meta });
+    },
   }),
 });

@@ -86,6 +86,9 @@ describe('GET /api/permissions', () => {
     const answer = await identity.http.get('/api/permissions').set(bearer);
     expect(answer.status).toBe(200);
     expect(answer.body.data).toEqual(permissionRegistry);
+    const { length } = permissionRegistry;
+    const meta = { current_page: 1, last_page: 1, per_page: length, total: length };
+    expect(answer.body.meta).toEqual(meta);
   });
 
   test('is 403 for others and names what they lack', async () => {

@@ -1,0 +1,78 @@
+import { PolicyPayload, permissionNames } from '@tessera/contracts';
+import {
+  bool,
+  described,
+  list,
+  named,
+  nullable,
+  oneOf,
+  optional,
+  ruled,
+  shape,
+  text,
+  uuid,
+  verbatim,
+} from '@tessera/fields';
+import type { RouteTable } from '@tessera/http-kit';
+import { knownPattern, WILDCARD } from '@tessera/scope-matcher';
+import { route, success } from '../../http.ts';
+import { explain, type SourcedPolicy, sourcesOf } from './explanation.ts';
+import type { MembersService } from './members.service.ts';
+
+const SourcedPolicyPayload = named(
+  'SourcedPolicy',
+  shape({
+    source: oneOf('role', 'membership', 'system_administrator'),
+    role: described(nullable(text(100)), 'Name of the role, where one gives it'),
+    ...PolicyPayload.fields,
+  }),
+);
+
+const MemberPermissions = named(
+  'MemberPermissions',
+  shape({
+    permission: optional(text(300)),
+    allowed: optional(bool()),
+    by: optional(nullable(SourcedPolicyPayload)),
+    policies: optional(list(SourcedPolicyPayload, { max: 10_000 })),
+  }),
+);
+
+/** One that exists, and no pattern of several. */
+const permission = ruled(verbatim(300), (name) => {
+  if (name.split('.').includes(WILDCARD)) return 'must be one permission, without wildcards';
+  const knowledge = knownPattern(name, permissionNames);
+  if (!knowledge.known) return `is not known: ${knowledge.reason}`;
+  return knowledge.covers > 0 ? undefined : 'must be one permission in full';
+});
+
+const present = ({ source, role, action, effect }: SourcedPolicy) => ({
+  source,
+  role,
+  action,
+  effect,
+});
+
+export const memberPermissionRoutes = (members: MembersService): RouteTable => ({
+  showMemberPermissions: route({
+    method: 'get',
+    path: '/api/tenants/{tenantId}/members/{userId}/permissions',
+    permission: 'identity.members.view',
+    resource: 'member',
+    summary: 'What a member may do, and why',
+    description:
+      'With `permission`: whether it is `allowed`, and the policy that decided, or null where none covers it, which denies it. Without: all the policies that decide. The scopes of a token limit it further.',
+    params: shape({ tenantId: uuid(), userId: uuid() }),
+    query: shape({ permission: optional(permission) }),
+    responses: { 200: success(MemberPermissions) },
+    async handler({ params, query, reply }) {
+      const member = await members.show(params.tenantId, params.userId);
+      if (query.permission === undefined) {
+        return reply(200, { success: true, data: { policies: sourcesOf(member).map(present) } });
+      }
+      const { allowed, by } = explain(member, query.permission);
+      const data = { permission: query.permission, allowed, by: by && present(by) };
+      return reply(200, { success: true, data });
+    },
+  }),
+});

@@ -1,0 +1,157 @@
+import {
+  bool,
+  clamped,
+  int,
+  named,
+  type Out,
+  oneOf,
+  optional,
+  partial,
+  shape,
+  text,
+  time,
+  uuid,
+  verbatim,
+  withDefault,
+} from '@tessera/fields';
+import type { RouteTable } from '@tessera/http-kit';
+import { done, pageMeta, page as pageOf, route, success } from '../../http.ts';
+import { KnownPolicies, Policies } from '../../known-policy.ts';
+import { originOf } from '../../origin.ts';
+import type { TenantRole } from './role.ts';
+import type { RoleQuery } from './roles.repository.ts';
+import type { RolesService } from './roles.service.ts';
+
+const Role = named(
+  'Role',
+  shape({
+    id: uuid(),
+    name: text(100),
+    description: verbatim(1000, 0),
+    is_built_in: bool(),
+    member_count: int(0, Number.MAX_SAFE_INTEGER),
+    policies: Policies,
+    created_at: time(),
+  }),
+);
+
+const content = shape({
+  name: text(100),
+  description: withDefault(verbatim(1000, 0), ''),
+  policies: withDefault(KnownPolicies, []),
+});
+const RoleInput = named('RoleInput', content);
+const RoleChange = named('RoleChange', partial(content));
+
+const InTenant = shape({ tenantId: uuid() });
+const OfRole = shape({ tenantId: uuid(), roleId: uuid() });
+
+const RolesQuery = shape({
+  page: withDefault(clamped(1, 1_000_000), 1),
+  per_page: withDefault(clamped(1, 100), 20),
+  search: optional(text(200)),
+  sort: withDefault(oneOf('name', '-name', 'created_at', '-created_at'), 'name'),
+});
+
+const queryOf = ({ page, per_page, search, sort }: Out<typeof RolesQuery>): RoleQuery => ({
+  page,
+  perPage: per_page,
+  search,
+  sort: {
+    by: sort.endsWith('name') ? 'name' : 'created_at',
+    order: sort.startsWith('-') ? 'desc' : 'asc',
+  },
+});
+
+const present = (role: TenantRole): Out<typeof Role> => ({
+  id: role.id,
+  name: role.name,
+  description: role.description,
+  is_built_in: role.isBuiltIn,
+  member_count: role.memberCount,
+  policies: role.policies.map(({ action, effect }) => ({ action, effect })),
+  created_at: role.createdAt,
+});
+
+export const roleRoutes = (roles: RolesService): RouteTable => ({
+  listRoles: route({
+    method: 'get',
+    path: '/api/tenants/{tenantId}/roles',
+    permission: 'identity.roles.list',
+    summary: 'Roles of a tenant, the built-in ones among them',
+    params: InTenant,
+    query: RolesQuery,
+    responses: { 200: pageOf(Role) },
+    async handler({ params, query, reply }) {
+      const found = await roles.list(params.tenantId, queryOf(query));
+      const meta = pageMeta(found.page, query.per_page, found.total);
+      return reply(200, { success: true, data: found.roles.map(present), meta });
+    },
+  }),
+  createRole: route({
+    method: 'post',
+    path: '/api/tenants/{tenantId}/roles',
+    permission: 'identity.roles.create',
+    summary: 'Create a role',
+    description: 'Of nothing that the caller does not hold. Members are given it by its name.',
+    params: InTenant,
+    body: RoleInput,
+    responses: { 201: success(Role) },
+    async handler({ caller, params, body, req, reply }) {
+      const role = await roles.create(caller, params.tenantId, body, originOf(req));
+      return reply(201, { success: true, data: present(role) });
+    },
+  }),
+  showRole: route({
+    method: 'get',
+    path: '/api/tenants/{tenantId}/roles/{roleId}',
+    permission: 'identity.roles.view',
+    resource: 'role',
+    summary: 'A role of a tenant',
+    params: OfRole,
+    responses: { 200: success(Role) },
+    async handler({ params, reply }) {
+      const role = await roles.show(params.tenantId, params.roleId);
+      return reply(200, { success: true, data: present(role) });
+    },
+  }),
+  updateRole: route({
+    method: 'put',
+    path: '/api/tenants/{tenantId}/roles/{roleId}',
+    permission: 'identity.roles.update',
+    resource: 'role',
+    summary: 'Change a role, for all who have it',
+    description:
+      'Fields that are not given stay as they are. Nobody who has the role must come to hold more than the caller does; a policy that denies and is taken away counts as given.',
+    params: OfRole,
+    body: RoleChange,
+    responses: { 200: success(Role) },
+    problems: {
+      403: 'The caller lacks a permission, or somebody who has the role holds more than the caller',
+      409: 'The role is built in',
+    },
+    async handler({ caller, params, body, req, reply }) {
+      const { tenantId, roleId } = params;
+      const role = await roles.change(caller, tenantId, roleId, body, originOf(req));
+      return reply(200, { success: true, data: present(role) });
+    },
+  }),
+  deleteRole: route({
+    method: 'delete',
+    path: '/api/tenants/{tenantId}/roles/{roleId}',
+    permission: 'identity.roles.delete',
+    resource: 'role',
+    summary: 'Delete a role that no member has',
+    description: 'Invitations as this role are void.',
+    params: OfRole,
+    responses: { 200: done },
+    problems: {
+      403: 'The caller lacks a permission, or the role is more than the caller holds',
+      409: 'The role is built in, or a member has it',
+    },
+    async handler({ caller, params, req, reply }) {
+      await roles.remove(caller, params.tenantId, params.roleId, originOf(req));
+      return reply(200, { success: true, message: 'The role is deleted.' });
+    },
+  }),
+});

@@ -1,0 +1,269 @@
+import type { Tenant, User } from '../../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import type { Bearer } from '../../testing/population.ts';
+
+let identity: TestIdentity;
+let tenant: Tenant;
+let builtIn: Record<string, string>;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  const roles = await database().role.findMany({ where: { tenantId: null } });
+  builtIn = Object.fromEntries(roles.map(({ name, id }) => [name, id]));
+});
+afterAll(() => identity.stop());
+beforeEach(async () => {
+  tenant = await identity.people.tenant();
+});
+
+const database = () => identity.context.database;
+const at = (id?: string): string => `/api/tenants/${tenant.id}/roles${id ? `/${id}` : ''}`;
+const get = (bearer: Bearer, path: string) => identity.http.get(path).set(bearer);
+const post = (bearer: Bearer, body: object) => identity.http.post(at()).set(bearer).send(body);
+const put = (bearer: Bearer, id: string, body: object) =>
+  identity.http.put(at(id)).set(bearer).send(body);
+const remove = (bearer: Bearer, id: string) => identity.http.delete(at(id)).set(bearer);
+
+const allow = (action: string) => ({ action, effect: 'allow' });
+const deny = (action: string) => ({ action, effect: 'deny' });
+const having = (roleId: string): Promise<User> => identity.people.user({ tenant, roleId });
+const owner = async (): Promise<Bearer> =>
+  identity.people.signIn(await having(builtIn.owner ?? ''));
+/** Somebody who may change roles, and holds these besides. */
+const manager = (...actions: string[]): Promise<Bearer> =>
+  identity.people.caller(tenant, 'identity.roles.*', ...actions);
+const newsOf = async () => {
+  const events = await database().outboxEvent.findMany({
+    where: { key: tenant.id },
+    orderBy: { id: 'asc' },
+  });
+  return events.map(({ payload }) => (payload as unknown as { data: object }).data);
+};
+
+describe('a role', () => {
+  test('is made, seen, changed and deleted', async () => {
+    const bearer = await owner();
+    const made = await post(bearer, {
+      name: 'Bookkeeper',
+      policies: [allow('tenant.*.crm.time_entries.*'), deny('tenant.*.crm.time_entries.delete')],
+    }).expect(201);
+    expect(made.body.data).toEqual({
+      id: expect.any(String),
+      name: 'Bookkeeper',
+      description: '',
+      is_built_in: false,
+      member_count: 0,
+      policies: [allow('tenant.*.crm.time_entries.*'), deny('tenant.*.crm.time_entries.delete')],
+      created_at: expect.any(String),
+    });
+    const { id } = made.body.data;
+    expect((await get(bearer, at(id)).expect(200)).body.data).toEqual(made.body.data);
+    const changed = await put(bearer, id, { description: 'Counts hours' }).expect(200);
+    expect(changed.body.data).toEqual({ ...made.body.data, description: 'Counts hours' });
+    await remove(bearer, id).expect(200);
+    await get(bearer, at(id)).expect(404);
+  });
+
+  test('stands in the list with the built-in ones, and with how many have it', async () => {
+    const bearer = await owner();
+    await post(bearer, { name: 'Zookeeper' }).expect(201);
+    const { body } = await get(bearer, `${at()}?sort=-created_at&per_page=1`).expect(200);
+    expect(body.data).toMatchObject([{ name: 'Zookeeper', is_built_in: false, member_count: 0 }]);
+    expect(body.meta).toEqual({ current_page: 1, last_page: 5, per_page: 1, total: 5 });
+    const found = await get(bearer, `${at()}?search=OWN`).expect(200);
+    expect(found.body.data).toMatchObject([{ name: 'owner', is_built_in: true, member_count: 1 }]);
+    expect((await get(bearer, `${at()}?search=%25`)).body.meta.total).toBe(0);
+  });
+
+  test('of another tenant is neither seen nor changed', async () => {
+    const bearer = await owner();
+    const id = await identity.people.role(await identity.people.tenant(), 'identity.roles.list');
+    await get(bearer, at(id)).expect(404);
+    await put(bearer, id, { name: 'Mine' }).expect(404);
+    await remove(bearer, id).expect(404);
+  });
+
+  test('has a name of its own, in the tenant and beside the built-in ones', async () => {
+    const bearer = await owner();
+    const { id } = (await post(bearer, { name: 'Editor' }).expect(201)).body.data;
+    const other = (await post(bearer, { name: 'Author' }).expect(201)).body.data;
+    for (const name of ['Editor', 'owner', 'Owner']) {
+      const answer = await post(bearer, { name }).expect(422);
+      expect(answer.body.errors).toEqual({ name: [`there is a role "${name}" already`] });
+    }
+    await put(bearer, other.id, { name: 'Editor' }).expect(422);
+    await put(bearer, id, { name: 'Editor' }).expect(200);
+    tenant = await identity.people.tenant();
+    await post(await owner(), { name: 'Editor' }).expect(201);
+  });
+
+  test('that is built in is changed and deleted by nobody', async () => {
+    const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
+    for (const bearer of [await owner(), await identity.people.signIn(administrator)]) {
+      for (const attempt of [
+        put(bearer, builtIn.viewer ?? '', { policies: [] }),
+        remove(bearer, builtIn.viewer ?? ''),
+      ]) {
+        expect((await attempt.expect(409)).body.error).toBe('role_built_in');
+      }
+    }
+  });
+
+  test('that somebody has cannot be deleted', async () => {
+    const bearer = await owner();
+    const { id } = (await post(bearer, { name: 'Editor' })).body.data;
+    const user = await having(id);
+    expect((await remove(bearer, id).expect(409)).body.error).toBe('role_in_use');
+    await identity.http
+      .put(`/api/tenants/${tenant.id}/members/${user.id}`)
+      .set(bearer)
+      .send({ role: 'viewer' })
+      .expect(200);
+    await remove(bearer, id).expect(200);
+  });
+
+  test('is not deleted from under somebody who is given it at the same moment', async () => {
+    const bearer = await owner();
+    const user = await having(builtIn.viewer ?? '');
+    const { id } = (await post(bearer, { name: 'Fleeting' })).body.data;
+    const [removal, gift] = await Promise.all([
+      remove(bearer, id),
+      identity.http
+        .put(`/api/tenants/${tenant.id}/members/${user.id}`)
+        .set(bearer)
+        .send({ role: 'Fleeting' }),
+    ]);
+    expect([
+      [200, 422],
+      [409, 200],
+    ]).toContainEqual([removal.status, gift.status]);
+  });
+});
+
+describe('what is wrong with a role', () => {
+  test('is told all at once, each policy by its place', async () => {
+    const answer = await post(await owner(), {
+      name: '',
+      policies: [
+        allow('identity.rolse.list'),
+        { action: 'identity.roles.list', effect: 'maybe' },
+        allow('identity.roles.list'),
+        allow('ta*'),
+      ],
+      colour: 'red',
+    }).expect(422);
+    expect(Object.keys(answer.body.errors).sort()).toEqual([
+      'colour',
+      'name',
+      'policies.0.action',
+      'policies.1.effect',
+      'policies.3.action',
+    ]);
+    expect(answer.body.errors['policies.0.action'][0]).toContain('"rolse"');
+  });
+});
+
+describe('nobody is raised by a role', () => {
+  test('that gives more than its maker holds', async () => {
+    const bearer = await manager('identity.members.list');
+    const answer = await post(bearer, { name: 'More', policies: [allow('identity.members.*')] });
+    expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, ['policies']]);
+    await post(bearer, { name: 'Same', policies: [allow('identity.members.list')] }).expect(201);
+  });
+
+  test('that comes to give more, themselves included', async () => {
+    const user = await identity.people.user({ tenant, actions: ['identity.roles.*'] });
+    const bearer = await identity.people.signIn(user);
+    const { roleId } = await database().membership.findFirstOrThrow({ where: { userId: user.id } });
+    const policies = [allow('identity.roles.*'), allow('identity.members.list')];
+    const answer = await put(bearer, roleId, { policies }).expect(422);
+    expect(answer.body.errors.policies[0]).toContain('identity.members.list');
+  });
+
+  test('that no longer denies', async () => {
+    const bearer = await manager('identity.members.*', '!identity.members.delete');
+    const id = await identity.people.role(tenant, 'identity.members.*', '!identity.members.delete');
+    await having(id);
+    const answer = await put(bearer, id, { policies: [allow('identity.members.*')] }).expect(422);
+    expect(answer.body.errors.policies[0]).toContain('identity.members.delete');
+    const kept = [allow('identity.members.list'), deny('identity.members.delete')];
+    await put(bearer, id, { policies: kept }).expect(200);
+  });
+
+  test('that lets come through what one of its holders has of their own', async () => {
+    const bearer = await manager('identity.members.view');
+    const id = await identity.people.role(tenant, '!identity.members.delete');
+    const [plain, special] = [await having(id), await having(id)];
+    await database().membershipPolicy.create({
+      data: {
+        tenantId: tenant.id,
+        userId: special.id,
+        action: 'identity.members.delete',
+        effect: 'allow',
+      },
+    });
+    const answer = await put(bearer, id, { policies: [] }).expect(422);
+    expect(answer.body.errors.policies[0]).toContain('identity.members.delete');
+    await database().membershipPolicy.deleteMany({ where: { userId: special.id } });
+    await put(bearer, id, { policies: [allow('identity.members.view')] }).expect(200);
+    const { body } = await get(await identity.people.signIn(plain), '/api/policies');
+    expect(body.data).toEqual([allow('identity.members.view')]);
+  });
+
+  test('nor lowered by who holds less: neither the role nor any of its holders', async () => {
+    const bearer = await manager('identity.members.list');
+    const mighty = await identity.people.role(tenant, 'identity.members.*');
+    expect((await put(bearer, mighty, { policies: [] }).expect(403)).body.error).toBe(
+      'role_holds_more',
+    );
+    expect((await remove(bearer, mighty).expect(403)).body.error).toBe('role_holds_more');
+
+    const plain = await identity.people.role(tenant, 'identity.members.list');
+    const { id: userId } = await having(plain);
+    await database().membershipPolicy.create({
+      data: { tenantId: tenant.id, userId, action: 'identity.activity.list', effect: 'allow' },
+    });
+    const answer = await put(bearer, plain, { policies: [] }).expect(403);
+    expect(answer.body.message).toContain('identity.activity.list');
+  });
+});
+
+describe('a change of a role', () => {
+  test('bites on the token in use, raises the version and names whom it concerns', async () => {
+    const bearer = await owner();
+    const { id } = (await post(bearer, { name: 'Reader', policies: [] })).body.data;
+    const [ann, bob] = [await having(id), await having(id)];
+    const asAnn = await identity.people.signIn(ann);
+    await get(asAnn, at()).expect(403);
+    await put(bearer, id, { policies: [allow('identity.roles.list')] }).expect(200);
+    await get(asAnn, at()).expect(200);
+    const news = await newsOf();
+    expect(news).toEqual([
+      { tenant_id: tenant.id, version: 2, user_ids: [] },
+      { tenant_id: tenant.id, version: 3, user_ids: expect.arrayContaining([ann.id, bob.id]) },
+    ]);
+  });
+
+  test('is in the activity log of who made it, with the role', async () => {
+    const chief = await having(builtIn.owner ?? '');
+    const bearer = await identity.people.signIn(chief);
+    const { id } = (await post(bearer, { name: 'Reader' })).body.data;
+    await put(bearer, id, { description: 'Reads' }).expect(200);
+    await remove(bearer, id).expect(200);
+    const entries = await database().activityEntry.findMany({
+      where: { userId: chief.id, subjectId: id, tenantId: tenant.id },
+      orderBy: { id: 'asc' },
+    });
+    expect(entries.map(({ action, ipAddress }) => [action, ipAddress])).toEqual([
+      ['role_created', '127.0.0.1'],
+      ['role_updated', '127.0.0.1'],
+      ['role_deleted', '127.0.0.1'],
+    ]);
+  });
+
+  test('that is refused leaves nothing behind', async () => {
+    await post(await manager(), { name: 'More', policies: [allow('*')] }).expect(422);
+    expect(await newsOf()).toEqual([]);
+    expect(await database().role.count({ where: { tenantId: tenant.id, name: 'More' } })).toBe(0);
+  });
+});
