@@ -63,6 +63,7 @@ const before = noProcessLeft.running();
 await check('tests', tests('test'));
 await check('tests of events on Apache Kafka', tests('test:kafka'));
 await check('tests of limits that replicas share in Redis', tests('test:redis'));
+await check('tests of the pages in a browser', tests('test:browser'));
 await check('format and lint', () => node('node_modules/@biomejs/biome/bin/biome', 'ci', '.'));
 await check('types', () => node('node_modules/typescript/bin/tsc', '-b'));
 await check('import directions, by planted violations', imports);

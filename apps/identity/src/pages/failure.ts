@@ -17,7 +17,9 @@ const whatHappened = ({ status, code, headers }: HttpError, texts: Texts): strin
   if (status === 422) return problems.token;
   if (status === 404) return failure.notFound;
   if (status === 405) return failure.notAllowed;
-  if (status === 403) return code === 'tenant_suspended' ? alerts.suspended : failure.forbidden;
+  if (code === 'tenant_suspended') return alerts.suspended;
+  if (code === 'forged_request') return alerts.forged;
+  if (status === 403) return failure.forbidden;
   if (status === 503) return failure.unavailable;
   return status >= 500 ? failure.internal : failure.badRequest;
 };

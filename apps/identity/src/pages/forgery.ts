@@ -46,27 +46,27 @@ export class ForgeryGuard {
     return token?.toString('base64url') ?? '';
   }
 
-  /** 403 unless a form of ours was sent from where we are. */
-  demand(req: Request, token: unknown): void {
+  /**
+   * 403 unless the browser says that a request began here. With `no-referrer`, pages have no origin to tell
+   * (Fetch section 3.2), so that it counts only where there is nothing better.
+   */
+  demandFromHere({ headers }: Request): void {
+    const site = headers['sec-fetch-site'];
+    const isFromHere =
+      site === undefined ? headers.origin === this.#issuer : OWN_SITES.has(String(site));
+    if (!isFromHere) throw forged();
+  }
+
+  /** 403 unless the form is one that we gave to this browser, in this session. */
+  demandToken(req: Request, token: unknown): void {
     const visitor = this.#visitor.secretOf(req);
-    const isOwn = visitor !== null && this.#isFromHere(req);
     const given = Buffer.from(String(token), 'base64url');
     const isRight =
-      isOwn &&
+      visitor !== null &&
       this.#tokens(req, visitor).some(
         (expected) => expected.length === given.length && timingSafeEqual(expected, given),
       );
     if (!isRight) throw forged();
-  }
-
-  /**
-   * What the browser says of where a request began. With `no-referrer`, pages have no origin to tell
-   * (Fetch section 3.2), so that it counts only where there is nothing better.
-   */
-  #isFromHere({ headers }: Request): boolean {
-    const site = headers['sec-fetch-site'];
-    if (site !== undefined) return OWN_SITES.has(String(site));
-    return headers.origin === this.#issuer;
   }
 
   /** By every key, the newest first: a new one makes no open page worthless. */

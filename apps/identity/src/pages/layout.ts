@@ -10,7 +10,7 @@ export interface View {
   readonly title: string;
   readonly lead?: Content;
   readonly body?: Content;
-  /** Where its form may lead to in the end, beyond this service: an address of a client. */
+  /** Where its form leads to in the end, where that is not the application of the visit: an address. */
   readonly leadsTo?: string | undefined;
   /** Whether something that was entered is wrong. */
   readonly hasErrors?: boolean;
@@ -87,7 +87,7 @@ const formSource = (address: string): string => {
   return isWeb && !hostname.startsWith('[') ? origin : protocol;
 };
 
-const policyOf = ({ leadsTo }: View): string =>
+const policyOf = (leadsTo: string | undefined): string =>
   [
     "default-src 'none'",
     "style-src 'self'",
@@ -100,6 +100,7 @@ const policyOf = ({ leadsTo }: View): string =>
 
 /** Answers with a page; the other security headers are those of every answer. */
 export const sendPage = (res: Response, reader: Reader | Visit, view: View, brand: Brand): void => {
-  res.set('Content-Security-Policy', policyOf(view)).vary('Accept-Language').type('html');
+  const leadsTo = view.leadsTo ?? (isVisit(reader) ? reader.application?.redirectUri : undefined);
+  res.set('Content-Security-Policy', policyOf(leadsTo)).vary('Accept-Language').type('html');
   res.send(documentOf(reader, view, brand).markup);
 };

@@ -94,11 +94,12 @@ const submitting = (
   options: PageOptions,
 ): RequestHandler =>
   orElsewhere(async (req, res) => {
-    const visit = await visitOf(options, req, res);
+    options.forgery.demandFromHere(req);
     const values = await readForm(req, res);
+    const visit = await visitOf(options, req, res);
     const data = await open(visit);
     try {
-      options.forgery.demand(req, values.form_token);
+      options.forgery.demandToken(req, values.form_token);
       res.redirect(SEE_OTHER, await submit(visit, checked(fields, values), data));
     } catch (error) {
       if (error instanceof Elsewhere) throw error;

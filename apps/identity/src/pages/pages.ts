@@ -27,7 +27,7 @@ export const pageRoutes = (context: Context): RouteTable => {
   };
   const options = {
     ...{ config, minLength, brand: config },
-    authentication: context.authentication,
+    ...{ authentication: context.authentication, authorizationServer },
     forgery: new ForgeryGuard(config),
   };
   return { ...routesOf(pages, options), ...assetRoutes() };

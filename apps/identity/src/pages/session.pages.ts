@@ -3,16 +3,14 @@ import type { PinService } from '../features/pin/pin.service.ts';
 import type { SignInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import type { SignInService } from '../features/sign-in/sign-in.service.ts';
 import { html } from '../html.ts';
-import type { AuthorizationServer } from '../oauth/user/server.ts';
 import type { Restriction } from '../tokens/caller.ts';
 import { fields, formOf, link, message, signOutForm } from './form.ts';
 import { type AnyPage, page } from './page.ts';
-import { Elsewhere, goal, onwards, signedInUser, type Visit } from './visit.ts';
+import { Elsewhere, goal, onwards, signedInUser } from './visit.ts';
 
 interface Dependencies {
   readonly signIn: SignInService;
   readonly pins: PinService;
-  readonly authorizationServer: Pick<AuthorizationServer, 'applicationOf'>;
   readonly cookies: SignInCookies;
 }
 
@@ -24,23 +22,19 @@ const unfinished: Readonly<Partial<Record<Restriction, string>>> = {
 
 /** What a signed-in person sees of their session: its PIN, that it is there, and its end. */
 export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
-  const application = ({ returnTo }: Visit) =>
-    returnTo === null ? null : use.authorizationServer.applicationOf(returnTo);
-
   const pinPage = page({
     path: '/pin',
     limit: 'pin',
-    async open(visit) {
+    open(visit) {
       const user = signedInUser(visit);
       if (user.restriction !== 'pin_required') throw new Elsewhere(goal(visit));
-      return { user, client: await application(visit) };
+      return user;
     },
-    view(visit, { client }, form) {
+    view(visit, _user, form) {
       const { pin: texts } = visit.texts;
       return {
         title: texts.title,
         lead: texts.lead,
-        leadsTo: client?.redirectUri,
         body: [
           formOf(visit, form, {
             submit: texts.submit,
@@ -57,7 +51,7 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
     },
     form: {
       fields: { pin },
-      async submit(visit, given, { user }) {
+      async submit(visit, given, user) {
         await use.pins.verify(user, given.pin, visit.origin);
         return goal(visit);
       },

@@ -6,7 +6,6 @@ import { Verification } from '../features/two-factor/two-factor.routes.ts';
 import type { TwoFactorService } from '../features/two-factor/two-factor.service.ts';
 import { html } from '../html.ts';
 import { duration } from '../mail/texts/format.ts';
-import type { AuthorizationServer } from '../oauth/user/server.ts';
 import { ownCookie } from '../session-cookie.ts';
 import type { Authentication } from '../tokens/authenticate.ts';
 import type { UserCaller } from '../tokens/caller.ts';
@@ -22,7 +21,6 @@ interface Dependencies {
   readonly signIn: SignInService;
   readonly twoFactor: TwoFactorService;
   readonly authentication: Pick<Authentication, 'ofPendingSignIn'>;
-  readonly authorizationServer: Pick<AuthorizationServer, 'applicationOf'>;
   readonly cookies: SignInCookies;
 }
 
@@ -32,17 +30,14 @@ const suggested = ({ returnTo }: Visit): string | undefined =>
 
 /** The way in: address and password, then the second factor where there is one. */
 export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
-  const { config, cookies, authorizationServer } = use;
+  const { config, cookies } = use;
   /** Holds the token of a sign-in that waits for its second factor: good for that alone, and briefly. */
   const pending = ownCookie('pending', config);
-
-  const application = ({ returnTo }: Visit) =>
-    returnTo === null ? null : authorizationServer.applicationOf(returnTo);
 
   const signIn = page({
     path: '/sign-in',
     limit: 'login',
-    async open(visit) {
+    open(visit) {
       const { frontendLoginUrl } = config;
       if (frontendLoginUrl !== undefined) {
         const elsewhere = new URL(frontendLoginUrl);
@@ -52,14 +47,13 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
       if (visit.user && visit.returnTo === null && visit.req.method === 'GET') {
         throw new Elsewhere(goal(visit));
       }
-      return application(visit);
+      return visit.application;
     },
     view(visit, client, form) {
       const { signIn: texts } = visit.texts;
       return {
         title: texts.title,
         lead: client ? texts.to(client.name) : undefined,
-        leadsTo: client?.redirectUri,
         body: [
           formOf(visit, form, {
             submit: texts.submit,
@@ -107,17 +101,13 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
   const twoFactor = page({
     path: '/two-factor',
     limit: 'twoFactor',
-    async open(visit) {
-      const [user, client] = [await waiting(visit), await application(visit)];
-      return { user, client };
-    },
-    view(visit, { client }, form) {
+    open: waiting,
+    view(visit, _user, form) {
       const { twoFactor: texts, back } = visit.texts;
       const time = duration(visit.language, config.lifetimes.deviceTrust);
       return {
         title: texts.title,
         lead: texts.lead,
-        leadsTo: client?.redirectUri,
         body: [
           formOf(visit, form, {
             submit: texts.submit,
@@ -135,7 +125,7 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
     },
     form: {
       fields: Verification.fields,
-      async submit(visit, { code, trust_device: trustDevice }, { user }) {
+      async submit(visit, { code, trust_device: trustDevice }, user) {
         const client = cookies.clientOf(visit.req);
         const { signedIn } = await use.twoFactor.verify(user, { code, trustDevice }, client);
         visit.res.clearCookie(pending.name, pending.options);

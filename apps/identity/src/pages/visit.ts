@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Config } from '../config.ts';
 import { isReturnAddress } from '../oauth/user/pages.ts';
+import type { Application, AuthorizationServer } from '../oauth/user/server.ts';
 import { localeOf, type Origin, originOf } from '../origin.ts';
 import { ownCookie, sessionCookie } from '../session-cookie.ts';
 import type { Authentication } from '../tokens/authenticate.ts';
@@ -33,6 +34,8 @@ export interface Visit extends Reader {
   readonly origin: Origin;
   /** The authorization request that goes on when they are done; null where there is none. */
   readonly returnTo: string | null;
+  /** Whose request that is; null where it is nobody's whom we know. */
+  readonly application: Application | null;
   /** Who is signed in; null where nobody is. */
   readonly user: UserCaller | null;
   /** Proves that a form is from this page. */
@@ -79,11 +82,12 @@ export const readerOf = (
 export interface Visits {
   readonly config: Pick<Config, 'isLocal' | 'issuer'>;
   readonly authentication: Pick<Authentication, 'ofSession'>;
+  readonly authorizationServer: Pick<AuthorizationServer, 'applicationOf'>;
   readonly forgery: ForgeryGuard;
 }
 
 export const visitOf = async (use: Visits, req: Request, res: Response): Promise<Visit> => {
-  const { config, authentication, forgery } = use;
+  const { config, authentication, authorizationServer, forgery } = use;
   const secret = sessionCookie(config).secretOf(req);
   const user = (secret !== null && (await authentication.ofSession(secret))) || null;
   const { return_to = '', ui_locales } = queryOf(req);
@@ -93,8 +97,12 @@ export const visitOf = async (use: Visits, req: Request, res: Response): Promise
     const { name, options } = languageCookie;
     res.cookie(name, reader.language, { ...options, maxAge: ONE_YEAR });
   }
-  const token = forgery.tokenFor(req, res);
-  return { ...reader, res, returnTo, user, token, origin: originOf(req) };
+  return {
+    ...{ ...reader, res, returnTo, user },
+    application: returnTo === null ? null : await authorizationServer.applicationOf(returnTo),
+    token: forgery.tokenFor(req, res),
+    origin: originOf(req),
+  };
 };
 
 /** The address of another page of the same visit: what they came for goes along. */

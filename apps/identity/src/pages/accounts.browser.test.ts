@@ -1,0 +1,224 @@
+import type { Page } from 'playwright-core';
+import type { User } from '../generated/prisma/client.ts';
+import { openBrowser, type TestBrowser } from '../testing/browser.ts';
+import {
+  fill,
+  giveCredentials,
+  heading,
+  press,
+  startSite,
+  type TestSite,
+} from '../testing/pages.ts';
+import { PASSWORD } from '../testing/population.ts';
+
+const NEW = 'Another-horse-8-battery';
+
+let site: TestSite;
+let browser: TestBrowser;
+let user: User;
+let page: Page;
+beforeAll(async () => {
+  [site, browser] = await Promise.all([startSite({ IDLE_SIGN_OUT_SECONDS: '600' }), openBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await site.stop();
+});
+beforeEach(async () => {
+  user = await site.identity.people.user({ tenant: await site.identity.people.tenant() });
+  page = await browser.newPerson();
+});
+afterEach(() => expect(browser.complaints()).toEqual([]));
+
+const signIn = async (password = PASSWORD): Promise<void> => {
+  await page.goto(`${site.url}/sign-in`);
+  await giveCredentials(page, user, password);
+  await page.waitForURL(`${site.url}/signed-in`);
+};
+
+const linkOf = async (kind: string, address: string | null): Promise<string> =>
+  (await site.mailbox.next(kind, address ?? '')).link.href;
+
+describe('a forgotten password', () => {
+  test('is replaced through the link of the mail, which is good once', async () => {
+    await page.goto(`${site.url}/sign-in`);
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await fill(page, { 'E-mail address': user.email ?? '' });
+    await press(page, 'Send the link');
+    expect(await heading(page)).toBe('Look into your mails');
+
+    const link = await linkOf('password_reset', user.email);
+    await page.goto(link);
+    await fill(page, { Password: NEW, 'Repeat the password': `${NEW}!` });
+    await press(page, 'Save the password');
+    expect(await page.getByText('The two passwords are not the same.').isVisible()).toBe(true);
+    await fill(page, { Password: NEW, 'Repeat the password': NEW });
+    await press(page, 'Save the password');
+    await page.getByText('Your password is changed. Sign in with the new one.').waitFor();
+    await giveCredentials(page, user, NEW);
+    await page.waitForURL(`${site.url}/signed-in`);
+
+    await page.goto(link);
+    await fill(page, { Password: `${NEW}2`, 'Repeat the password': `${NEW}2` });
+    await press(page, 'Save the password');
+    expect(await page.getByRole('alert').textContent()).toContain('no longer valid');
+  });
+});
+
+describe('a new account', () => {
+  test('is registered, its address confirmed by a button, and then signed in to', async () => {
+    const email = `grace-${process.pid}@example.test`;
+    await page.goto(`${site.url}/sign-in`);
+    await page.getByRole('link', { name: 'Create an account' }).click();
+    await fill(page, {
+      'First name': 'Grace',
+      'Last name': 'Hopper',
+      'Name of your company or team': 'Compilers & Sons',
+      'E-mail address': email,
+      Password: NEW,
+      'Repeat the password': NEW,
+    });
+    await press(page, 'Create the account');
+    expect(await heading(page)).toBe('Look into your mails');
+
+    const link = await linkOf('email_verification', email);
+    const found = () => site.identity.context.database.user.findUnique({ where: { email } });
+    await page.goto(link);
+    expect((await found())?.emailVerifiedAt).toBeNull();
+    await press(page, 'Confirm the address');
+    await page.getByText('Your e-mail address is confirmed.').waitFor();
+    expect((await found())?.emailVerifiedAt).not.toBeNull();
+    await giveCredentials(page, { email }, NEW);
+    await page.getByText(`Signed in as ${email}.`).waitFor();
+  });
+
+  test('gets another link where the first is no longer good', async () => {
+    const { database } = site.identity.context;
+    await database.user.update({ where: { id: user.id }, data: { emailVerifiedAt: null } });
+    await page.goto(`${site.url}/email/verify?token=worthless`);
+    await press(page, 'Confirm the address');
+    await fill(page, { 'E-mail address': user.email ?? '' });
+    await press(page, 'Send a new link');
+    expect(await heading(page)).toBe('Look into your mails');
+    await page.goto(await linkOf('email_verification', user.email));
+    await press(page, 'Confirm the address');
+    await page.getByText('Your e-mail address is confirmed.').waitFor();
+  });
+});
+
+describe('an invitation', () => {
+  const invite = async (email: string | null): Promise<string> => {
+    const { people, http } = site.identity;
+    const tenant = await people.tenant({ name: 'Analytical Engines' });
+    const bearer = await people.caller(tenant, '*');
+    await http
+      .post(`/api/tenants/${tenant.id}/members`)
+      .set(bearer)
+      .send({ email, role: 'member' })
+      .expect(202);
+    return linkOf('invitation', email);
+  };
+
+  test('makes an account for who has none', async () => {
+    const email = `charles-${process.pid}@example.test`;
+    await page.goto(await invite(email));
+    expect(await heading(page)).toBe('Join Analytical Engines');
+    await fill(page, {
+      'First name': 'Charles',
+      'Last name': 'Babbage',
+      Password: NEW,
+      'Repeat the password': NEW,
+    });
+    await press(page, 'Accept the invitation');
+    await page.getByText('You are a member now. Sign in to begin.').waitFor();
+    await giveCredentials(page, { email }, NEW);
+    await page.waitForURL(`${site.url}/signed-in`);
+  });
+
+  test('takes one press from who has an account, and is good once', async () => {
+    const { database } = site.identity.context;
+    const data = { emailVerifiedAt: new Date() };
+    await database.user.update({ where: { id: user.id }, data });
+    const link = await invite(user.email);
+    await page.goto(link);
+    expect(await page.getByLabel('Password').count()).toBe(0);
+    await press(page, 'Accept the invitation');
+    await page.getByText('You are a member now. Sign in to begin.').waitFor();
+    expect(await database.membership.count({ where: { userId: user.id } })).toBe(2);
+    await page.goto(link);
+    await page.getByText('This link is no longer valid.').waitFor();
+  });
+});
+
+describe('a session', () => {
+  test('ends when the user signs out, with its cookie', async () => {
+    await signIn();
+    await press(page, 'Sign out');
+    expect(await heading(page)).toBe('You are signed out');
+    expect((await page.context().cookies()).map(({ name }) => name)).not.toContain('session');
+    await page.goto(`${site.url}/signed-in`);
+    expect(await heading(page)).toBe('Sign in');
+    await page.goBack();
+    await page.reload();
+    expect(await page.getByText(user.email ?? '').count()).toBe(0);
+  });
+
+  test('changes its password, and the other sessions end', async () => {
+    await signIn();
+    const here = page;
+    page = await browser.newPerson();
+    await signIn();
+    await here.getByRole('link', { name: 'Change the password' }).click();
+    await fill(here, {
+      'Current password': PASSWORD,
+      'New password': NEW,
+      'Repeat the new password': NEW,
+    });
+    await press(here, 'Save the password');
+    await here.getByText('Your password is changed.').waitFor();
+    await page.reload();
+    expect(await heading(page)).toBe('Sign in');
+  });
+
+  test('in which nothing happens ends after a warning, unless somebody is there', async () => {
+    await page.clock.install();
+    await signIn();
+    const dialog = page.getByRole('alertdialog', { name: 'Are you still there?' });
+    await page.clock.fastForward('08:00');
+    expect(await dialog.isVisible()).toBe(false);
+    await page.mouse.move(30, 30);
+    await page.clock.fastForward('09:30');
+    await dialog.waitFor();
+    await page
+      .getByRole('button', { name: 'Stay signed in' })
+      .and(page.locator(':focus'))
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'hidden' });
+    await page.clock.fastForward('09:30');
+    await dialog.waitFor();
+    await page.clock.fastForward('00:31');
+    await page.waitForURL(`${site.url}/signed-out?reason=idle`);
+    await page.getByText('because nothing happened for a while').waitFor();
+    const ended = await site.identity.context.database.session.count({
+      where: { userId: user.id, endedAt: { not: null } },
+    });
+    expect(ended).toBe(1);
+  });
+
+  test('stays while something happens in another tab, and all tabs end together', async () => {
+    await page.clock.install();
+    await signIn();
+    const other = await page.context().newPage();
+    await other.clock.install();
+    await other.goto(`${site.url}/signed-in`);
+    await other.clock.fastForward('09:00');
+    await other.mouse.move(30, 30);
+    await page.clock.fastForward('09:30');
+    expect(await page.getByRole('alertdialog').isVisible()).toBe(false);
+    for (const tab of [page, other]) {
+      await tab.clock.fastForward('11:00');
+      await tab.waitForURL(`${site.url}/signed-out?reason=idle`);
+    }
+  });
+});

@@ -1,0 +1,182 @@
+import { mkdir } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { barriersOf, openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { fill, giveCredentials, press, startSite, type TestSite } from '../testing/pages.ts';
+import { type RelyingParty, startRelyingParty } from '../testing/relying-party.ts';
+
+const directory = new URL('../../../../.data/screenshots/', import.meta.url);
+
+const sizes = {
+  desktop: { width: 1280, height: 800 },
+  phone: { width: 390, height: 844 },
+} as const;
+
+let site: TestSite;
+let browser: TestBrowser;
+let stranger: RelyingParty;
+beforeAll(async () => {
+  await mkdir(directory, { recursive: true });
+  [site, browser] = await Promise.all([startSite(), openBrowser()]);
+  stranger = await startRelyingParty(site.identity, site.flow, { isTrusted: false });
+});
+afterAll(async () => {
+  await browser.close();
+  await stranger.stop();
+  await site.stop();
+});
+afterEach(() => expect(browser.complaints()).toEqual([]));
+
+/** Shows a page in every way that it can be seen, and looks for what keeps somebody out. */
+const look = async (page: Page, name: string): Promise<void> => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const [size, viewport] of Object.entries(sizes)) {
+      await page.setViewportSize(viewport);
+      const { pathname: path } = new URL(`${name}.${colorScheme}.${size}.png`, directory);
+      await page.screenshot({ path, fullPage: true });
+      const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+      expect([name, size, isTooWide]).toEqual([name, size, false]);
+    }
+    expect(await barriersOf(page)).toEqual([]);
+  }
+};
+
+const newUser = async () =>
+  site.identity.people.user({
+    tenant: await site.identity.people.tenant(),
+    data: { email: `ada.${Math.random().toString(36).slice(2, 8)}@example.com` },
+  });
+
+const open = (path: string) => async (page: Page) => {
+  await page.goto(site.url + path);
+};
+
+/** Somebody who is signed in, as far as their password leads. */
+const enter = async (page: Page) => {
+  const user = await newUser();
+  await open('/sign-in')(page);
+  await giveCredentials(page, user);
+  await page.waitForLoadState();
+  return user;
+};
+
+const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
+  'sign-in': open('/sign-in'),
+  async 'sign-in for an application'(page) {
+    await stranger.begin(page, { login_hint: 'ada.lovelace@example.com' });
+  },
+  async 'sign-in refused'(page) {
+    await open('/sign-in')(page);
+    await giveCredentials(page, { email: 'nobody@example.com' }, 'wrong');
+  },
+  async 'sign-in incomplete'(page) {
+    await open('/sign-in')(page);
+    await press(page, 'Sign in');
+  },
+  async 'second factor'(page) {
+    const user = await newUser();
+    const { people } = site.identity;
+    await people.enableTwoFactor(user, await people.signIn(user));
+    await open('/sign-in')(page);
+    await giveCredentials(page, user);
+    await page.getByLabel('Code').waitFor();
+  },
+  async pin(page) {
+    const user = await newUser();
+    await site.identity.people.setPin(await site.identity.people.signIn(user), '192837');
+    await open('/sign-in')(page);
+    await giveCredentials(page, user);
+    await fill(page, { PIN: '123' });
+    await press(page, 'Unlock');
+  },
+  'password forgotten': open('/password/forgot'),
+  'mail sent': open('/mail-sent?about=reset'),
+  async 'password reset'(page) {
+    await open('/password/reset?token=x&email=ada.lovelace@example.com')(page);
+    await fill(page, { Password: 'short', 'Repeat the password': 'different' });
+    await press(page, 'Save the password');
+  },
+  async 'password change'(page) {
+    await enter(page);
+    await open('/password/change')(page);
+  },
+  register: open('/register'),
+  'address to confirm': open('/email/verify?token=x'),
+  async 'address not confirmed'(page) {
+    await open('/email/verify?token=x')(page);
+    await press(page, 'Confirm the address');
+  },
+  async invitation(page) {
+    const { people, http } = site.identity;
+    const tenant = await people.tenant({ name: 'Analytical Engines Ltd' });
+    const email = 'new.colleague@example.com';
+    const bearer = await people.caller(tenant, '*');
+    await http
+      .post(`/api/tenants/${tenant.id}/members`)
+      .set(bearer)
+      .send({ email, role: 'member' });
+    await page.goto((await site.mailbox.next('invitation', email)).link.href);
+  },
+  async consent(page) {
+    await enter(page);
+    await stranger.begin(page, { scope: 'openid profile email phone' });
+  },
+  'signed in': enter,
+  async 'sign-out'(page) {
+    await enter(page);
+    await open('/sign-out')(page);
+  },
+  'signed out': open('/signed-out?reason=idle'),
+  async 'idle warning'(page) {
+    await page.clock.install();
+    await enter(page);
+    await page.clock.fastForward('29:20');
+    await page.getByRole('alertdialog').waitFor();
+  },
+  'request refused': open('/oauth/authorize?client_id=nobody'),
+  'not found': open('/nowhere'),
+};
+
+describe('for everybody to see and to use, in light and dark, large and small', () => {
+  test.each(Object.entries(pages))('%s', async (name, go) => {
+    const page = await browser.newPerson();
+    await go(page);
+    await look(page, name.replaceAll(' ', '-'));
+    await page.context().close();
+  });
+});
+
+describe('in the language of the reader', () => {
+  test.each(['hu', 'de'])('sign-in, an error and consent in %s', async (locale) => {
+    const page = await browser.newPerson({ locale });
+    await open('/sign-in')(page);
+    expect(await page.locator('html').getAttribute('lang')).toBe(locale);
+    await look(page, `sign-in-${locale}`);
+    await page.locator('#email').fill('ada');
+    await page.locator('main button').click();
+    await look(page, `sign-in-incomplete-${locale}`);
+    await open('/register')(page);
+    await look(page, `register-${locale}`);
+    await page.context().close();
+  });
+
+  test('which a link changes, for good', async () => {
+    const page = await browser.newPerson();
+    await open('/sign-in')(page);
+    await page.getByRole('link', { name: 'Magyar' }).click();
+    await page.getByRole('heading', { name: 'Bejelentkezés' }).waitFor();
+    await page.getByRole('link', { name: 'Elfelejtette a jelszavát?' }).click();
+    await page.getByRole('heading', { name: 'Elfelejtette a jelszavát?' }).waitFor();
+    await page.context().close();
+  });
+});
+
+describe('axe', () => {
+  test('finds a barrier that is put up', async () => {
+    const page = await browser.newPerson();
+    await open('/sign-in')(page);
+    await page.evaluate('document.querySelector("label").remove()');
+    expect(await barriersOf(page)).toEqual([expect.stringMatching(/^label: /)]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,257 @@
+import type { Page } from 'playwright-core';
+import type { User } from '../generated/prisma/client.ts';
+import { openBrowser, type TestBrowser } from '../testing/browser.ts';
+import {
+  fill,
+  giveCode,
+  giveCredentials,
+  heading,
+  press,
+  startSite,
+  type TestSite,
+} from '../testing/pages.ts';
+import { type RelyingParty, startRelyingParty } from '../testing/relying-party.ts';
+
+let site: TestSite;
+let browser: TestBrowser;
+let ledger: RelyingParty;
+let user: User;
+let page: Page;
+beforeAll(async () => {
+  [site, browser] = await Promise.all([startSite(), openBrowser()]);
+  ledger = await startRelyingParty(site.identity, site.flow);
+});
+afterAll(async () => {
+  await browser.close();
+  await ledger.stop();
+  await site.stop();
+});
+beforeEach(async () => {
+  user = await site.identity.people.user({ tenant: await site.identity.people.tenant() });
+  page = await browser.newPerson();
+});
+afterEach(() => expect(browser.complaints()).toEqual([]));
+
+const sessionCookie = async (): Promise<string | undefined> =>
+  (await page.context().cookies()).find(({ name }) => name === 'session')?.value;
+
+describe('the code flow of openid-client as a public client', () => {
+  test('leads by the sign-in page, which says where it goes, to tokens', async () => {
+    await ledger.begin(page);
+    expect(await heading(page)).toBe('Sign in');
+    expect(await page.getByText('to continue to Ledger').isVisible()).toBe(true);
+    await giveCredentials(page, user);
+    const tokens = await ledger.finish(page);
+    expect(tokens.claims()).toMatchObject({ sub: user.id, email: user.email });
+  });
+
+  test('asks nobody again who is signed in', async () => {
+    await page.goto(`${site.url}/sign-in`);
+    await giveCredentials(page, user);
+    await page.waitForURL(`${site.url}/signed-in`);
+    await ledger.begin(page);
+    expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
+  });
+
+  test('suggests whom the application names, in the language that it asks for', async () => {
+    await ledger.begin(page, { login_hint: user.email ?? '', ui_locales: 'de' });
+    expect(await heading(page)).toBe('Anmelden');
+    expect(await page.getByLabel('E-Mail-Adresse').inputValue()).toBe(user.email);
+    await page.getByLabel('Passwort').and(page.locator(':focus')).waitFor();
+  });
+
+  test('with a second factor: a code, and on a trusted device none the next time', async () => {
+    const phone = await site.identity.people.enableTwoFactor(
+      user,
+      await site.identity.people.signIn(user),
+    );
+    await ledger.begin(page);
+    await giveCredentials(page, user);
+    expect(await heading(page)).toBe('Confirm that it is you');
+    expect(await sessionCookie()).toBeUndefined();
+    await giveCode(page, phone.wrongCode());
+    expect(await page.getByLabel('Code').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Trust this device').check();
+    await giveCode(page, await phone.code());
+    expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
+
+    await page.goto(`${site.url}/signed-in`);
+    await press(page, 'Sign out');
+    await ledger.begin(page);
+    await giveCredentials(page, user);
+    expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
+  });
+
+  test('with a recovery code, once', async () => {
+    const { recoveryCodes } = await site.identity.people.enableTwoFactor(
+      user,
+      await site.identity.people.signIn(user),
+    );
+    await ledger.begin(page);
+    await giveCredentials(page, user);
+    await giveCode(page, recoveryCodes[0] ?? '');
+    expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
+    const other = await browser.newPerson();
+    await other.goto(`${site.url}/sign-in`);
+    await giveCredentials(other, user);
+    await giveCode(other, recoveryCodes[0] ?? '');
+    expect(await other.getByText('was used already').isVisible()).toBe(true);
+  });
+
+  test('with a PIN', async () => {
+    await site.identity.people.setPin(await site.identity.people.signIn(user), '192837');
+    await ledger.begin(page);
+    await giveCredentials(page, user);
+    expect(await heading(page)).toBe('Enter your PIN');
+    await fill(page, { PIN: '111111' });
+    await press(page, 'Unlock');
+    expect(await page.getByText('The PIN is wrong').isVisible()).toBe(true);
+    await fill(page, { PIN: '192837' });
+    await press(page, 'Unlock');
+    expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
+  });
+
+  test('with a password that has to be changed first', async () => {
+    const { database } = site.identity.context;
+    await database.user.update({ where: { id: user.id }, data: { forcePasswordChange: true } });
+    await ledger.begin(page);
+    await giveCredentials(page, user);
+    expect(await page.getByText('You have to choose a new password').isVisible()).toBe(true);
+    await fill(page, {
+      'Current password': 'Correct-horse-7-battery',
+      'New password': 'short',
+      'Repeat the new password': 'short',
+    });
+    await press(page, 'Save the password');
+    expect(await page.locator('#new_password-error li').allInnerTexts()).toEqual([
+      'It needs at least 12 characters.',
+      'It needs an uppercase letter.',
+      'It needs a digit.',
+      'It needs a special character, such as ! or -.',
+    ]);
+    await fill(page, {
+      'Current password': 'Correct-horse-7-battery',
+      'New password': 'Another-horse-8-battery',
+      'Repeat the new password': 'Another-horse-8-battery',
+    });
+    await press(page, 'Save the password');
+    expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
+  });
+
+  test('without JavaScript', async () => {
+    page = await browser.newPerson({ javaScriptEnabled: false });
+    const phone = await site.identity.people.enableTwoFactor(
+      user,
+      await site.identity.people.signIn(user),
+    );
+    await ledger.begin(page);
+    await giveCredentials(page, user);
+    await giveCode(page, await phone.code());
+    expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
+  });
+
+  test('with the keyboard alone', async () => {
+    await ledger.begin(page);
+    await page.keyboard.type(user.email ?? '');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    // The address is still there, so that the password has the focus.
+    await page.getByLabel('Password').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('Correct-horse-7-battery');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    expect(await page.getByLabel('Stay signed in').isChecked()).toBe(true);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
+  });
+});
+
+describe('an application that nobody vouches for', () => {
+  let stranger: RelyingParty;
+  beforeAll(async () => {
+    stranger = await startRelyingParty(site.identity, site.flow, {
+      isTrusted: false,
+      name: 'Stranger <b>',
+    });
+  });
+  afterAll(() => stranger.stop());
+
+  test('gets its tokens once the user allows it', async () => {
+    await stranger.begin(page);
+    await giveCredentials(page, user);
+    expect(await heading(page)).toBe('Stranger <b> asks for access');
+    const asked = await page.locator('.scopes li').allInnerTexts();
+    expect(asked).toContain('See your e-mail address');
+    expect(await page.getByText(`You go on to ${new URL(stranger.url).host}`).isVisible()).toBe(
+      true,
+    );
+    await press(page, 'Allow');
+    expect((await stranger.finish(page)).claims()?.sub).toBe(user.id);
+  });
+
+  test('is told when the user does not', async () => {
+    await stranger.begin(page);
+    await giveCredentials(page, user);
+    await press(page, 'Do not allow');
+    await page.waitForURL(`${stranger.callback}?**`);
+    await expect(stranger.finish(page)).rejects.toMatchObject({ error: 'access_denied' });
+  });
+});
+
+describe('who has no good intentions', () => {
+  test('is told kindly to wait after five wrong passwords, and so is the right one then', async () => {
+    const strict = await startSite({ RATE_LIMIT_LOGIN_FAILURES: '5', RATE_LIMIT_LOGIN: '7' });
+    try {
+      const known = await strict.identity.people.user();
+      await page.goto(`${strict.url}/sign-in`);
+      for (let i = 0; i < 5; i += 1) {
+        await giveCredentials(page, known, 'wrong');
+        await page.getByText('The e-mail address or the password is wrong.').waitFor();
+      }
+      await giveCredentials(page, known);
+      await page.getByText(/^That was too often\. Wait \d+ seconds?, then try again\.$/).waitFor();
+      expect(await page.getByLabel('E-mail address').inputValue()).toBe(known.email);
+      await giveCredentials(page, known);
+      await giveCredentials(page, known);
+      expect(await heading(page)).toBe('Too many requests');
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  test('fixes no session: the cookie of before the sign-in is worth nothing after it', async () => {
+    const fixed = 'a-value-that-somebody-else-knows';
+    await page.context().addCookies([{ name: 'session', value: fixed, url: site.url }]);
+    await page.goto(`${site.url}/sign-in`);
+    await giveCredentials(page, user);
+    await page.waitForURL(`${site.url}/signed-in`);
+    const cookie = await sessionCookie();
+    expect(cookie).not.toBe(fixed);
+    const other = await browser.newPerson();
+    await other.context().addCookies([{ name: 'session', value: fixed, url: site.url }]);
+    await other.goto(`${site.url}/signed-in`);
+    expect(await heading(other)).toBe('Sign in');
+  });
+
+  test('sends nobody elsewhere by return_to', async () => {
+    await page.goto(`${site.url}/sign-in?return_to=${encodeURIComponent(`${ledger.url}/evil`)}`);
+    await giveCredentials(page, user);
+    await page.waitForURL(`${site.url}/signed-in`);
+  });
+
+  test('forges no form from another site', async () => {
+    await page.goto(`${site.url}/sign-in`);
+    await giveCredentials(page, user);
+    await page.waitForURL(`${site.url}/signed-in`);
+    const elsewhere = ledger.url.replace('127.0.0.1', 'localhost');
+    await page.goto(`${elsewhere}/evil?forge=${encodeURIComponent(`${site.url}/sign-out`)}`);
+    await press(page, 'Win');
+    await page.waitForURL(`${site.url}/**`);
+    expect(await heading(page)).not.toBe('You are signed out');
+    await page.goto(`${site.url}/signed-in`);
+    expect(await heading(page)).toBe('You are signed in');
+  });
+});
