@@ -1,30 +1,13 @@
-import { startCrm, type TestCrm } from '../testing/crm.ts';
-import { newTenant } from '../testing/identity.ts';
+import { tenantForEachTest } from '../testing/tenant.ts';
 
-let crm: TestCrm;
-let headers: Record<string, string>;
-beforeAll(async () => {
-  crm = await startCrm();
-});
-beforeEach(() => {
-  headers = crm.caller({ tenants: [newTenant('acme')] });
-});
-afterAll(() => crm.stop());
+const { caller, get, post, put, remove } = tenantForEachTest();
 
 describe.each([
   { kind: 'contact', path: '/api/crm/contacts', name: 'first_name', permission: 'contacts.view' },
   { kind: 'company', path: '/api/crm/companies', name: 'name', permission: 'companies.view' },
 ] as const)('A $kind', ({ kind, path, name, permission }) => {
-  const send = (method: 'post' | 'put', to: string, body: object, more: object = {}) =>
-    crm.http[method](to)
-      .set({ ...headers, ...more })
-      .send(body);
-  const get = (to: string, more: object = {}) => crm.http.get(to).set({ ...headers, ...more });
-  const remove = (to: string, more: object = {}) =>
-    crm.http.delete(to).set({ ...headers, ...more });
-
   const create = async (body: object = {}): Promise<string> => {
-    const created = await send('post', path, { [name]: 'A', ...body });
+    const created = await post(path, { [name]: 'A', ...body });
     expect(created.status).toBe(201);
     expect(created.headers).toMatchObject({
       ...{ etag: '"1"', location: `${path}/${created.body.data.id}` },
@@ -35,7 +18,7 @@ describe.each([
   describe('that is changed', () => {
     test('is answered whole, with its new entity tag', async () => {
       const record = await create({ phone: '1', notes: 'N' });
-      const changed = await send('put', record, { [name]: 'B', notes: null });
+      const changed = await put(record, { [name]: 'B', notes: null });
       expect(changed.status).toBe(200);
       expect(changed.headers.etag).toBe('"2"');
       expect(changed.body.data).toMatchObject({ [name]: 'B', phone: '1', notes: null });
@@ -45,17 +28,17 @@ describe.each([
     test('in nothing stays in its version', async () => {
       const record = await create();
       const before = await get(record);
-      const unchanged = await send('put', record, {}, { 'If-Match': '"1"' });
+      const unchanged = await put(record, {}, { 'If-Match': '"1"' });
       expect(unchanged.status).toBe(200);
       expect(unchanged.headers.etag).toBe('"1"');
       expect(unchanged.body).toEqual(before.body);
-      expect((await send('put', record, {}, { 'If-Match': '"2"' })).status).toBe(412);
+      expect((await put(record, {}, { 'If-Match': '"2"' })).status).toBe(412);
       await remove(record);
-      expect((await send('put', record, {})).status).toBe(404);
+      expect((await put(record, {})).status).toBe(404);
     });
 
     test('cannot lose its name', async () => {
-      const refused = await send('put', await create(), { [name]: null });
+      const refused = await put(await create(), { [name]: null });
       expect(refused.status).toBe(422);
       expect(Object.keys(refused.body.errors)).toEqual([name]);
     });
@@ -73,7 +56,7 @@ describe.each([
       ['', 412],
     ])('with If-Match: %s, when it is "1", is %i', async (tag, status) => {
       const record = await create();
-      const changed = await send('put', record, { notes: 'X' }, { 'If-Match': tag });
+      const changed = await put(record, { notes: 'X' }, { 'If-Match': tag });
       expect(changed.status).toBe(status);
       if (status === 412) expect(changed.body.error).toBe('precondition_failed');
       expect((await get(record)).body.data.notes).toBe(status === 200 ? 'X' : null);
@@ -87,10 +70,10 @@ describe.each([
     expect((await remove(record)).status).toBe(404);
     expect((await get(record)).body.error).toBe('not_found');
     expect((await get(path)).body).toMatchObject({ data: [], meta: { total: 0 } });
-    const restored = await send('post', `${record}/restore`, {});
+    const restored = await post(`${record}/restore`, {});
     expect(restored.status).toBe(200);
     expect(restored.headers.etag).toBe('"3"');
-    const again = await send('post', `${record}/restore`, {});
+    const again = await post(`${record}/restore`, {});
     expect(again.body).toEqual(restored.body);
     expect((await get(record)).body).toEqual(restored.body);
     expect((await get(path)).body).toMatchObject({ data: [restored.body.data] });
@@ -109,7 +92,7 @@ describe.each([
 
     test('is 200 for a client that has an older one', async () => {
       const record = await create();
-      await send('put', record, { notes: 'X' });
+      await put(record, { notes: 'X' });
       const shown = await get(record, { 'If-None-Match': '"1"' });
       expect(shown.status).toBe(200);
       expect(shown.body.data.notes).toBe('X');
@@ -117,7 +100,7 @@ describe.each([
 
     test('to someone without the permission is not: it names the permission and the record', async () => {
       const record = await create();
-      const refused = await crm.http.get(record).set(crm.caller({ lacking: [permission] }));
+      const refused = await get(record, caller({ lacking: [permission] }));
       expect(refused.status).toBe(403);
       expect(refused.body).toMatchObject({
         ...{ error: 'permission_denied', required_permission: `tenant.acme.crm.${permission}` },

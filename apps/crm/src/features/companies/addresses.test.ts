@@ -1,37 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { startCrm, type TestCrm } from '../../testing/crm.ts';
-import { newTenant } from '../../testing/identity.ts';
+import { tenantForEachTest } from '../../testing/tenant.ts';
 
-let crm: TestCrm;
-let headers: Record<string, string>;
+const { caller, get, post, put, remove } = tenantForEachTest();
 let company: string;
 let addresses: string;
-beforeAll(async () => {
-  crm = await startCrm();
-});
 beforeEach(async () => {
-  headers = crm.caller({ tenants: [newTenant('acme')] });
-  const created = await crm.http.post('/api/crm/companies').set(headers).send({ name: 'A' });
+  const created = await post('/api/crm/companies', { name: 'A' });
   company = created.headers.location ?? '';
   addresses = `${company}/addresses`;
 });
-afterAll(() => crm.stop());
 
-const get = (to: string, more: object = {}) => crm.http.get(to).set({ ...headers, ...more });
-const send = (method: 'post' | 'put', to: string, body: object, more: object = {}) =>
-  crm.http[method](to)
-    .set({ ...headers, ...more })
-    .send(body);
-const remove = (to: string, more: object = {}) => crm.http.delete(to).set({ ...headers, ...more });
 const add = async (label: string): Promise<string> => {
-  const added = await send('post', addresses, { label, city: 'Pécs' });
+  const added = await post(addresses, { label, city: 'Pécs' });
   expect(added.status).toBe(201);
   return added.headers.location ?? '';
 };
 
 describe('An address', () => {
   test('that is added is a part of the company, which is then in a new version', async () => {
-    const added = await send('post', addresses, { label: 'office', city: 'Pécs' });
+    const added = await post(addresses, { label: 'office', city: 'Pécs' });
     expect(added.status).toBe(201);
     expect(added.body.data).toEqual({
       ...{ id: expect.any(String), label: 'office', line1: null, line2: null, postal_code: null },
@@ -49,7 +36,7 @@ describe('An address', () => {
 
   test('that is changed keeps what is not given, and so do the others', async () => {
     const [office, mill] = [await add('office'), await add('mill')];
-    const changed = await send('put', office, { label: 'HQ', city: null });
+    const changed = await put(office, { label: 'HQ', city: null });
     expect(changed.status).toBe(200);
     expect(changed.body.data).toMatchObject({ label: 'HQ', city: null, country: null });
     expect((await get(office)).body).toEqual(changed.body);
@@ -60,14 +47,14 @@ describe('An address', () => {
   });
 
   test('that is changed in nothing leaves the company in its version', async () => {
-    const unchanged = await send('put', await add('office'), {});
+    const unchanged = await put(await add('office'), {});
     expect([unchanged.status, unchanged.headers.etag]).toEqual([200, '"2"']);
   });
 
   test('that is removed is gone, and the others stay', async () => {
     const [office, mill] = [await add('office'), await add('mill')];
     expect((await remove(office)).status).toBe(204);
-    for (const gone of [await get(office), await send('put', office, {}), await remove(office)]) {
+    for (const gone of [await get(office), await put(office, {}), await remove(office)]) {
       expect([gone.status, gone.body.error]).toEqual([404, 'not_found']);
     }
     expect((await get(addresses)).body).toMatchObject({
@@ -77,17 +64,17 @@ describe('An address', () => {
   });
 
   test('that does not fit is refused, each field by name', async () => {
-    const added = await send('post', addresses, { city: 7, id: randomUUID() });
+    const added = await post(addresses, { city: 7, id: randomUUID() });
     expect(added.status).toBe(422);
     expect(Object.keys(added.body.errors).sort()).toEqual(['city', 'id', 'label']);
-    const changed = await send('put', await add('office'), { label: null, zip: '1' });
+    const changed = await put(await add('office'), { label: null, zip: '1' });
     expect(changed.status).toBe(422);
     expect(Object.keys(changed.body.errors).sort()).toEqual(['label', 'zip']);
   });
 
   test('of another company of the tenant is a 404', async () => {
     const office = await add('office');
-    const other = await send('post', '/api/crm/companies', { name: 'B' });
+    const other = await post('/api/crm/companies', { name: 'B' });
     const through = office.replace(company, other.headers.location ?? '');
     expect((await get(through)).status).toBe(404);
     expect((await remove(through)).status).toBe(404);
@@ -98,8 +85,8 @@ describe('An address', () => {
     const office = await add('office');
     await remove(company);
     for (const gone of [office, addresses]) expect((await get(gone)).status).toBe(404);
-    expect((await send('post', addresses, { label: 'x' })).status).toBe(404);
-    await send('post', `${company}/restore`, {});
+    expect((await post(addresses, { label: 'x' })).status).toBe(404);
+    await post(`${company}/restore`, {});
     expect((await get(office)).body.data.label).toBe('office');
   });
 });
@@ -108,11 +95,11 @@ describe('Changes of addresses', () => {
   test('are meant for the versions of the company that If-Match names', async () => {
     const office = await add('office');
     const stale = { 'If-Match': '"1"' };
-    expect((await send('post', addresses, { label: 'x' }, stale)).status).toBe(412);
-    expect((await send('put', office, { label: 'x' }, stale)).status).toBe(412);
-    expect((await send('put', office, {}, stale)).status).toBe(412);
+    expect((await post(addresses, { label: 'x' }, stale)).status).toBe(412);
+    expect((await put(office, { label: 'x' }, stale)).status).toBe(412);
+    expect((await put(office, {}, stale)).status).toBe(412);
     expect((await remove(office, stale)).status).toBe(412);
-    const changed = await send('put', office, { label: 'x' }, { 'If-Match': '"2"' });
+    const changed = await put(office, { label: 'x' }, { 'If-Match': '"2"' });
     expect([changed.status, changed.headers.etag]).toEqual([200, '"3"']);
     expect((await get(office, { 'If-None-Match': '"3"' })).status).toBe(304);
     expect((await remove(office, { 'If-Match': '"1", "3"' })).status).toBe(204);
@@ -122,10 +109,10 @@ describe('Changes of addresses', () => {
     const office = await add('office');
     const labels = Array.from({ length: 8 }, (_, i) => `mill ${i}`);
     await Promise.all([
-      ...labels.map((label) => send('post', addresses, { label }).expect(201)),
-      send('put', office, { line1: 'Fő utca 1.' }).expect(200),
-      send('put', office, { country: 'HU' }).expect(200),
-      send('put', company, { industry: 'Mills' }).expect(200),
+      ...labels.map((label) => post(addresses, { label }).expect(201)),
+      put(office, { line1: 'Fő utca 1.' }).expect(200),
+      put(office, { country: 'HU' }).expect(200),
+      put(company, { industry: 'Mills' }).expect(200),
     ]);
     const { data } = (await get(company)).body;
     expect(data.industry).toBe('Mills');
@@ -140,17 +127,17 @@ describe('Changes of addresses', () => {
 
   test('end where a company has fifty', async () => {
     const many = Array.from({ length: 50 }, (_, i) => ({ label: `${i}` }));
-    await send('put', company, { addresses: many }).expect(200);
-    const refused = await send('post', addresses, { label: 'one more' });
+    await put(company, { addresses: many }).expect(200);
+    const refused = await post(addresses, { label: 'one more' });
     expect([refused.status, refused.body.error]).toEqual([409, 'conflict']);
-    expect(
-      (await send('put', company, { addresses: [...many, many[0]] })).body.errors,
-    ).toHaveProperty('addresses');
+    expect((await put(company, { addresses: [...many, many[0]] })).body.errors).toHaveProperty(
+      'addresses',
+    );
   });
 });
 
 test('The list of addresses has pages like any other', async () => {
-  await send('put', company, { addresses: ['a', 'b', 'c'].map((label) => ({ label })) });
+  await put(company, { addresses: ['a', 'b', 'c'].map((label) => ({ label })) });
   const { body } = await get(`${addresses}?per_page=2&page=2`);
   expect(body).toMatchObject({
     data: [{ label: 'c' }],
@@ -163,16 +150,15 @@ test('The list of addresses has pages like any other', async () => {
 
 test('Addresses take the permission to change their company', async () => {
   const office = await add('office');
-  const { tenants } = crm.identity.signIn({}).principal;
   const only = (permission: 'companies.update' | 'companies.view') =>
-    crm.caller({ tenants, permissions: [permission] });
-  const refused = await crm.http.get(office).set(only('companies.view'));
+    caller({ permissions: [permission] });
+  const refused = await get(office, only('companies.view'));
   expect(refused.body).toMatchObject({
     ...{ error: 'permission_denied', required_permission: 'tenant.acme.crm.companies.update' },
     ...{ resource_type: 'address', resource_id: office.slice(addresses.length + 1) },
   });
-  expect((await crm.http.get(addresses).set(only('companies.view'))).body).toMatchObject({
+  expect((await get(addresses, only('companies.view'))).body).toMatchObject({
     ...{ resource_type: 'company', resource_id: company.split('/').at(-1) },
   });
-  expect((await crm.http.get(addresses).set(only('companies.update'))).status).toBe(404);
+  expect((await get(addresses, only('companies.update'))).status).toBe(200);
 });

@@ -1,20 +1,11 @@
-import { startCrm, type TestCrm } from '../../testing/crm.ts';
 import { newTenant } from '../../testing/identity.ts';
+import { tenantForEachTest } from '../../testing/tenant.ts';
 
 const path = '/api/crm/companies';
 
-let crm: TestCrm;
-let headers: Record<string, string>;
-beforeAll(async () => {
-  crm = await startCrm();
-});
-beforeEach(() => {
-  headers = crm.caller({ tenants: [newTenant('acme')] });
-});
-afterAll(() => crm.stop());
+const { get, post, put } = tenantForEachTest();
 
-const get = (to: string) => crm.http.get(to).set(headers);
-const create = (body: object) => crm.http.post(path).set(headers).send(body);
+const create = (body: object) => post(path, body);
 
 const office = {
   ...{ label: 'office', line1: 'Fő utca 1.', line2: null, postal_code: '1011', city: 'Budapest' },
@@ -74,10 +65,9 @@ describe('A changed list of addresses', () => {
   test('keeps those whose ids it has, with the ids, and no others', async () => {
     const created = await create({ name: 'A', addresses: [office, nowhere] });
     const [first, second] = created.body.data.addresses;
-    const changed = await crm.http
-      .put(`${path}/${created.body.data.id}`)
-      .set(headers)
-      .send({ addresses: [{ label: 'new' }, { ...second, city: 'Wien' }] });
+    const changed = await put(`${path}/${created.body.data.id}`, {
+      addresses: [{ label: 'new' }, { ...second, city: 'Wien' }],
+    });
     expect(changed.body.data.addresses).toEqual([
       { ...nowhere, label: 'new', id: expect.any(String) },
       { ...second, city: 'Wien' },

@@ -1,24 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { startCrm, type TestCrm } from '../../testing/crm.ts';
 import { newTenant } from '../../testing/identity.ts';
+import { tenantForEachTest } from '../../testing/tenant.ts';
 
 const contacts = '/api/crm/contacts';
 const companies = '/api/crm/companies';
 
-let crm: TestCrm;
-let headers: Record<string, string>;
-beforeAll(async () => {
-  crm = await startCrm();
-});
-beforeEach(() => {
-  headers = crm.caller({ tenants: [newTenant('acme')] });
-});
-afterAll(() => crm.stop());
+const { crm, get, post, put, remove } = tenantForEachTest();
 
-const get = (to: string) => crm.http.get(to).set(headers);
-const put = (to: string, body: object) => crm.http.put(to).set(headers).send(body);
-const post = (to: string, body: object = {}) => crm.http.post(to).set(headers).send(body);
-const remove = (to: string) => crm.http.delete(to).set(headers).expect(204);
 const newCompany = async (): Promise<string> => (await post(companies, { name: 'A' })).body.data.id;
 
 test.each([
@@ -26,8 +14,8 @@ test.each([
   [
     'another tenant has',
     async () => {
-      const theirs = crm.caller({ tenants: [newTenant('globex')] });
-      const made = await crm.http.post(companies).set(theirs).send({ name: 'Theirs' });
+      const theirs = crm().caller({ tenants: [newTenant('globex')] });
+      const made = await post(companies, { name: 'Theirs' }, theirs);
       return made.body.data.id;
     },
   ],
@@ -35,7 +23,7 @@ test.each([
     'is deleted',
     async () => {
       const id = await newCompany();
-      await remove(`${companies}/${id}`);
+      await remove(`${companies}/${id}`).expect(204);
       return id;
     },
   ],
@@ -70,11 +58,11 @@ test('A deleted company keeps its contacts, which can be changed, found by it, a
     const { body } = await get(`${contacts}?company_id=${company}&sort=name`);
     return body.data.map(({ id }: { id: string }) => id);
   };
-  await remove(`${companies}/${old}`);
+  await remove(`${companies}/${old}`).expect(204);
   expect(await of(old)).toEqual(ids);
   const { body } = await put(ada, { title: 'Countess', company_id: old }).expect(200);
   expect(body.data).toMatchObject({ title: 'Countess', company_id: old });
-  await remove(ada);
+  await remove(ada).expect(204);
   await post(`${ada}/restore`).expect(200);
   await put(bob, { company_id: next }).expect(200);
   await put(bob, { company_id: old }).expect(422);

@@ -1,28 +1,13 @@
-import { startCrm, type TestCrm } from '../../testing/crm.ts';
-import { newTenant } from '../../testing/identity.ts';
+import { tenantForEachTest } from '../../testing/tenant.ts';
 
 const path = '/api/crm/contacts';
 
-let crm: TestCrm;
-let headers: Record<string, string>;
-beforeAll(async () => {
-  crm = await startCrm();
-});
-beforeEach(() => {
-  headers = crm.caller({ tenants: [newTenant('acme')] });
-});
-afterAll(() => crm.stop());
-
-const get = (to: string) => crm.http.get(to).set(headers);
+const { get, post } = tenantForEachTest();
 
 describe('The list', () => {
   const people = async (...names: string[]) => {
     for (const first_name of names) {
-      await crm.http
-        .post(path)
-        .set(headers)
-        .send({ first_name, tags: ['x?'] })
-        .expect(201);
+      await post(path, { first_name, tags: ['x?'] }).expect(201);
     }
   };
   const namesOf = (body: { data: { first_name: string }[] }) => body.data.map((c) => c.first_name);

@@ -1,26 +1,12 @@
-import { startCrm, type TestCrm } from '../../testing/crm.ts';
 import { newTenant } from '../../testing/identity.ts';
+import { tenantForEachTest } from '../../testing/tenant.ts';
 
 const path = '/api/crm/contacts';
 
-let crm: TestCrm;
-let headers: Record<string, string>;
-beforeAll(async () => {
-  crm = await startCrm();
-});
-beforeEach(() => {
-  headers = crm.caller({ tenants: [newTenant('acme')] });
-});
-afterAll(() => crm.stop());
-
-const send = (method: 'post' | 'put', to: string, body: object, more: object = {}) =>
-  crm.http[method](to)
-    .set({ ...headers, ...more })
-    .send(body);
-const get = (to: string) => crm.http.get(to).set(headers);
+const { get, post, put } = tenantForEachTest();
 
 const create = async (body: object = { first_name: 'Ada' }): Promise<string> => {
-  const created = await send('post', path, body);
+  const created = await post(path, body);
   expect(created.status).toBe(201);
   return `${path}/${created.body.data.id}`;
 };
@@ -32,7 +18,7 @@ const address = {
 
 describe('Creating', () => {
   test('answers 201 with the contact, where it is, and its entity tag', async () => {
-    const company = await send('post', '/api/crm/companies', { name: 'Analytical Engines' });
+    const company = await post('/api/crm/companies', { name: 'Analytical Engines' });
     const company_id = company.body.data.id;
     const body = {
       ...{ first_name: ' Ada ', last_name: 'Lovelace', email: 'ADA@Example.com', phone: '1' },
@@ -41,7 +27,7 @@ describe('Creating', () => {
       emails: [{ label: 'home', email: 'ada@home.example' }],
       phones: [{ label: 'mobile', phone: '+36 20 1' }],
     };
-    const created = await send('post', path, body);
+    const created = await post(path, body);
     const { id, created_at } = created.body.data;
     expect(created.status).toBe(201);
     expect(created.body).toEqual({
@@ -64,7 +50,7 @@ describe('Creating', () => {
   });
 
   test('names every field that does not fit', async () => {
-    const refused = await send('post', path, {
+    const refused = await post(path, {
       ...{ last_name: 'a\0b', email: 'nobody', company_id: '1', notes: 'x'.repeat(10_001) },
       ...{ tags: ['a', 'a'], surprise: 1, phones: [{ label: 'desk' }] },
       addresses: [{ ...address, city: 7 }],
@@ -85,12 +71,12 @@ describe('Creating', () => {
 
 test('Changing the tags replaces them', async () => {
   const contact = await create({ first_name: 'Ada', tags: ['vip', 'old'] });
-  const replaced = await send('put', `${contact}/tags`, { tags: ['new', 'vip'] });
+  const replaced = await put(`${contact}/tags`, { tags: ['new', 'vip'] });
   expect(replaced.status).toBe(200);
   expect(replaced.body.data).toMatchObject({ first_name: 'Ada', tags: ['new', 'vip'] });
-  const stale = await send('put', `${contact}/tags`, { tags: [] }, { 'If-Match': '"1"' });
+  const stale = await put(`${contact}/tags`, { tags: [] }, { 'If-Match': '"1"' });
   expect(stale.status).toBe(412);
-  const emptied = await send('put', `${contact}/tags`, { tags: [] }, { 'If-Match': '"2"' });
+  const emptied = await put(`${contact}/tags`, { tags: [] }, { 'If-Match': '"2"' });
   expect(emptied.body.data.tags).toEqual([]);
   expect(emptied.headers.etag).toBe('"3"');
 });
