@@ -1,13 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { migrate } from '@tessera/database-kit';
 import { freshDatabase, type TestDatabase } from '@tessera/local-stack';
 import bcrypt from 'bcrypt';
 import { v7 as uuidv7 } from 'uuid';
 import { createDatabase, type Database, migrations } from './database.ts';
 import { digest } from './secrets.ts';
+import { type Ended, identityAdmin } from './testing/admin.ts';
 
 let fresh: TestDatabase;
 let database: Database;
@@ -26,35 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly error: string;
-}
-
-/** Runs `identity-admin` as a process, with a document on its standard input. */
-const admin = async (args: readonly string[], input = ''): Promise<Ended> => {
-  const command = [
-    '--conditions=source',
-    '--import',
-    'tsx',
-    fileURLToPath(import.meta.resolve('./cli.ts')),
-  ];
-  const child = spawn(process.execPath, [...command, ...args], {
-    env: {
-      ...process.env,
-      ...{ DATABASE_URL: fresh.url, ISSUER: 'http://127.0.0.1:4000', BCRYPT_COST: '4' },
-      KEY_ENCRYPTION_KEYS: `test:${Buffer.alloc(32).toString('base64')}`,
-    },
-  });
-  child.stdin.end(input);
-  const [out, error, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit'),
-  ]);
-  return { code, out, error };
-};
+const admin = (args: readonly string[], input = ''): Promise<Ended> =>
+  identityAdmin({ DATABASE_URL: fresh.url }, args, input);
 
 const document = () => {
   const slug = `acme-${uuidv7().slice(-6)}`;
@@ -201,6 +171,27 @@ describe('identity-admin', () => {
     expect(await admin(args)).toMatchObject({ code: 1, error: expect.stringContaining('already') });
   });
 
+  test('makes an administrator with a password from standard input, which nothing shows', async () => {
+    const email = `grace-${uuidv7()}@example.test`;
+    const args = ['create-administrator', email, '--first-name', 'Grace', '--last-name', 'H'];
+    const weak = await admin([...args, '--password-stdin'], 'weak-as-can-be\n');
+    expect(weak).toMatchObject({ code: 1, error: expect.stringMatching(/uppercase.*digit/) });
+    expect(weak.error).not.toContain('weak-as-can-be');
+    const password = 'Correct-horse-7-battery';
+    const { code, out } = await admin([...args, '--json', '--password-stdin'], `${password}\n`);
+    expect({ code, shown: JSON.parse(out) }).toEqual({
+      code: 0,
+      shown: { id: expect.any(String), email },
+    });
+    const user = await database.user.findUniqueOrThrow({ where: { email } });
+    expect(await bcrypt.compare(password, user.passwordHash ?? '')).toBe(true);
+    const listed = await admin(['list-administrators', '--json']);
+    expect(JSON.parse(listed.out)).toContainEqual({
+      ...{ id: user.id, email, name: 'Grace H', is_active: true, last_login_at: null },
+    });
+    expect(listed.out).not.toContain(user.passwordHash ?? '');
+  });
+
   test('makes a system application whose secret is shown once and stored as a hash', async () => {
     const clientId = `pipeline-${uuidv7()}`;
     const args = [
@@ -285,15 +276,66 @@ describe('identity-admin', () => {
     expect(next?.removedAt).toBeNull();
   });
 
-  test('helps, and tells a wrong use (2) from a failure (1)', async () => {
-    expect(await admin(['--help'])).toMatchObject({
+  test('rotates the secret of a client, disables it and deletes it', async () => {
+    const clientId = `pipeline-${uuidv7()}`;
+    const scope = 'identity.tenants.list';
+    await admin(['create-system-application', clientId, scope, '--name', 'Pipeline']);
+    const rotated = JSON.parse((await admin(['--json', 'rotate-secret', clientId])).out);
+    const where = { clientId };
+    const stored = await database.systemApplication.findUniqueOrThrow({ where });
+    expect(Buffer.from(stored.secretHash)).toEqual(digest(rotated.client_secret));
+    expect(stored.previousSecretExpiresAt?.toISOString()).toBe(rotated.previous_secret_expires_at);
+    const disabled = await admin(['disable-client', clientId]);
+    expect(disabled).toEqual({
       code: 0,
-      out: expect.stringContaining('seed'),
+      out: `client_id: ${clientId}\ndisabled: yes\n`,
+      error: '',
     });
+    const { out } = await admin(['list-system-applications']);
+    expect(out).toMatch(
+      /^client_id +name +disabled +previous_secret_expires_at +created_at +scope\n/,
+    );
+    expect(out).toMatch(new RegExp(`^${clientId} +Pipeline +yes `, 'm'));
+    expect((await admin(['delete-client', clientId])).code).toBe(0);
+    expect(await database.systemApplication.count({ where })).toBe(0);
+  });
+
+  test('shows the signing keys, and nothing of their private parts', async () => {
+    await admin(['rotate-keys']);
+    const { out } = await admin(['list-keys', '--json']);
+    const [newest] = await database.signingKey.findMany({ orderBy: { signsFrom: 'desc' } });
+    expect(JSON.parse(out)[0]).toEqual({
+      ...{ kid: newest?.kid, signs_from: newest?.signsFrom.toISOString(), published_until: null },
+    });
+  });
+
+  test('helps, with examples', async () => {
+    const { code, out } = await admin(['--help']);
+    const commands = [...out.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) => name);
+    expect({ code, commands }).toEqual({
+      code: 0,
+      commands: [
+        ...['migrate', 'seed', 'create-administrator', 'list-administrators'],
+        ...['create-system-application', 'create-client'],
+        ...['list-system-applications', 'list-clients', 'rotate-secret'],
+        ...['disable-client', 'enable-client', 'delete-client'],
+        ...['rotate-keys', 'list-keys', 'reseal', 'help'],
+      ],
+    });
+    expect((await admin(['rotate-secret', '--help'])).out).toContain('Examples:');
+  });
+
+  test('tells a wrong use (2) from a refusal (1), in JSON where that is asked for', async () => {
     expect(await admin(['sede'])).toMatchObject({
       code: 2,
       error: expect.stringContaining('sede'),
     });
+    expect(await admin(['rotate-secret'])).toMatchObject({ code: 2 });
     expect((await admin(['seed'], 'no JSON')).code).toBe(1);
+    const { code, error } = await admin(['--json', 'rotate-secret', 'nobody']);
+    expect({ code, error: JSON.parse(error) }).toEqual({
+      code: 1,
+      error: { error: 'There is no client called nobody.' },
+    });
   });
 });

@@ -38,6 +38,15 @@ test('a new key in front seals, and the old one still opens', () => {
   expect(() => vault.open(rotated.seal(secret, 'a place'), 'a place')).toThrow('lacks the key');
 });
 
+test('what an old key sealed is renewed once, and then opens without it', () => {
+  const sealed = vault.seal(secret, 'a place');
+  const rotated = createVault(encryptionKeys([newer, older]));
+  const renewed = rotated.renew(sealed, 'a place') ?? Buffer.alloc(0);
+  expect(rotated.renew(renewed, 'a place')).toBeUndefined();
+  expect(createVault(encryptionKeys([newer])).open(renewed, 'a place')).toEqual(secret);
+  expect(() => rotated.renew(sealed, 'another place')).toThrow();
+});
+
 test('without a key there is no vault', () => {
   expect(() => createVault([])).toThrow('no key');
 });

@@ -16,7 +16,7 @@ export interface ClaimedMail {
 }
 
 /** What is sealed for one row opens in no other. */
-const purposeOf = (id: string): string => `mail ${id}`;
+export const mailPurpose = (id: string): string => `mail ${id}`;
 
 /**
  * Due mails that nobody else is sending, each given out once a minute, two minutes, four ...: the
@@ -48,7 +48,7 @@ export class MailOutbox {
   async enqueue(tx: Transaction, mail: Mail): Promise<void> {
     const message = this.#compose(uuidv7(), mail);
     const { id } = message;
-    const sealed = this.#vault.seal(Buffer.from(JSON.stringify(message)), purposeOf(id));
+    const sealed = this.#vault.seal(Buffer.from(JSON.stringify(message)), mailPurpose(id));
     await tx.outboxMail.create({ data: { id, sealedMessage: new Uint8Array(sealed) } });
   }
 
@@ -60,7 +60,7 @@ export class MailOutbox {
 
   /** Throws where the key that sealed it is not configured any more. */
   open({ id, sealed }: ClaimedMail): Message {
-    return JSON.parse(this.#vault.open(sealed, purposeOf(id)).toString());
+    return JSON.parse(this.#vault.open(sealed, mailPurpose(id)).toString());
   }
 
   async remove({ id }: ClaimedMail): Promise<void> {

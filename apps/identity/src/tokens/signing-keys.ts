@@ -144,7 +144,7 @@ export class SigningKeys {
     const publicJwk = publicKey.export({ format: 'jwk' }) as PublicJwk;
     const kid = thumbprint(publicJwk);
     const plain = privateKey.export({ format: 'der', type: 'pkcs8' });
-    const sealedPrivate = new Uint8Array(this.#vault.seal(plain, purposeOf(kid)));
+    const sealedPrivate = new Uint8Array(this.#vault.seal(plain, signingKeyPurpose(kid)));
     await tx.signingKey.create({
       data: { kid, publicJwk, sealedPrivate, signsFrom },
     });
@@ -154,7 +154,7 @@ export class SigningKeys {
   #open({ kid, sealedPrivate }: Known): SigningKey {
     const opened = this.#opened.get(kid);
     if (opened) return opened;
-    const der = this.#vault.open(sealedPrivate, purposeOf(kid));
+    const der = this.#vault.open(sealedPrivate, signingKeyPurpose(kid));
     const key = { kid, privateKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) };
     this.#opened.set(kid, key);
     return key;
@@ -186,4 +186,5 @@ export class SigningKeys {
   }
 }
 
-const purposeOf = (kid: string): string => `signing key ${kid}`;
+/** What a private part is sealed for: it opens in no other row. */
+export const signingKeyPurpose = (kid: string): string => `signing key ${kid}`;

@@ -44,7 +44,8 @@ interface Dependencies {
 /** RFC 4226 section 4 recommends 160 bits. */
 const SECRET_BYTES = 20;
 
-const purposeOf = (userId: string): string => `two-factor ${userId}`;
+/** What a secret is sealed for: it opens in no other user's row. */
+export const twoFactorPurpose = (userId: string): string => `two-factor ${userId}`;
 
 const conflict = (message: string): HttpError => new HttpError(409, 'conflict', message);
 const isOff = (): HttpError => conflict('The second factor is not on.');
@@ -66,7 +67,7 @@ export class TwoFactorService {
     const { id: userId, email } = caller;
     const secret = randomBytes(SECRET_BYTES);
     const recoveryCodes = newRecoveryCodes();
-    const sealed = new Uint8Array(vault.seal(secret, purposeOf(userId)));
+    const sealed = new Uint8Array(vault.seal(secret, twoFactorPurpose(userId)));
     await repository.change(userId, async (tx) => {
       const known = await repository.find(userId, tx);
       if (known?.confirmedAt) throw isOn();
@@ -165,7 +166,7 @@ export class TwoFactorService {
 
   #stepOf({ userId, sealedSecret }: TwoFactor, code: GivenCode): bigint | null {
     if (code.kind !== 'totp') return null;
-    const secret = this.#use.vault.open(sealedSecret, purposeOf(userId));
+    const secret = this.#use.vault.open(sealedSecret, twoFactorPurpose(userId));
     return this.#use.totp.stepOf(secret, code.digits);
   }
 

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { until } from '@tessera/local-stack';
+import { createVault } from '@tessera/vault';
+import type { Command } from 'commander';
+import { Passwords } from '../passwords.ts';
+import { digest } from '../secrets.ts';
+import { CodeFlow } from '../testing/code-flow.ts';
+import { startIdentity, type TestIdentity } from '../testing/identity.ts';
+import type { Bearer } from '../testing/population.ts';
+import { expectRefused, present } from '../testing/tokens.ts';
+import { createProgram } from './commands/program.ts';
+
+let identity: TestIdentity;
+let flow: CodeFlow;
+beforeAll(async () => {
+  identity = await startIdentity();
+  flow = new CodeFlow(identity);
+});
+afterAll(() => identity.stop());
+
+/** Runs a command of `identity-admin`, here and not in a process of its own; gives what it prints. */
+const done = async (...args: string[]) => {
+  const { database, pool, config } = identity.context;
+  const printed: string[] = [];
+  const vault = createVault(config.keyEncryptionKeys);
+  const session = { database, pool, vault, passwords: new Passwords(config.passwords) };
+  const program = createProgram(
+    (work) => work(session),
+    (text) => printed.push(text),
+  );
+  silence(program);
+  await program.parseAsync([...args, '--json'], { from: 'user' });
+  return JSON.parse(printed.join(''));
+};
+
+/** What it has to say of a wrong use does not belong into the output of the tests. */
+const silence = (program: Command): void => {
+  for (const one of [program, ...program.commands]) {
+    one.configureOutput({ writeErr: () => undefined });
+  }
+};
+
+const grant = async (client_id: string, client_secret: string): Promise<number> => {
+  const body = { grant_type: 'client_credentials', client_id, client_secret };
+  return (await identity.http.post('/api/oauth/token').send(body)).status;
+};
+
+const asApplication = async (bearer: Bearer): Promise<number> =>
+  (await identity.http.get('/api/user').set(bearer)).status;
+
+/** The revocations that were told of a client, by their reasons. */
+const toldOf = async (clientId: string): Promise<unknown[]> => {
+  const rows = await identity.context.database.outboxEvent.findMany({
+    where: { topic: 'identity.token.revoked', key: clientId },
+  });
+  return rows.map(({ payload }) => (payload as { data: unknown }).data);
+};
+
+const SCOPE = 'identity.tenants.versions.update';
+
+/** Somebody who uses a client of the code flow. */
+const someone = async () => {
+  const client = await flow.client();
+  const user = await identity.people.user({ tenant: await identity.people.tenant() });
+  const cookie = await flow.signIn(user);
+  return { client, cookie, tokens: await flow.tokens(client, cookie) };
+};
+
+describe('identity-admin rotate-secret', () => {
+  test('gives a system application a new secret, which is good at once, and the old one is good during the overlap', async () => {
+    const { clientId, secret } = await identity.people.application(SCOPE);
+    // Every replica knows the old one when it changes.
+    expect(await grant(clientId, secret)).toBe(200);
+    const rotated = await done('rotate-secret', clientId, '--overlap', '24h');
+    expect(rotated).toEqual({
+      client_id: clientId,
+      client_secret: expect.stringMatching(/^[\w-]{43}$/),
+      previous_secret_expires_at: expect.any(String),
+    });
+    const hours = (+new Date(rotated.previous_secret_expires_at) - Date.now()) / 3_600_000;
+    expect(hours).toBeGreaterThan(23);
+    expect(hours).toBeLessThanOrEqual(24);
+    expect(await grant(clientId, rotated.client_secret)).toBe(200);
+    expect(await grant(clientId, secret)).toBe(200);
+    expect(await grant(clientId, `${secret}x`)).toBe(401);
+
+    await identity.context.database.systemApplication.update({
+      where: { clientId },
+      data: { previousSecretExpiresAt: new Date() },
+    });
+    await until(async () => (await grant(clientId, secret)) === 401);
+    expect(await grant(clientId, rotated.client_secret)).toBe(200);
+  });
+
+  test('keeps of the secrets before only the last one', async () => {
+    const { clientId, secret } = await identity.people.application(SCOPE);
+    const second = (await done('rotate-secret', clientId)).client_secret;
+    const third = (await done('rotate-secret', clientId)).client_secret;
+    expect(await grant(clientId, third)).toBe(200);
+    expect(await grant(clientId, second)).toBe(200);
+    await until(async () => (await grant(clientId, secret)) === 401);
+  });
+
+  test('ends the old secret and the tokens where somebody else has them, and tells of it', async () => {
+    const { clientId, secret, bearer } = await identity.people.application(SCOPE);
+    expect(await asApplication(bearer)).toBe(200);
+    const { client_secret, previous_secret_expires_at } = await done(
+      ...['rotate-secret', clientId, '--overlap', '0', '--revoke-tokens'],
+    );
+    expect(previous_secret_expires_at).toBeNull();
+    expect(await asApplication(bearer)).toBe(401);
+    expect(await grant(clientId, secret)).toBe(401);
+    expect(await grant(clientId, client_secret)).toBe(200);
+    expect(await toldOf(clientId)).toEqual([{ client_id: clientId, reason: 'secret_rotated' }]);
+  });
+
+  test('leaves the tokens alone where nothing else is asked for', async () => {
+    const { clientId, bearer } = await identity.people.application(SCOPE);
+    await done('rotate-secret', clientId, '--overlap', '0');
+    expect(await asApplication(bearer)).toBe(200);
+  });
+
+  test('gives a confidential client a new secret, with an overlap too', async () => {
+    const { client, tokens } = await someone();
+    const { client_secret } = await done('rotate-secret', client.clientId, '--overlap', '30m');
+    const renewed = await flow.refresh({ ...client, secret: client_secret }, tokens.refresh_token);
+    expect(renewed.status).toBe(200);
+    const again = await flow.refresh(client, renewed.body.refresh_token);
+    expect(again.status).toBe(200);
+    const where = { clientId: client.clientId };
+    await identity.context.database.oAuthClient.update({
+      where,
+      data: { previousSecretExpiresAt: new Date() },
+    });
+    expect((await flow.refresh(client, again.body.refresh_token)).status).toBe(401);
+  });
+
+  test('stores the new secret as a hash, and shows it nowhere else', async () => {
+    const { clientId } = await identity.people.application(SCOPE);
+    const { client_secret } = await done('rotate-secret', clientId);
+    const stored = await identity.context.database.systemApplication.findUniqueOrThrow({
+      where: { clientId },
+    });
+    expect(Buffer.from(stored.secretHash)).toEqual(digest(client_secret));
+    const shown = JSON.stringify(await done('list-system-applications'));
+    expect(shown).toContain(clientId);
+    for (const hash of [stored.secretHash, stored.previousSecretHash ?? []]) {
+      for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+        expect(shown).not.toContain(Buffer.from(hash).toString(encoding));
+      }
+    }
+    expect(shown).not.toContain(client_secret);
+  });
+
+  test('refuses a public client, one that is not there, and an overlap that is no time', async () => {
+    const { clientId } = await flow.client({ isPublic: true });
+    await expect(done('rotate-secret', clientId)).rejects.toThrow('public client');
+    const nobody = done('rotate-secret', `nobody-${randomUUID()}`);
+    await expect(nobody).rejects.toThrow('There is no client called nobody-');
+    for (const overlap of ['soon', '24', '-1h', '91d', '1.5h', '']) {
+      const wrong = done('rotate-secret', clientId, `--overlap=${overlap}`);
+      await expect(wrong).rejects.toThrow('up to 90d');
+    }
+  });
+
+  test('asks which is meant where both kinds have the id', async () => {
+    const { clientId, secret } = await identity.people.application(SCOPE);
+    await identity.context.database.oAuthClient.create({
+      data: { clientId, name: 'Namesake', secretHash: new Uint8Array(32), redirectUris: [] },
+    });
+    await expect(done('rotate-secret', clientId)).rejects.toThrow('--kind');
+    await done('rotate-secret', clientId, '--kind', 'client', '--overlap', '0');
+    expect(await grant(clientId, secret)).toBe(200);
+  });
+});
+
+describe('identity-admin disable-client', () => {
+  test('lets nobody in with a system application, nor with its tokens, until it is enabled again', async () => {
+    const { clientId, secret, bearer } = await identity.people.application(SCOPE);
+    await done('disable-client', clientId);
+    expect(await asApplication(bearer)).toBe(401);
+    expect(await grant(clientId, secret)).toBe(401);
+    expect(await toldOf(clientId)).toContainEqual({
+      ...{ client_id: clientId, reason: 'client_disabled' },
+    });
+    await done('enable-client', clientId);
+    expect(await grant(clientId, secret)).toBe(200);
+    // What has ended does not come back.
+    expect(await asApplication(bearer)).toBe(401);
+  });
+
+  test('ends what users do with a client, and nothing else that they do', async () => {
+    const { client, cookie, tokens } = await someone();
+    const other = await flow.client();
+    const others = await flow.tokens(other, cookie);
+    await done('disable-client', client.clientId);
+    await expectRefused(identity.http, tokens.access_token);
+    expect((await flow.refresh(client, tokens.refresh_token)).status).toBe(401);
+    await expect(flow.code(client, cookie)).rejects.toThrow('No code');
+    expect((await present(identity.http, others.access_token)).status).toBe(200);
+    expect((await flow.refresh(other, others.refresh_token)).status).toBe(200);
+    const [shown] = (await done('list-clients')).filter(
+      ({ client_id }: { client_id: string }) => client_id === client.clientId,
+    );
+    expect(shown).toMatchObject({ disabled: true });
+    await done('enable-client', client.clientId);
+    expect((await flow.tokens(client, cookie)).access_token).toEqual(expect.any(String));
+  });
+});
+
+describe('identity-admin delete-client', () => {
+  test('deletes a system application with its tokens', async () => {
+    const { clientId, secret, bearer } = await identity.people.application(SCOPE);
+    await done('delete-client', clientId);
+    expect(await asApplication(bearer)).toBe(401);
+    expect(await grant(clientId, secret)).toBe(401);
+    const { database } = identity.context;
+    expect(await database.systemApplication.count({ where: { clientId } })).toBe(0);
+    expect(await database.oAuthArtifact.count({ where: { clientId } })).toBe(0);
+    expect(await toldOf(clientId)).toEqual([{ client_id: clientId, reason: 'client_deleted' }]);
+    await expect(done('delete-client', clientId)).rejects.toThrow('There is no client');
+  });
+
+  test('deletes a client of users with all that it was given', async () => {
+    const { client, tokens } = await someone();
+    await done('delete-client', client.clientId);
+    await expectRefused(identity.http, tokens.access_token);
+    const { database } = identity.context;
+    const where = { clientId: client.clientId };
+    expect(await database.oAuthClient.count({ where })).toBe(0);
+    expect(await database.oAuthArtifact.count({ where })).toBe(0);
+  });
+});

@@ -1,0 +1,190 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Database, Transaction } from '../database.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { KEEP_MS } from '../oauth/system/applications.ts';
+import { enqueue } from '../outbox/outbox.ts';
+import { digest, newSecret } from '../secrets.ts';
+import { type RevocationReason, revoked } from '../tokens/revoke.ts';
+
+/** The two kinds are kept apart (identity.md section 2), and so one id may be in both. */
+const tables = { 'system-application': 'system_applications', client: 'oauth_clients' } as const;
+
+export type ClientKind = keyof typeof tables;
+export const clientKinds = Object.keys(tables) as ClientKind[];
+
+/** Which client is meant; its kind need only be told where both have the id. */
+export interface Named {
+  readonly clientId: string;
+  readonly kind?: ClientKind | undefined;
+}
+
+const tableOf = (kind: ClientKind): Prisma.Sql => Prisma.raw(`identity.${tables[kind]}`);
+
+/** The kind of the client with this id. Throws where there is none, or one of each. */
+const kindOf = async (database: Database, { clientId, kind }: Named): Promise<ClientKind> => {
+  const where = { clientId };
+  const count = {
+    'system-application': () => database.systemApplication.count({ where }),
+    client: () => database.oAuthClient.count({ where }),
+  };
+  const found: ClientKind[] = [];
+  for (const one of kind ? [kind] : clientKinds) {
+    if ((await count[one]()) > 0) found.push(one);
+  }
+  const [first, second] = found;
+  if (!first) throw new Error(`There is no client called ${clientId}.`);
+  if (second) throw new Error(`There are two clients called ${clientId}: say which by --kind.`);
+  return first;
+};
+
+/** Until then a replica may let in whom it knew before, or finish a request that was under way. */
+const SETTLE_MS = 2 * KEEP_MS;
+
+const TRANSACTION = { timeout: 60_000 };
+
+/** Ends every token of a client, and the codes that would give more. Says whether there were any. */
+const endTokens = async (tx: Transaction, kind: ClientKind, clientId: string): Promise<boolean> => {
+  if (kind === 'system-application') {
+    const ended = await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
+      WHERE client_id = ${clientId} AND model = 'ClientCredentials'`;
+    return ended > 0;
+  }
+  // What users have granted stays, so that they are not asked again.
+  const artifacts = await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
+    WHERE client_id = ${clientId} AND model NOT IN ('ClientCredentials', 'Grant')`;
+  const tokens = await tx.$executeRaw`UPDATE identity.tokens SET revoked_at = now()
+    WHERE client_id = ${clientId} AND use = 'code' AND revoked_at IS NULL AND expires_at > now()`;
+  return artifacts + tokens > 0;
+};
+
+/**
+ * Changes a client and ends its tokens with that, and once more when whatever was under way has ended:
+ * it may have been given another one meanwhile.
+ */
+const changeAndEndTokens = async (
+  database: Database,
+  { clientId, kind }: { readonly clientId: string; readonly kind: ClientKind },
+  reason: RevocationReason,
+  change: (tx: Transaction) => Promise<unknown>,
+): Promise<void> => {
+  const news = revoked({ client_id: clientId, reason });
+  await database.$transaction(async (tx) => {
+    await change(tx);
+    await endTokens(tx, kind, clientId);
+    await enqueue(tx, news);
+  }, TRANSACTION);
+  await pause(SETTLE_MS);
+  await database.$transaction(async (tx) => {
+    if (await endTokens(tx, kind, clientId)) await enqueue(tx, news);
+  }, TRANSACTION);
+};
+
+export interface Rotation extends Named {
+  /** How long the secret before is good as well; 0: not at all. */
+  readonly overlapMs: number;
+  /** Whether the client's tokens end, because somebody else may have got some. */
+  readonly revokeTokens: boolean;
+}
+
+/**
+ * Gives a client a new secret, which nothing shows again. The one before stays good for the overlap; of
+ * one before that, nothing stays. Throws for a public client, which has none.
+ */
+export const rotateSecret = async (
+  database: Database,
+  { overlapMs, revokeTokens, ...named }: Rotation,
+): Promise<object> => {
+  const { clientId } = named;
+  const kind = await kindOf(database, named);
+  const client_secret = newSecret();
+  const hash = new Uint8Array(digest(client_secret));
+  const until = overlapMs > 0 ? new Date(Date.now() + overlapMs) : null;
+  const replace = async (tx: Transaction): Promise<void> => {
+    const replaced = await tx.$executeRaw`
+      UPDATE ${tableOf(kind)} SET secret_hash = ${hash}, previous_secret_expires_at = ${until},
+        previous_secret_hash = CASE WHEN ${until !== null} THEN secret_hash END
+      WHERE client_id = ${clientId} AND secret_hash IS NOT NULL`;
+    if (replaced === 0) throw new Error(`${clientId} is a public client: it has no secret.`);
+  };
+  if (revokeTokens)
+    await changeAndEndTokens(database, { clientId, kind }, 'secret_rotated', replace);
+  else await database.$transaction(replace);
+  return {
+    ...{ client_id: clientId, client_secret },
+    previous_secret_expires_at: until?.toISOString() ?? null,
+  };
+};
+
+/** Lets nobody in with a client any more, and ends its tokens; it can be enabled again. */
+export const disableClient = async (database: Database, named: Named): Promise<object> => {
+  const { clientId } = named;
+  const kind = await kindOf(database, named);
+  const disabledAt = new Date();
+  await changeAndEndTokens(
+    database,
+    { clientId, kind },
+    'client_disabled',
+    (tx) => tx.$executeRaw`UPDATE ${tableOf(kind)}
+      SET disabled_at = coalesce(disabled_at, ${disabledAt}) WHERE client_id = ${clientId}`,
+  );
+  return { client_id: clientId, disabled: true };
+};
+
+/** Undoes `disableClient`; tokens that ended do not come back. */
+export const enableClient = async (database: Database, named: Named): Promise<object> => {
+  const { clientId } = named;
+  const kind = await kindOf(database, named);
+  await database.$executeRaw`
+    UPDATE ${tableOf(kind)} SET disabled_at = NULL WHERE client_id = ${clientId}`;
+  return { client_id: clientId, disabled: false };
+};
+
+/** Deletes a client with its tokens and all that users have granted it. */
+export const deleteClient = async (database: Database, named: Named): Promise<object> => {
+  const { clientId } = named;
+  const kind = await kindOf(database, named);
+  await changeAndEndTokens(database, { clientId, kind }, 'client_deleted', async (tx) => {
+    await tx.$executeRaw`DELETE FROM ${tableOf(kind)} WHERE client_id = ${clientId}`;
+    if (kind === 'system-application') return;
+    await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
+      WHERE client_id = ${clientId} AND model = 'Grant'`;
+  });
+  return { client_id: clientId, deleted: true };
+};
+
+interface Kept {
+  readonly clientId: string;
+  readonly name: string;
+  readonly previousSecretExpiresAt: Date | null;
+  readonly disabledAt: Date | null;
+  readonly createdAt: Date;
+}
+
+const present = ({ clientId, name, ...kept }: Kept) => {
+  const until = kept.previousSecretExpiresAt;
+  return {
+    ...{ client_id: clientId, name, disabled: kept.disabledAt !== null },
+    previous_secret_expires_at: until && +until > Date.now() ? until.toISOString() : null,
+    created_at: kept.createdAt.toISOString(),
+  };
+};
+
+const orderBy = { clientId: 'asc' } as const;
+
+/** All system applications, without their secrets. */
+export const listSystemApplications = async (database: Database): Promise<object[]> => {
+  const all = await database.systemApplication.findMany({ orderBy });
+  return all.map((one) => ({ ...present(one), scope: one.scopes.join(' ') }));
+};
+
+/** All user-facing clients, without their secrets. */
+export const listClients = async (database: Database): Promise<object[]> => {
+  const all = await database.oAuthClient.findMany({ orderBy, include: { tenant: true } });
+  return all.map((one) => ({
+    ...present(one),
+    is_public: one.secretHash === null,
+    is_trusted: one.isTrusted,
+    tenant: one.tenant?.slug ?? null,
+    redirect_uris: one.redirectUris,
+  }));
+};

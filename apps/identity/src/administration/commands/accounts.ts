@@ -1,0 +1,68 @@
+import { json, text } from 'node:stream/consumers';
+import { validate } from '@tessera/fields';
+import type { Command } from 'commander';
+import { createAdministrator, listAdministrators } from '../create.ts';
+import { Seed } from '../seed.shape.ts';
+import { applySeed } from '../seed.ts';
+import { examples, type Run } from './run.ts';
+
+const seedDocument = async () => {
+  const given = validate(Seed, await json(process.stdin), 'document');
+  if (given.ok) return given.value;
+  const problems = Object.entries(given.errors).flatMap(([field, messages]) =>
+    messages.map((message) => `${field}: ${message}`),
+  );
+  throw new Error(`The document does not fit:\n${problems.join('\n')}`);
+};
+
+/** All of standard input but the end of its last line. */
+const passwordFromInput = async (): Promise<string> =>
+  (await text(process.stdin)).replace(/\r?\n$/, '');
+
+interface AdministratorOptions {
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly passwordStdin?: true;
+}
+
+/** The commands about the database as a whole, and about people. */
+export const addAccountCommands = (program: Command, run: Run): void => {
+  program
+    .command('migrate')
+    .description('bring the database up to date')
+    .action(() => run(async () => ({ migrated: true })));
+
+  program
+    .command('seed')
+    .description('make what a JSON document on standard input names and is not there yet')
+    .addHelpText('after', examples('seed < accounts.json'))
+    .action(async () => {
+      const document = await seedDocument();
+      await run(({ database, passwords }) => applySeed(database, passwords, document));
+    });
+
+  program
+    .command('create-administrator <email>')
+    .description('make a system administrator; a password is made up and shown once')
+    .requiredOption('--first-name <name>')
+    .requiredOption('--last-name <name>')
+    .option('--password-stdin', 'read the password from standard input in place of making one up')
+    .addHelpText(
+      'after',
+      examples(
+        'create-administrator ada@example.com --first-name Ada --last-name Lovelace',
+        'create-administrator ada@example.com --first-name Ada --last-name Lovelace --password-stdin < file',
+      ),
+    )
+    .action(async (email: string, { passwordStdin, ...name }: AdministratorOptions) => {
+      const password = passwordStdin && (await passwordFromInput());
+      await run(({ database, passwords }) =>
+        createAdministrator(database, passwords, { email, ...name, password }),
+      );
+    });
+
+  program
+    .command('list-administrators')
+    .description('show the system administrators')
+    .action(() => run(({ database }) => listAdministrators(database)));
+};

@@ -1,0 +1,145 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  clientKinds,
+  deleteClient,
+  disableClient,
+  enableClient,
+  listClients,
+  listSystemApplications,
+  type Named,
+  rotateSecret,
+} from '../clients.ts';
+import { createClient, createSystemApplication } from '../create.ts';
+import { examples, type Run } from './run.ts';
+
+interface ClientOptions {
+  readonly name: string;
+  readonly redirectUri: string[];
+  readonly public?: boolean;
+  readonly trusted: boolean;
+  readonly tenant?: string;
+}
+
+const addCreation = (program: Command, run: Run): void => {
+  program
+    .command('create-system-application <client_id> <scope...>')
+    .description('make a client of POST /api/oauth/token; its secret is shown once')
+    .requiredOption('--name <name>')
+    .addHelpText(
+      'after',
+      examples(
+        'create-system-application pipeline identity.tenants.versions.update "tenant.*.crm.contacts.*" --name "CI pipeline"',
+      ),
+    )
+    .action((clientId: string, scopes: string[], { name }: { name: string }) =>
+      run(({ database }) => createSystemApplication(database, { clientId, name, scopes })),
+    );
+
+  program
+    .command('create-client <client_id>')
+    .description('make a client of GET /oauth/authorize; its secret is shown once')
+    .requiredOption('--name <name>', 'what users read on the consent page')
+    .requiredOption(
+      '--redirect-uri <uri...>',
+      'where codes are sent, exactly; give it once for each',
+    )
+    .option('--confidential', 'it can keep a secret (unless told otherwise)')
+    .addOption(
+      new Option('--public', 'without a secret: for browsers and phones').conflicts('confidential'),
+    )
+    .option('--trusted', 'users are not asked for consent', false)
+    .option('--tenant <slug>', 'the tenant whose client it is')
+    .addHelpText(
+      'after',
+      examples(
+        'create-client admin-panel --name "Admin panel" --trusted --redirect-uri https://panel.example.com/callback',
+        'create-client mobile-app --name "Mobile app" --public --redirect-uri com.example.mobile:/callback',
+      ),
+    )
+    .action((clientId: string, { public: isPublic = false, ...given }: ClientOptions) =>
+      run(({ database }) =>
+        createClient(database, {
+          ...{ clientId, name: given.name, redirectUris: given.redirectUri },
+          ...{ isPublic, isTrusted: given.trusted, tenantSlug: given.tenant },
+        }),
+      ),
+    );
+};
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const LONGEST_DAYS = 90;
+
+/** Milliseconds of `90s`, `30m`, `24h`, `7d` or `0`. */
+const duration = (given: string): number => {
+  const [, number, unit = ''] = /^(\d{1,6})([smhd])$/.exec(given) ?? [];
+  const milliseconds = given === '0' ? 0 : Number(number) * (UNITS[unit] ?? Number.NaN);
+  if (milliseconds <= LONGEST_DAYS * 86_400_000) return milliseconds;
+  throw new InvalidArgumentError(`It must be 0, or like 30m, 24h, 7d, up to ${LONGEST_DAYS}d.`);
+};
+
+/** A command about one client of either kind. */
+const ofEither = (program: Command, name: string): Command =>
+  program
+    .command(`${name} <client_id>`)
+    .addOption(
+      new Option('--kind <kind>', 'where both kinds have the id: which one').choices(clientKinds),
+    );
+
+const addChanges = (program: Command, run: Run): void => {
+  ofEither(program, 'rotate-secret')
+    .description(
+      'give a system application or a confidential client a new secret, which is shown once',
+    )
+    .option(
+      '--overlap <time>',
+      'how long the old one is good as well; 0: not at all',
+      duration,
+      UNITS.d,
+    )
+    .option('--revoke-tokens', 'end its tokens too: somebody else may have the old secret', false)
+    .addHelpText(
+      'after',
+      examples(
+        'rotate-secret pipeline                             the old one is good for a day',
+        'rotate-secret pipeline --overlap 7d',
+        'rotate-secret pipeline --overlap 0 --revoke-tokens   the old one has leaked',
+      ),
+    )
+    .action(
+      (clientId: string, given: Pick<Named, 'kind'> & { overlap: number; revokeTokens: boolean }) =>
+        run(({ database }) =>
+          rotateSecret(database, {
+            ...{ clientId, kind: given.kind },
+            ...{ overlapMs: given.overlap, revokeTokens: given.revokeTokens },
+          }),
+        ),
+    );
+
+  const changes = [
+    ['disable-client', 'let nobody in with it any more, and end its tokens', disableClient],
+    ['enable-client', 'let it in again', enableClient],
+    ['delete-client', 'delete it with its tokens; this cannot be undone', deleteClient],
+  ] as const;
+  for (const [name, description, change] of changes) {
+    ofEither(program, name)
+      .description(`a system application or a client: ${description}`)
+      .addHelpText('after', examples(`${name} pipeline`))
+      .action((clientId: string, { kind }: Pick<Named, 'kind'>) =>
+        run(({ database }) => change(database, { clientId, kind })),
+      );
+  }
+};
+
+/** The commands about clients of both kinds. */
+export const addClientCommands = (program: Command, run: Run): void => {
+  addCreation(program, run);
+  program
+    .command('list-system-applications')
+    .description('show the clients of POST /api/oauth/token')
+    .action(() => run(({ database }) => listSystemApplications(database)));
+  program
+    .command('list-clients')
+    .description('show the clients of GET /oauth/authorize')
+    .action(() => run(({ database }) => listClients(database)));
+  addChanges(program, run);
+};

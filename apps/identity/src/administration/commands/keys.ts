@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { SigningKeys } from '../../tokens/signing-keys.ts';
+import { reseal } from '../reseal.ts';
+import type { Session } from '../session.ts';
+import { examples, type Run } from './run.ts';
+
+const rotateKeys = async ({ database, vault }: Session): Promise<object> => {
+  const keys = new SigningKeys(database, vault);
+  // A database that no service has used yet gets its first key, which signs at once.
+  await keys.start();
+  const { kid, signsFrom } = await keys.rotate();
+  return { kid, signs_from: signsFrom.toISOString() };
+};
+
+const listKeys = async ({ database }: Session): Promise<object[]> => {
+  const keys = await database.signingKey.findMany({ orderBy: { signsFrom: 'desc' } });
+  return keys.map(({ kid, signsFrom, removedAt }) => ({
+    ...{ kid, signs_from: signsFrom.toISOString() },
+    published_until: removedAt?.toISOString() ?? null,
+  }));
+};
+
+/** The commands about keys: those that sign tokens, and those that seal what is stored. */
+export const addKeyCommands = (program: Command, run: Run): void => {
+  program
+    .command('rotate-keys')
+    .description('publish a new key that signs tokens ten minutes from now; old tokens stay valid')
+    .action(() => run(rotateKeys));
+
+  program
+    .command('list-keys')
+    .description('show the keys that sign tokens')
+    .action(() => run(listKeys));
+
+  program
+    .command('reseal')
+    .description(
+      'seal with the first of KEY_ENCRYPTION_KEYS what another one has sealed, so that the other can go',
+    )
+    .addHelpText(
+      'after',
+      [
+        '\nPut the new key in front of the list and restart every replica first: one that does not know',
+        'it could not open what is sealed anew. When a second run says 0 everywhere, take the old key out.',
+        examples('reseal'),
+      ].join('\n'),
+    )
+    .action(() => run(({ pool, vault }) => reseal(pool, vault)));
+};

@@ -1,0 +1,97 @@
+import { createVault, encryptionKeys } from '@tessera/vault';
+import { twoFactorPurpose } from '../features/two-factor/two-factor.service.ts';
+import { encryptionKey, identityAdmin } from '../testing/admin.ts';
+import { Authenticator } from '../testing/authenticator.ts';
+import { identityDatabase, startIdentity } from '../testing/identity.ts';
+import { reseal, sealedColumns } from './reseal.ts';
+
+const [older, newer] = [encryptionKey('2025', 1), encryptionKey('2026', 2)];
+
+const admin = (databaseUrl: string, keys: string) =>
+  identityAdmin({ DATABASE_URL: databaseUrl, KEY_ENCRYPTION_KEYS: keys }, ['reseal', '--json']);
+
+test('identity-admin reseal frees what is stored from an old key: afterwards all works without it', async () => {
+  const url = await identityDatabase();
+  const before = await startIdentity({ DATABASE_URL: url, KEY_ENCRYPTION_KEYS: older });
+  const user = await before.people.user({ tenant: await before.people.tenant() });
+  const bearer = await before.people.signIn(user);
+  const { secret, recoveryCodes } = await before.people.enableTwoFactor(user, bearer);
+  await before.http.post('/api/auth/password/forgot').send({ email: user.email });
+  await before.stop();
+
+  const { code, out } = await admin(url, `${newer},${older}`);
+  const resealed = JSON.parse(out);
+  expect({ code, resealed }).toEqual({
+    code: 0,
+    resealed: { signing_keys: 1, two_factors: 1, outbox_mails: expect.any(Number) },
+  });
+  // That of the forgotten password, and whatever else was told.
+  expect(resealed.outbox_mails).toBeGreaterThan(0);
+  expect(JSON.parse((await admin(url, `${newer},${older}`)).out)).toEqual({
+    ...{ signing_keys: 0, two_factors: 0, outbox_mails: 0 },
+  });
+
+  const after = await startIdentity({ DATABASE_URL: url, KEY_ENCRYPTION_KEYS: newer });
+  try {
+    expect((await after.http.get('/api/me').set(bearer)).status).toBe(200);
+    expect((await after.people.signIn(await after.people.user())).authorization).toBeDefined();
+    const known = { secret, recoveryCodes };
+    const authenticator = new Authenticator(after.context.database, user.id, known);
+    const verified = await after.http
+      .post('/api/auth/2fa/verify')
+      .set(bearer)
+      .send({ code: await authenticator.code() });
+    expect([verified.status, verified.body.data]).toEqual([200, { verified: true }]);
+    const mail = await after.context.mail.claim();
+    expect(mail && after.context.mail.open(mail)).toMatchObject({ to: user.email });
+  } finally {
+    await after.stop();
+  }
+});
+
+test('it goes through more rows than one batch holds, and leaves what is changed meanwhile', async () => {
+  const identity = await startIdentity({ KEY_ENCRYPTION_KEYS: older });
+  try {
+    const { database, pool } = identity.context;
+    const sealing = createVault(encryptionKeys([older]));
+    const people = await Promise.all(Array.from({ length: 7 }, () => identity.people.user()));
+    for (const { id } of people) {
+      const sealedSecret = new Uint8Array(sealing.seal(Buffer.from(id), twoFactorPurpose(id)));
+      await database.twoFactor.create({ data: { userId: id, sealedSecret } });
+    }
+    const both = createVault(encryptionKeys([newer, older]));
+    expect(await reseal(pool, both, 2)).toMatchObject({ two_factors: 7 });
+    const renewed = createVault(encryptionKeys([newer]));
+    for (const { userId, sealedSecret } of await database.twoFactor.findMany()) {
+      expect(String(renewed.open(sealedSecret, twoFactorPurpose(userId)))).toBe(userId);
+    }
+  } finally {
+    await identity.stop();
+  }
+});
+
+test('it fails and names the key where that which sealed something is missing', async () => {
+  const identity = await startIdentity({ KEY_ENCRYPTION_KEYS: older });
+  const { url } = identity.context.config.database;
+  await identity.stop();
+  const { code, error } = await admin(url, newer);
+  expect({ code, error }).toEqual({
+    code: 1,
+    error: expect.stringContaining('lacks the key \\"2025\\"'),
+  });
+});
+
+test('every column that is sealed is known to it', async () => {
+  const identity = await startIdentity();
+  try {
+    const { rows } = await identity.context.pool.query(
+      `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
+       WHERE table_schema = 'identity' AND column_name LIKE 'sealed%'`,
+    );
+    const known = sealedColumns.map(({ table, column }) => ({ table, column }));
+    expect(rows).toEqual(expect.arrayContaining(known));
+    expect(known).toEqual(expect.arrayContaining(rows));
+  } finally {
+    await identity.stop();
+  }
+});
