@@ -37,8 +37,10 @@ export type Counted<R> = R & { readonly total: number };
 export const offsetOf = (page: number, perPage: number): number => (page - 1) * perPage;
 
 /** The page that was asked for, or the last one before it. */
-export const pageWithin = (total: number, { page, perPage }: Listing): number =>
-  Math.min(page, Math.max(1, Math.ceil(total / perPage)));
+export const pageWithin = (
+  total: number,
+  { page, perPage }: Pick<Listing, 'page' | 'perPage'>,
+): number => Math.min(page, Math.max(1, Math.ceil(total / perPage)));
 
 /** `id` ends the order, so that no row is on two pages or on none. */
 export const ordered = ({ sort }: Listing, backwards = false): Prisma.Sql =>
@@ -48,7 +50,7 @@ export const ordered = ({ sort }: Listing, backwards = false): Prisma.Sql =>
 
 /** A page beside a total that is exact. */
 export const exactly = <R>(
-  { perPage }: Listing,
+  { perPage }: Pick<Listing, 'perPage'>,
   { rows, page, total }: Pick<Listed<R>, 'rows' | 'page' | 'total'>,
 ): Listed<R> => ({
   ...{ rows, page, perPage, total, totalIsMinimum: false },

@@ -1,5 +1,5 @@
 import type { PageLinks, PageMeta } from '../http.ts';
-import type { Listed } from './listing.ts';
+import { exactly, type Listed, offsetOf, pageWithin } from './listing.ts';
 
 /**
  * What stands beside the rows of a page. The links are absolute paths, valid behind any proxy, and keep
@@ -36,8 +36,8 @@ export const paging = (
 
 /** One page of a list that is read as a whole. */
 export const pageOf = <T>(all: readonly T[], asked: number, perPage: number): Listed<T> => {
-  const page = Math.min(asked, Math.max(1, Math.ceil(all.length / perPage)));
-  const rows = all.slice((page - 1) * perPage, page * perPage);
-  const more = page * perPage < all.length;
-  return { rows, page, perPage, total: all.length, totalIsMinimum: false, more };
+  const total = all.length;
+  const page = pageWithin(total, { page: asked, perPage });
+  const from = offsetOf(page, perPage);
+  return exactly({ perPage }, { rows: all.slice(from, from + perPage), page, total });
 };
