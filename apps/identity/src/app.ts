@@ -17,6 +17,7 @@ import { keyRoutes } from './features/keys/keys.routes.ts';
 import { meRoutes } from './features/me/me.routes.ts';
 import { memberRoutes } from './features/members/members.routes.ts';
 import { memberPermissionRoutes } from './features/members/permissions.routes.ts';
+import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { passwordRoutes } from './features/passwords/passwords.routes.ts';
 import { pinRoutes } from './features/pin/pin.routes.ts';
 import { policyRoutes } from './features/policies/policies.routes.ts';
@@ -25,8 +26,12 @@ import { invitationRoutes } from './features/registration/invitations.routes.ts'
 import { registrationRoutes } from './features/registration/registration.routes.ts';
 import { roleRoutes } from './features/roles/roles.routes.ts';
 import { serviceAccountRoutes } from './features/service-accounts/service-accounts.routes.ts';
+import { serviceHealthRoutes } from './features/service-health/service-health.routes.ts';
 import { sessionRoutes } from './features/sessions/sessions.routes.ts';
 import { signInRoutes } from './features/sign-in/sign-in.routes.ts';
+import { scalingRoutes } from './features/tenants/scaling.routes.ts';
+import { storageRoutes } from './features/tenants/storage.routes.ts';
+import { tenantRoutes } from './features/tenants/tenants.routes.ts';
 import { twoFactorRoutes } from './features/two-factor/two-factor.routes.ts';
 import { type Caller, Failure, renderError } from './http.ts';
 import { discoveryRoutes } from './oauth/discovery.routes.ts';
@@ -105,8 +110,13 @@ const routesOf = (context: Context): RouteGroups => ({
   },
   Roles: roleRoutes(context.roles),
   Pages: pageRoutes(context),
-  'Tenant administration': context.tenantAdministration.tenantRoutes,
-  'E-mail and SMS accounts': context.tenantAdministration.accountRoutes,
+  'Tenant administration': {
+    ...tenantRoutes(context.tenantAdministration.tenants),
+    ...scalingRoutes(context.tenantAdministration.tenants),
+    ...storageRoutes(context.tenantAdministration),
+    ...serviceHealthRoutes(context.tenantAdministration.health),
+  },
+  'E-mail and SMS accounts': accountRoutes(context.tenantAdministration),
 });
 
 /** The application and its OpenAPI document. */

@@ -106,7 +106,7 @@ export const variables = {
   ),
   FRONTEND_LOGIN_URL: described(
     optional(matching(/^https?:\/\/[^#\s]+$/, 'an http(s) URL', 1000)),
-    'The login page that /oauth/authorize sends a browser to, with `return_to`. Unless given, that of identity.',
+    'The login page that /oauth/authorize sends a browser to, with `return_to`. Unless given, that of identity; its other pages stay.',
   ),
   BRAND_NAME: described(
     withDefault(text(60), 'Tessera'),
@@ -133,6 +133,34 @@ export const variables = {
   MAIL_DIRECTORY: described(
     optional(verbatim(1000)),
     'Without SMTP_URL: the folder that mails are written into, links and all. For development.',
+  ),
+  DEPLOYMENT_AUTOMATION_URL: described(
+    optional(matching(/^https?:\/\/[^@?#\s]+$/, 'an http(s) URL', 2000)),
+    'What deploys tenants. Without it they are neither created nor suspended, activated or deleted.',
+  ),
+  DEPLOYMENT_AUTOMATION_TOKEN: described(
+    optional(verbatim(2000)),
+    'The bearer token that it takes; needed with DEPLOYMENT_AUTOMATION_URL.',
+  ),
+  DEPLOYMENT_AUTOMATION_TIMEOUT_MS: described(
+    withDefault(int(1, 60_000), 10_000),
+    'How long it may take for a whole answer.',
+  ),
+  PROVISIONING_CHECK_SECONDS: described(
+    withDefault(int(1, 3600), 5),
+    'How often it is asked about tenants that it is working on.',
+  ),
+  CRM_URL: described(
+    optional(matching(/^https?:\/\/[^@?#\s]+$/, 'an http(s) URL', 2000)),
+    'Where CRM answers, for e-mail and SMS accounts, storage usage and its health.',
+  ),
+  CRM_SYSTEM_TOKEN: described(
+    optional(verbatim(500, 32)),
+    'One of the SYSTEM_TOKENS of CRM; needed with CRM_URL.',
+  ),
+  CRM_TIMEOUT_MS: described(
+    withDefault(int(1, 60_000), 5000),
+    'How long CRM may take for a whole answer.',
   ),
   RATE_LIMIT_LOGIN: requests(5, 'Sign-ins a minute and address.'),
   RATE_LIMIT_LOGIN_FAILURES: described(
@@ -163,6 +191,21 @@ const smtpOf = (url: string | undefined, from: string | undefined) => {
   return { url, from };
 };
 
+/** Something outside, reached with a token; undefined where it is not configured. */
+const reachedBy = (
+  name: 'DEPLOYMENT_AUTOMATION' | 'CRM',
+  {
+    url,
+    token,
+    timeoutMs,
+  }: { url: string | undefined; token: string | undefined; timeoutMs: number },
+) => {
+  if (url === undefined) return undefined;
+  if (token !== undefined) return { url: url.replace(/\/+$/, ''), token, timeoutMs };
+  const lacking = name === 'CRM' ? 'CRM_SYSTEM_TOKEN' : `${name}_TOKEN`;
+  throw new Error(`The configuration lacks ${lacking}, which ${name}_URL needs.`);
+};
+
 const redirectUris = (templates: readonly string[]): readonly string[] => {
   for (const template of templates) {
     const problem = redirectUriProblem(fillIn(template, 'slug'));
@@ -185,6 +228,18 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     /** Seconds; 0: never. */
     idleSignOut: read.IDLE_SIGN_OUT_SECONDS,
     tenantRedirectUris: redirectUris(read.TENANT_CLIENT_REDIRECT_URIS),
+    deploymentAutomation: reachedBy('DEPLOYMENT_AUTOMATION', {
+      url: read.DEPLOYMENT_AUTOMATION_URL,
+      token: read.DEPLOYMENT_AUTOMATION_TOKEN,
+      timeoutMs: read.DEPLOYMENT_AUTOMATION_TIMEOUT_MS,
+    }),
+    /** Seconds. */
+    provisioningCheck: read.PROVISIONING_CHECK_SECONDS,
+    crm: reachedBy('CRM', {
+      url: read.CRM_URL,
+      token: read.CRM_SYSTEM_TOKEN,
+      timeoutMs: read.CRM_TIMEOUT_MS,
+    }),
     mail: { smtp: smtpOf(read.SMTP_URL, read.MAIL_FROM), directory: read.MAIL_DIRECTORY },
     keyEncryptionKeys: encryptionKeys(read.KEY_ENCRYPTION_KEYS),
     /** In seconds. */

@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { conformance, type OpenApiDocument, type Tenant as Side } from '@tessera/conformance';
+import { isSystemPermission } from '@tessera/contracts';
+import { DeploymentAutomationStandIn } from '@tessera/local-stack';
 import type { Tenant } from './generated/prisma/client.ts';
 import { digest } from './secrets.ts';
+import { CrmStandIn } from './testing/crm.ts';
 import { startIdentity, type TestIdentity } from './testing/identity.ts';
+import { claimsOf, issue } from './testing/tokens.ts';
 
 const document = JSON.parse(
   readFileSync(new URL('../openapi.json', import.meta.url), 'utf8'),
@@ -11,11 +15,15 @@ const document = JSON.parse(
 const unknownDevice = { name: '?', type: 'unknown', browser: 'unknown', os: 'unknown' };
 
 let identity: TestIdentity;
+const automation = new DeploymentAutomationStandIn();
+const crm = new CrmStandIn();
 
 conformance(
   document,
   async () => {
-    identity = await startIdentity();
+    await automation.start();
+    await crm.start();
+    identity = await startIdentity({ ...automation.environment, ...crm.environment });
     const tenants: Record<Side, Tenant> = {
       own: await identity.people.tenant(),
       other: await identity.people.tenant(),
@@ -24,14 +32,29 @@ conformance(
       url: identity.url,
       caller: (side, lacking) =>
         identity.people.caller(tenants[side], '*', ...(lacking ? [`!${lacking}`] : [])),
-      async parameters(side) {
-        const { id: userId } = await identity.people.user({ tenant: tenants[side] });
+      above({ 'x-permissions': needed }) {
+        if (![needed].flat().some((name) => isSystemPermission(name ?? ''))) return undefined;
+        return identity.people
+          .user({ data: { isSystemAdmin: true } })
+          .then((user) => identity.people.signIn(user));
+      },
+      async parameters(side, path) {
+        const isServiceAccount = path.includes('/service-accounts/');
+        const tenant = tenants[side];
+        const { id: userId } = await identity.people.user({ tenant, data: { isServiceAccount } });
+        const key = await issue(identity, { userId, tenantId: tenant.id, use: 'api_key' });
         const { id } = await identity.context.database.device.create({
           data: { ...unknownDevice, userId, secretHash: new Uint8Array(digest(userId)) },
         });
-        return { tenantId: tenants[side].id, userId, id };
+        return { tenantId: tenant.id, userId, id, keyId: claimsOf(key).jti ?? '' };
       },
       bodies: {
+        createServiceAccount: () => ({ role: 'viewer' }),
+        updateServiceAccount: () => ({ role: 'viewer' }),
+        createApiKey: () => ({
+          expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+          scopes: ['identity.members.list'],
+        }),
         updateMember: () => ({
           role: 'viewer',
           policies: [{ action: 'identity.members.list', effect: 'allow' }],
@@ -39,5 +62,9 @@ conformance(
       },
     };
   },
-  () => identity.stop(),
+  async () => {
+    await identity.stop();
+    await crm.stop();
+    await automation.stop();
+  },
 );

@@ -43,7 +43,10 @@ import { SessionsService } from './features/sessions/sessions.service.ts';
 import { PasswordConfirmation } from './features/sign-in/password-confirmation.ts';
 import { SignInRepository } from './features/sign-in/sign-in.repository.ts';
 import { SignInService } from './features/sign-in/sign-in.service.ts';
-import { TenantAdministration } from './features/tenants/administration.ts';
+import {
+  createTenantAdministration,
+  type TenantAdministration,
+} from './features/tenants/administration.ts';
 import { createTotp, type Totp } from './features/two-factor/totp.ts';
 import { TwoFactorRepository } from './features/two-factor/two-factor.repository.ts';
 import { TwoFactorService } from './features/two-factor/two-factor.service.ts';
@@ -159,7 +162,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     confirmation: passwordConfirmation,
     resetLifetime: config.lifetimes.passwordReset,
   });
-  const tenantAdministration = new TenantAdministration({
+  const tenantAdministration = createTenantAdministration({
     ...{ config, pool, database, background, logger },
   });
   /** What runs in the background; stopped in the opposite order. */
@@ -263,8 +266,8 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       relayEvents();
       const sender = startMail(config.mail, mail, logger);
       if (sender) running.push(sender);
-      const provisioning = tenantAdministration.start();
-      if (provisioning) running.push(provisioning);
+      tenantAdministration.provisioning.start();
+      running.push(tenantAdministration.provisioning);
       running.push(startHousekeeping({ pool, logger }));
       keyUses.start();
       running.push(keyUses);

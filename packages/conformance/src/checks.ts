@@ -38,7 +38,7 @@ export const withoutPermission = async (
   const findings: Findings = [];
   for (const permission of needed) {
     const headers = await subject.caller('own', permission);
-    const parameters = { ...(await subject.parameters?.('own')) };
+    const parameters = { ...(await subject.parameters?.('own', operation.path)) };
     const answer = await call(subject, operation, { headers, parameters });
     const named = String(answer.body.required_permission);
     const isNamed = named === permission || named.endsWith(`.${permission}`);
@@ -151,7 +151,7 @@ export const badQueries = async (subject: Subject, operation: Operation): Promis
 /** Path parameters that cannot be ids name nothing: 404, never an error of ours. */
 export const badPaths = async (subject: Subject, operation: Operation): Promise<Findings> => {
   const headers = await entitled(subject, operation);
-  const known = await subject.parameters?.('own');
+  const known = await subject.parameters?.('own', operation.path);
   const findings: Findings = [];
   for (const name of pathParametersOf(operation.path)) {
     for (const value of ['nope', '%00', '..%2f', "'%20or%201=1--", 'x'.repeat(2000)]) {

@@ -16,8 +16,8 @@ export interface Subject {
   caller(tenant: Tenant, lacking?: string): Promise<Record<string, string>>;
   /** Headers of a caller above all tenants, for the operations that no caller of a tenant may use. */
   above?(operation: Operation): Promise<Record<string, string>> | undefined;
-  /** Path parameters whose things no operation creates: a tenant's own id, its members. */
-  parameters?(tenant: Tenant): Promise<Record<string, string>>;
+  /** Parameters of a path whose things no operation creates: a tenant's own id, its members. */
+  parameters?(tenant: Tenant, path: string): Promise<Record<string, string>>;
   /** Values of body fields that no sampling can know: the name of a role, an id that must exist. */
   bodies?: Readonly<Record<string, (tenant: Tenant) => Promise<object> | object>>;
 }
@@ -93,7 +93,7 @@ export const materialise = async (
   path: string,
   tenant: Tenant,
 ): Promise<Record<string, string>> => {
-  const given = { ...(await subject.parameters?.(tenant)) };
+  const given = { ...(await subject.parameters?.(tenant, path)) };
   const headers = await subject.caller(tenant);
   for (const name of pathParametersOf(path)) {
     if (given[name] !== undefined) continue;

@@ -35,7 +35,7 @@ export interface paths {
         /** Deploy a tenant */
         put: operations["createDeployment"];
         post?: never;
-        /** Take a tenant down, with its data */
+        /** Take a tenant down, with its data; one that is not there is accepted, too */
         delete: operations["deleteDeployment"];
         options?: never;
         head?: never;
@@ -211,7 +211,7 @@ export interface components {
     responses: never;
     parameters: {
         TenantId: string;
-        /** @description A call with the key of an earlier one is that call: it is answered alike and done once. */
+        /** @description A call with the key of an earlier one that was accepted is that call: it is answered alike and done once. */
         IdempotencyKey: string;
     };
     requestBodies: never;
@@ -293,7 +293,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description A call with the key of an earlier one is that call: it is answered alike and done once. */
+                /** @description A call with the key of an earlier one that was accepted is that call: it is answered alike and done once. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -331,7 +331,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description A call with the key of an earlier one is that call: it is answered alike and done once. */
+                /** @description A call with the key of an earlier one that was accepted is that call: it is answered alike and done once. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -365,7 +365,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description A call with the key of an earlier one is that call: it is answered alike and done once. */
+                /** @description A call with the key of an earlier one that was accepted is that call: it is answered alike and done once. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -399,7 +399,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description A call with the key of an earlier one is that call: it is answered alike and done once. */
+                /** @description A call with the key of an earlier one that was accepted is that call: it is answered alike and done once. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -433,7 +433,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description A call with the key of an earlier one is that call: it is answered alike and done once. */
+                /** @description A call with the key of an earlier one that was accepted is that call: it is answered alike and done once. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -471,7 +471,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description A call with the key of an earlier one is that call: it is answered alike and done once. */
+                /** @description A call with the key of an earlier one that was accepted is that call: it is answered alike and done once. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -509,7 +509,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description A call with the key of an earlier one is that call: it is answered alike and done once. */
+                /** @description A call with the key of an earlier one that was accepted is that call: it is answered alike and done once. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import { Deployment, type DeploymentPayload } from '@tessera/contracts';
+import {
+  type components,
+  createDeploymentAutomationClient,
+} from '@tessera/deployment-automation-client';
+import { validate } from '@tessera/fields';
+import { HttpError } from '@tessera/http-kit';
+import { boundedFetch } from '../outbound.ts';
+
+export interface DeploymentAutomationSettings {
+  readonly url: string;
+  readonly token: string;
+  readonly timeoutMs: number;
+}
+
+type Schemas = components['schemas'];
+/** What a tenant is deployed as. */
+export type Configuration = Schemas['Configuration'];
+export type VersionChange = Schemas['VersionChange'];
+
+/** A tenant in the state that a call is made in. */
+export interface Deployed {
+  readonly id: string;
+  /** Changes with whatever is changed of it here. */
+  readonly updatedAt: Date;
+}
+
+const MAX_ANSWER = 256 * 1024;
+
+const notConfigured = (): HttpError =>
+  new HttpError(
+    503,
+    'deployment_automation_not_configured',
+    'There is no deployment automation; nothing was changed.',
+  );
+
+const failed = (cause: unknown): HttpError =>
+  new HttpError(
+    502,
+    'deployment_automation_failed',
+    'Deployment automation did not do it; nothing was changed.',
+    { cause },
+  );
+
+type Client = ReturnType<typeof createDeploymentAutomationClient>;
+
+interface Answered {
+  readonly data?: unknown;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+type Ask = (client: Client) => Promise<Answered>;
+
+/** Says of a repetition that it is one: the same call for the same tenant in the same state. */
+const keyOf = (operation: string, { id, updatedAt }: Deployed, body: unknown): string => {
+  const said = createHash('sha256').update(JSON.stringify(body ?? null));
+  return `${operation}:${id}:${updatedAt.getTime()}:${said.digest('base64url').slice(0, 22)}`;
+};
+
+const deploymentOf = (tenantId: string, text: string): DeploymentPayload => {
+  const told = validate(Deployment, JSON.parse(text), 'answer');
+  if (!told.ok) throw new Error(Object.values(told.errors).flat().join('; '));
+  const deployment = told.value as DeploymentPayload;
+  if (deployment.tenant_id !== tenantId) throw new Error('The answer is about another tenant.');
+  return deployment;
+};
+
+/**
+ * What runs the tenants: a service outside of this project (decision I15). A call resolves once it has
+ * accepted what was asked; otherwise it throws: 503 `deployment_automation_not_configured` before anything
+ * is asked, 502 `deployment_automation_failed` for no answer in time, an empty one, one that makes no
+ * sense, and every status that is no success.
+ */
+export class DeploymentAutomation {
+  readonly #client: Client | undefined;
+
+  constructor(settings: DeploymentAutomationSettings | undefined) {
+    if (!settings) return;
+    this.#client = createDeploymentAutomationClient({
+      baseUrl: settings.url,
+      headers: { authorization: `Bearer ${settings.token}` },
+      fetch: boundedFetch({ timeoutMs: settings.timeoutMs, maxBytes: MAX_ANSWER }),
+    });
+  }
+
+  get isConfigured(): boolean {
+    return this.#client !== undefined;
+  }
+
+  /** Throws the 503 where nothing is configured, before anything else is done. */
+  demandConfigured(): void {
+    this.#configured();
+  }
+
+  create(tenant: Deployed, body: Configuration): Promise<DeploymentPayload> {
+    const of = this.#call('create', tenant, body);
+    return this.#deployment(tenant.id, (client) =>
+      client.PUT('/deployments/{tenant_id}', { ...of, body }),
+    );
+  }
+
+  retry(tenant: Deployed, body: Configuration): Promise<DeploymentPayload> {
+    const of = this.#call('retry', tenant, body);
+    return this.#deployment(tenant.id, (client) =>
+      client.POST('/deployments/{tenant_id}/retry', { ...of, body }),
+    );
+  }
+
+  suspend(tenant: Deployed): Promise<DeploymentPayload> {
+    const of = this.#call('suspend', tenant);
+    return this.#deployment(tenant.id, (client) =>
+      client.POST('/deployments/{tenant_id}/suspend', of),
+    );
+  }
+
+  activate(tenant: Deployed): Promise<DeploymentPayload> {
+    const of = this.#call('activate', tenant);
+    return this.#deployment(tenant.id, (client) =>
+      client.POST('/deployments/{tenant_id}/activate', of),
+    );
+  }
+
+  delete(tenant: Deployed): Promise<DeploymentPayload> {
+    const of = this.#call('delete', tenant);
+    return this.#deployment(tenant.id, (client) => client.DELETE('/deployments/{tenant_id}', of));
+  }
+
+  configure(tenant: Deployed, body: Configuration): Promise<DeploymentPayload> {
+    const of = this.#call('configure', tenant, body);
+    return this.#deployment(tenant.id, (client) =>
+      client.PUT('/deployments/{tenant_id}/configuration', { ...of, body }),
+    );
+  }
+
+  setVersions(tenant: Deployed, body: VersionChange): Promise<DeploymentPayload> {
+    const of = this.#call('versions', tenant, body);
+    return this.#deployment(tenant.id, (client) =>
+      client.PUT('/deployments/{tenant_id}/versions', { ...of, body }),
+    );
+  }
+
+  /** How far it is; null where there is none. Only asks, and so asks once more where nothing answers. */
+  async status(tenantId: string): Promise<DeploymentPayload | null> {
+    const ask = (client: Client) =>
+      client.GET('/deployments/{tenant_id}', {
+        params: { path: { tenant_id: tenantId } },
+        parseAs: 'text',
+      });
+    const answered = await this.#answered((client) => ask(client).catch(() => ask(client)));
+    if (answered.response.status === 404) return null;
+    return this.#understood(tenantId, answered);
+  }
+
+  /** Whether it answers that it is well. */
+  async isHealthy(): Promise<boolean> {
+    const { response } = await this.#answered((client) =>
+      client.GET('/health', { parseAs: 'text' }),
+    );
+    return response.ok;
+  }
+
+  #call(operation: string, tenant: Deployed, body?: unknown) {
+    return {
+      params: {
+        path: { tenant_id: tenant.id },
+        header: { 'Idempotency-Key': keyOf(operation, tenant, body) },
+      },
+      parseAs: 'text',
+    } as const;
+  }
+
+  #configured(): Client {
+    if (!this.#client) throw notConfigured();
+    return this.#client;
+  }
+
+  async #answered(ask: Ask): Promise<Answered> {
+    const client = this.#configured();
+    try {
+      return await ask(client);
+    } catch (cause) {
+      throw failed(cause);
+    }
+  }
+
+  async #deployment(tenantId: string, ask: Ask): Promise<DeploymentPayload> {
+    return this.#understood(tenantId, await this.#answered(ask));
+  }
+
+  #understood(tenantId: string, { data, response }: Answered): DeploymentPayload {
+    try {
+      if (!response.ok) throw new Error(`Deployment automation answered ${response.status}.`);
+      return deploymentOf(tenantId, String(data ?? ''));
+    } catch (cause) {
+      throw failed(cause);
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import type { Logger } from '@tessera/http-kit';
+import type { Pool } from 'pg';
+import type { Background } from '../../background.ts';
+import type { Config } from '../../config.ts';
+import { Crm } from '../../crm/crm.ts';
+import type { Database } from '../../database.ts';
+import { DeploymentAutomation } from '../../deployment-automation/deployment-automation.ts';
+import { type ServiceHealth, serviceHealth } from '../service-health/service-health.service.ts';
+import { Provisioning } from './provisioning.ts';
+import { TenantsRepository } from './tenants.repository.ts';
+import { TenantsService } from './tenants.service.ts';
+
+interface Dependencies {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly database: Database;
+  readonly background: Background;
+  readonly logger: Logger;
+}
+
+/** What the administration of tenants is made of. */
+export interface TenantAdministration {
+  readonly tenants: TenantsService;
+  readonly crm: Crm;
+  health(): Promise<ServiceHealth[]>;
+  /** Looks after tenants that are being deployed. */
+  readonly provisioning: Provisioning;
+}
+
+/** A change has to end, whatever it waits for: this much later than what it asks of others. */
+const BESIDES_MS = 5000;
+
+/** Makes its parts once. */
+export const createTenantAdministration = (use: Dependencies): TenantAdministration => {
+  const { config, pool, database, background, logger } = use;
+  const automation = new DeploymentAutomation(config.deploymentAutomation);
+  const crm = new Crm(config.crm);
+  const repository = new TenantsRepository({
+    database,
+    redirectUris: config.tenantRedirectUris,
+    timeout: (config.deploymentAutomation?.timeoutMs ?? 0) + BESIDES_MS,
+  });
+  const hasBroker = config.kafkaBrokers.length > 0;
+  return {
+    tenants: new TenantsService({ repository, automation, background }),
+    crm,
+    health: () => serviceHealth({ pool, crm, automation, hasBroker }),
+    provisioning: new Provisioning({
+      ...{ repository, automation, logger },
+      everyMs: config.provisioningCheck * 1000,
+    }),
+  };
+};

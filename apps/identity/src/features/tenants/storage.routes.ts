@@ -1,0 +1,31 @@
+import { StorageUsage } from '@tessera/contracts';
+import type { RouteTable } from '@tessera/http-kit';
+import type { Crm } from '../../crm/crm.ts';
+import { route, success } from '../../http.ts';
+import { OfTenant } from './tenants.schema.ts';
+import type { TenantsService } from './tenants.service.ts';
+
+interface Dependencies {
+  readonly tenants: TenantsService;
+  readonly crm: Crm;
+}
+
+export const storageRoutes = ({ tenants, crm }: Dependencies): RouteTable => ({
+  showStorageUsage: route({
+    method: 'get',
+    path: '/api/tenants/{tenantId}/storage-usage',
+    permission: 'identity.tenants.storage.view',
+    resource: 'tenant',
+    summary: 'How much a tenant keeps in CRM',
+    params: OfTenant,
+    responses: { 200: success(StorageUsage) },
+    problems: {
+      502: '`crm_failed`: CRM answered with something that cannot be used',
+      503: '`crm_not_configured` or `crm_unavailable`',
+    },
+    async handler({ params, reply }) {
+      const { id } = await tenants.show(params.tenantId);
+      return reply(200, { success: true, data: await crm.storageUsage(id) });
+    },
+  }),
+});

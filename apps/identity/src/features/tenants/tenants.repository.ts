@@ -1,0 +1,225 @@
+import { isUniqueViolation } from '@tessera/database-kit';
+import { invalidField, notFound } from '@tessera/http-kit';
+import { type Actor, note } from '../../activity.ts';
+import type { Database, Transaction } from '../../database.ts';
+import { Prisma, type Tenant as Row } from '../../generated/prisma/client.ts';
+import { registerTenantClient } from '../../oauth/user/registration.ts';
+import { enqueue } from '../../outbox/outbox.ts';
+import { planScaling, type Scaling, type Service } from './scaling.ts';
+import { type TenantStatus, underWay } from './state-machine.ts';
+
+export type Versions = Partial<Record<Service, string>>;
+
+/** A tenant as its administration sees it. */
+export interface Tenant {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly plan: string;
+  readonly status: TenantStatus;
+  readonly versions: Versions;
+  /** The pull request that the versions come from. */
+  readonly pullRequestUrl: string | null;
+  /** Its own, or the plan's. */
+  readonly scaling: Scaling;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export type SortColumn = 'name' | 'slug' | 'plan' | 'status' | 'createdAt';
+
+export interface TenantQuery {
+  readonly page: number;
+  readonly perPage: number;
+  readonly search: string | undefined;
+  readonly status: TenantStatus | undefined;
+  readonly sort: { readonly by: SortColumn; readonly order: 'asc' | 'desc' };
+}
+
+export interface NewTenant {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly plan: string;
+}
+
+/** A check constraint holds the status; versions and scaling were checked when they were written. */
+const tenantOf = ({ scaling, ...row }: Row): Tenant => ({
+  ...row,
+  status: row.status as TenantStatus,
+  versions: row.versions as Versions,
+  scaling: (scaling as Scaling | null) ?? planScaling(row.plan),
+});
+
+const noTenant = () => notFound('The tenant');
+
+/** Prisma hands `%`, `_` and `\` of a term to LIKE as they are. */
+const literally = (term: string) =>
+  ({ contains: term.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' }) as const;
+
+const matching = ({ search, status }: TenantQuery): Prisma.TenantWhereInput => ({
+  ...(status && { status }),
+  ...(search !== undefined && {
+    AND: search.split(/\s+/).map((word) => ({
+      OR: [{ name: literally(word) }, { slug: literally(word) }],
+    })),
+  }),
+});
+
+const told = (id: string, status: TenantStatus | 'gone') =>
+  ({ type: 'identity.tenant.status_changed', data: { tenant_id: id, status } }) as const;
+
+/** Who did what, for the activity log; nobody's where a system application did it. */
+export interface Deed {
+  readonly actor: Actor | null;
+  readonly action: string;
+}
+
+/** A tenant that nobody else changes until the transaction ends. */
+export class TenantInTransaction {
+  readonly #tx: Transaction;
+  readonly tenant: Tenant;
+
+  constructor(tx: Transaction, tenant: Tenant) {
+    this.#tx = tx;
+    this.tenant = tenant;
+  }
+
+  /** Moves it, tells of it, and notes it where somebody did it. */
+  async move(status: TenantStatus, deed?: Deed): Promise<Tenant> {
+    const moved = await this.#update({ status });
+    await this.#note(deed);
+    await enqueue(this.#tx, told(this.tenant.id, status));
+    return moved;
+  }
+
+  /** Changes what is no state of it, and notes it. */
+  async change(
+    data: Pick<Prisma.TenantUpdateInput, 'versions' | 'pullRequestUrl' | 'scaling'>,
+    deed: Deed,
+  ): Promise<Tenant> {
+    const changed = await this.#update(data);
+    await this.#note(deed);
+    return changed;
+  }
+
+  /** Takes it away with all that is its: memberships, roles, tokens, clients. */
+  async remove(): Promise<void> {
+    await this.#tx.tenant.delete({ where: { id: this.tenant.id } });
+    await enqueue(this.#tx, told(this.tenant.id, 'gone'));
+  }
+
+  async #update(data: Prisma.TenantUpdateInput): Promise<Tenant> {
+    return tenantOf(await this.#tx.tenant.update({ where: { id: this.tenant.id }, data }));
+  }
+
+  async #note(deed: Deed | undefined): Promise<void> {
+    if (deed?.actor) await note(this.#tx, { ...deed.actor, tenantId: this.tenant.id }, deed.action);
+  }
+}
+
+export interface TenantsRepositoryOptions {
+  readonly database: Database;
+  /** Redirect URIs of the client that each tenant gets, with `{slug}`. */
+  readonly redirectUris: readonly string[];
+  /** Milliseconds that a change may take, what it asks of others included. */
+  readonly timeout: number;
+}
+
+export class TenantsRepository {
+  readonly #database: Database;
+  readonly #redirectUris: readonly string[];
+  readonly #timeout: number;
+
+  constructor({ database, redirectUris, timeout }: TenantsRepositoryOptions) {
+    this.#database = database;
+    this.#redirectUris = redirectUris;
+    this.#timeout = timeout;
+  }
+
+  /** One page, and the number of it: a page beyond the last one is the last one. */
+  async list(query: TenantQuery): Promise<{ tenants: Tenant[]; page: number; total: number }> {
+    const where = matching(query);
+    const { perPage, sort } = query;
+    return this.#database.$transaction(
+      async (tx) => {
+        const total = await tx.tenant.count({ where });
+        const page = Math.min(query.page, Math.max(1, Math.ceil(total / perPage)));
+        const rows = await tx.tenant.findMany({
+          where,
+          orderBy: [{ [sort.by]: sort.order }, { id: sort.order }],
+          skip: (page - 1) * perPage,
+          take: perPage,
+        });
+        return { tenants: rows.map(tenantOf), page, total };
+      },
+      { isolationLevel: 'RepeatableRead' },
+    );
+  }
+
+  /** 404 where there is none. */
+  async show(id: string): Promise<Tenant> {
+    const row = await this.#database.tenant.findUnique({ where: { id } });
+    if (!row) throw noTenant();
+    return tenantOf(row);
+  }
+
+  /** Tenants that something is being done with, the longest waiting first. */
+  async unsettled(most: number): Promise<Tenant[]> {
+    const rows = await this.#database.tenant.findMany({
+      where: { status: { in: ['provisioning', 'deleting'] } },
+      orderBy: [{ updatedAt: 'asc' }, { id: 'asc' }],
+      take: most,
+    });
+    return rows.map(tenantOf);
+  }
+
+  /**
+   * Writes a tenant with its confidential client, whose secret it gives; `deploy` runs before anything is
+   * told of it, and where it throws there was no tenant. 422 on `slug` where that is taken.
+   */
+  async create(
+    given: NewTenant,
+    actor: Actor | null,
+    deploy: (tenant: Tenant) => Promise<unknown>,
+  ): Promise<{ tenant: Tenant; client: { clientId: string; secret: string } }> {
+    return this.#transaction(async (tx) => {
+      const written = { ...given, status: 'provisioning' };
+      const row = await tx.tenant.create({ data: written }).catch(refuseTakenSlug);
+      const client = await registerTenantClient(tx, row, this.#redirectUris).catch(refuseTakenSlug);
+      const tenant = tenantOf(row);
+      await deploy(tenant);
+      if (actor) await note(tx, { ...actor, tenantId: tenant.id }, 'tenant_created');
+      await enqueue(tx, told(tenant.id, tenant.status));
+      return { tenant, client };
+    });
+  }
+
+  /**
+   * Runs a change of a tenant that holds its row: 409 where another one has it, 404 where there is none.
+   * Members, roles and tokens of the tenant can change meanwhile.
+   */
+  async changing<T>(id: string, work: (held: TenantInTransaction) => Promise<T>): Promise<T> {
+    return this.#transaction(async (tx) => {
+      const held = await tx.$queryRaw<unknown[]>`
+        SELECT FROM identity.tenants WHERE id = ${id}::uuid FOR NO KEY UPDATE SKIP LOCKED`;
+      const row = await tx.tenant.findUnique({ where: { id } });
+      if (!row) throw noTenant();
+      if (held.length === 0) throw underWay();
+      return work(new TenantInTransaction(tx, tenantOf(row)));
+    });
+  }
+
+  #transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#database.$transaction(work, { timeout: this.#timeout });
+  }
+}
+
+/** The slug of another tenant, or one whose client would be called as another client is. */
+const refuseTakenSlug = (error: unknown): never => {
+  if (!isUniqueViolation(error)) throw error;
+  throw invalidField('slug', 'slug is taken');
+};
+
+/** No configuration of its own, in the column that holds one. */
+export const NO_SCALING = Prisma.DbNull;

@@ -1,0 +1,186 @@
+import {
+  clamped,
+  described,
+  list,
+  matching,
+  named,
+  nullable,
+  oneOf,
+  optional,
+  partial,
+  shape,
+  text,
+  time,
+  uuid,
+  withDefault,
+} from '@tessera/fields';
+import { invalidField } from '@tessera/http-kit';
+import { planNames, services } from './scaling.ts';
+import { tenantStatuses } from './state-machine.ts';
+import type { SortColumn, TenantQuery, Tenant as TenantRecord } from './tenants.repository.ts';
+
+export const OfTenant = shape({ tenantId: uuid() });
+
+const slug = () =>
+  described(
+    matching(
+      /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
+      'lower-case letters, digits and dashes between them',
+      63,
+    ),
+    'Part of permissions, of addresses and of the id of its client',
+    'acme',
+  );
+
+const version = () =>
+  described(matching(/^[A-Za-z0-9][A-Za-z0-9._+-]*$/, 'a version', 100), 'A tag', '1.4.2');
+const Versions = named(
+  'TenantVersions',
+  partial(shape({ api: version(), worker: version(), scheduler: version(), websocket: version() })),
+);
+
+const pullRequest = () =>
+  described(
+    matching(/^https?:\/\/[^\s]+$/, 'an http(s) URL', 2000),
+    'The pull request that the versions come from',
+    'https://git.example.com/acme/deployments/pull/7',
+  );
+
+export const Tenant = named(
+  'Tenant',
+  shape({
+    id: uuid(),
+    slug: text(63),
+    name: text(200),
+    plan: text(100),
+    status: oneOf(...tenantStatuses),
+    versions: Versions,
+    pr_url: nullable(pullRequest()),
+    created_at: time(),
+    updated_at: time(),
+  }),
+);
+
+export const NewTenant = named(
+  'NewTenant',
+  shape({
+    name: text(200),
+    slug: described(optional(slug()), 'Made from the name unless given'),
+    plan: withDefault(oneOf(...planNames), 'starter'),
+  }),
+);
+
+/** A tenant with the client that was made with it; nothing shows the secret again. */
+export const CreatedTenant = named(
+  'CreatedTenant',
+  shape({
+    ...Tenant.fields,
+    client: shape({ client_id: text(100), client_secret: text(100) }),
+  }),
+);
+
+export const VersionsUpdate = named(
+  'TenantVersionsUpdate',
+  shape({
+    versions: Versions,
+    prUrl: optional(nullable(pullRequest())),
+    pr_url: described(optional(nullable(pullRequest())), 'Read where `prUrl` is not given'),
+  }),
+);
+
+export const ProvisioningStatus = named(
+  'ProvisioningStatus',
+  shape({
+    tenant_id: uuid(),
+    status: oneOf(...tenantStatuses),
+    state: described(nullable(text(20)), 'Of the deployment; null where there is none'),
+    steps: list(
+      shape({
+        name: text(200),
+        state: oneOf('pending', 'running', 'done', 'failed'),
+        message: optional(text(1000)),
+      }),
+    ),
+  }),
+);
+
+export const TenantServices = named(
+  'TenantServices',
+  shape({
+    tenant_id: uuid(),
+    slug: text(63),
+    status: oneOf(...tenantStatuses),
+    services: list(
+      shape({
+        service: oneOf(...services),
+        version: described(nullable(version()), 'Null: never set'),
+        min_replicas: clamped(0, 100),
+        max_replicas: clamped(1, 100),
+      }),
+    ),
+  }),
+);
+
+const SORTS = [
+  ...(['name', '-name', 'slug', '-slug', 'plan', '-plan'] as const),
+  ...(['status', '-status', 'created_at', '-created_at'] as const),
+] as const;
+
+const columns: Readonly<Record<string, SortColumn>> = {
+  ...{ name: 'name', slug: 'slug', plan: 'plan', status: 'status', created_at: 'createdAt' },
+};
+
+export const ListQuery = shape({
+  page: withDefault(clamped(1, 1_000_000), 1),
+  per_page: withDefault(clamped(1, 100), 20),
+  search: optional(text(200)),
+  status: optional(oneOf(...tenantStatuses)),
+  sort: withDefault(oneOf(...SORTS), 'name'),
+});
+
+/** What a list is asked for, from its query. */
+export const queryOf = (query: {
+  readonly page: number;
+  readonly per_page: number;
+  readonly search?: string;
+  readonly status?: TenantQuery['status'];
+  readonly sort: string;
+}): TenantQuery => ({
+  page: query.page,
+  perPage: query.per_page,
+  search: query.search,
+  status: query.status,
+  sort: {
+    by: columns[query.sort.replace('-', '')] ?? 'name',
+    order: query.sort.startsWith('-') ? 'desc' : 'asc',
+  },
+});
+
+/** What leaves of a tenant. */
+export const present = (tenant: TenantRecord) => ({
+  id: tenant.id,
+  slug: tenant.slug,
+  name: tenant.name,
+  plan: tenant.plan,
+  status: tenant.status,
+  versions: tenant.versions,
+  pr_url: tenant.pullRequestUrl,
+  created_at: tenant.createdAt,
+  updated_at: tenant.updatedAt,
+});
+
+export const presentServices = ({ id, slug, status, versions, scaling }: TenantRecord) => ({
+  ...{ tenant_id: id, slug, status },
+  services: services.map((service) => ({
+    service,
+    version: versions[service] ?? null,
+    min_replicas: scaling[service].min_replicas,
+    max_replicas: scaling[service].max_replicas,
+  })),
+});
+
+/** 422 where a change names no service. */
+export const demandVersions = <V extends object>(versions: V): V => {
+  if (Object.keys(versions).length > 0) return versions;
+  throw invalidField('versions', `versions must name one of ${services.join(', ')}`);
+};

@@ -1,0 +1,104 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { type Listening, listen } from '@tessera/http-kit';
+
+/** What was asked, to the letter. */
+export interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: unknown;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+type Account = Record<string, unknown> & { readonly id: string };
+
+const ACCOUNTS = /^\/system\/(email|sms)\/accounts(?:\/([0-9a-f-]{36}))?$/;
+
+const json = (body: string): Record<string, unknown> | undefined =>
+  body === '' ? undefined : (JSON.parse(body) as Record<string, unknown>);
+
+/** CRM's system routes as identity sees them, over HTTP, with every fault that they may have. */
+export class CrmStandIn {
+  readonly token = randomBytes(32).toString('base64url');
+  readonly asked: Asked[] = [];
+  /** Answers in the place of the usual one; nothing: does not answer at all. */
+  instead: ((asked: Asked) => Answer | undefined) | undefined;
+  readonly #accounts = new Map<string, Account>();
+  #server: Listening | undefined;
+
+  async start(): Promise<this> {
+    const server = createServer((req, res) => void this.#serve(req, res));
+    this.#server = await listen(server, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.stop(0);
+  }
+
+  get url(): string {
+    return this.#server?.url ?? '';
+  }
+
+  /** The variables that make identity use it. */
+  get environment(): { CRM_URL: string; CRM_SYSTEM_TOKEN: string } {
+    return { CRM_URL: this.url, CRM_SYSTEM_TOKEN: this.token };
+  }
+
+  async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { method = '', url = '', headers } = req;
+    const asked: Asked = { method, url, headers, body: json(await text(req)) };
+    this.asked.push(asked);
+    const answer = this.instead ? this.instead(asked) : this.#usual(asked);
+    if (!answer) return;
+    const { status, body } = answer;
+    res.writeHead(status, { 'content-type': 'application/json', ...answer.headers });
+    res.end(typeof body === 'string' || body === undefined ? body : JSON.stringify(body));
+  }
+
+  #usual({ method, url, headers, body }: Asked): Answer {
+    if (url === '/readyz') return { status: 200, body: { status: 'ok' } };
+    if (headers['x-system-token'] !== this.token) return { status: 401, body: {} };
+    const tenantId = `${headers['x-tenant-id']}`;
+    if (url === '/system/storage-usage') return this.#usage();
+    const [, channel = '', id] = ACCOUNTS.exec(url.split('?')[0] ?? '') ?? [];
+    if (channel === '') return { status: 404, body: {} };
+    const keyOf = (of: string) => `${tenantId} ${channel} ${of}`;
+    if (method === 'GET' && !id) return this.#page(keyOf(''));
+    if (method === 'POST') return this.#keep(201, keyOf, { id: randomUUID() }, body);
+    const known = this.#accounts.get(keyOf(id ?? ''));
+    if (!known) return { status: 404, body: { error: 'not_found' } };
+    if (method === 'PUT') return this.#keep(200, keyOf, known, body);
+    if (method === 'DELETE') this.#accounts.delete(keyOf(known.id));
+    return method === 'DELETE' ? { status: 204 } : { status: 200, body: { data: known } };
+  }
+
+  #keep(status: number, keyOf: (id: string) => string, before: Account, body: unknown): Answer {
+    const { credentials, ...given } = body as Record<string, unknown>;
+    const has_credentials = credentials ? true : (before.has_credentials ?? false);
+    const at = new Date().toISOString();
+    const account = { created_at: at, ...before, ...given, has_credentials, updated_at: at };
+    this.#accounts.set(keyOf(before.id), account);
+    return { status, body: { data: account } };
+  }
+
+  #page(prefix: string): Answer {
+    const all = [...this.#accounts].filter(([key]) => key.startsWith(prefix));
+    const data = all.map(([, account]) => account).slice(0, 100);
+    const meta = { current_page: 1, last_page: 1, per_page: 20, total: data.length };
+    return { status: 200, body: { data, meta, links: {} } };
+  }
+
+  #usage(): Answer {
+    const tables = [{ name: 'contacts', rows: 3, bytes: 8192 }];
+    const data = { rows: 3, bytes: 8192, tables, measured_at: new Date().toISOString() };
+    return { status: 200, body: { data } };
+  }
+}

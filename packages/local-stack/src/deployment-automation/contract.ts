@@ -1,0 +1,76 @@
+import { createRequire } from 'node:module';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+
+interface Content {
+  readonly content: { readonly 'application/json': { readonly schema: object } };
+}
+
+interface OperationObject {
+  readonly operationId: string;
+  readonly parameters?: readonly { readonly $ref: string }[];
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content>>;
+}
+
+type PathItem = Readonly<Record<string, OperationObject | unknown[]>>;
+
+interface Contract {
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly components: object;
+}
+
+/** One operation of the contract, ready to be matched and checked. */
+export interface Operation {
+  readonly id: string;
+  readonly method: string;
+  readonly address: RegExp;
+  readonly needsKey: boolean;
+  /** What is wrong with a body; undefined where nothing is. */
+  problem(body: unknown): string | undefined;
+  /** Throws where an answer is not as the contract says. */
+  demandAnswer(status: number, body: unknown): void;
+}
+
+const contract = createRequire(import.meta.url)(
+  '@tessera/contracts/deployment-automation.openapi.json',
+) as Contract;
+
+const ajv = new Ajv2020({ strict: false });
+formats.default(ajv);
+
+const compiled = (content: Content | undefined): ValidateFunction | undefined =>
+  content &&
+  ajv.compile({
+    ...content.content['application/json'].schema,
+    components: contract.components,
+  });
+
+const operationOf = (path: string, method: string, operation: OperationObject): Operation => {
+  const fits = compiled(operation.requestBody);
+  const answers = Object.fromEntries(
+    Object.entries(operation.responses).map(([status, content]) => [status, compiled(content)]),
+  );
+  return {
+    id: operation.operationId,
+    method: method.toUpperCase(),
+    address: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[0-9a-f-]{36})')}$`),
+    needsKey: JSON.stringify(operation.parameters ?? []).includes('IdempotencyKey'),
+    problem: (body) => (!fits || fits(body) ? undefined : ajv.errorsText(fits.errors)),
+    demandAnswer(status, body) {
+      const isRight = answers[status] ?? answers.default;
+      if (isRight?.(body)) return;
+      throw new Error(`${operation.operationId}: ${status} is answered against the contract.`);
+    },
+  };
+};
+
+const METHODS = ['get', 'put', 'post', 'delete'];
+
+/** Every operation of the contract. */
+export const operations: readonly Operation[] = Object.entries(contract.paths).flatMap(
+  ([path, item]) =>
+    Object.entries(item)
+      .filter(([method]) => METHODS.includes(method))
+      .map(([method, operation]) => operationOf(path, method, operation as OperationObject)),
+);

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { operations } from './contract.ts';
+import { DeploymentAutomationStandIn } from './stand-in.ts';
+
+const standIn = new DeploymentAutomationStandIn();
+beforeAll(() => standIn.start());
+afterAll(() => standIn.stop());
+afterEach(() => standIn.restore());
+
+const ask = async (
+  method: string,
+  path: string,
+  {
+    token = standIn.token,
+    key = randomUUID() as string | null,
+    body,
+  }: {
+    token?: string;
+    key?: string | null;
+    body?: unknown;
+  } = {},
+) => {
+  const answer = await fetch(standIn.url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(key !== null && { 'idempotency-key': key }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+};
+
+const path = (more = '') => `/deployments/${randomUUID()}${more}`;
+
+test('it has every operation of the contract', () => {
+  expect(operations.map(({ id }) => id).sort()).toEqual([
+    ...['activateDeployment', 'configureDeployment', 'createDeployment', 'deleteDeployment'],
+    ...['getDeployment', 'getHealth', 'retryDeployment', 'setVersions', 'suspendDeployment'],
+  ]);
+});
+
+test('it lets nobody in without its token', async () => {
+  expect((await ask('GET', '/health', { token: 'x' })).status).toBe(401);
+  expect((await ask('GET', '/health')).body).toEqual({ status: 'ok' });
+});
+
+test('it refuses what does not fit the contract: no key, another body, another path', async () => {
+  expect((await ask('POST', path('/suspend'), { key: null })).status).toBe(400);
+  expect((await ask('PUT', path('/versions'), { body: { versions: { api: 7 } } })).status).toBe(
+    422,
+  );
+  expect((await ask('PUT', path('/versions'))).status).toBe(422);
+  expect((await ask('GET', '/deployments/acme')).status).toBe(404);
+});
+
+test('a call with the key of an earlier one is that call', async () => {
+  const [one, key] = [path(), randomUUID()];
+  const first = await ask('POST', `${one}/suspend`, { key });
+  await ask('POST', `${one}/activate`);
+  expect(await ask('POST', `${one}/suspend`, { key })).toEqual(first);
+  expect((await ask('GET', one)).body.state).toBe('active');
+});
+
+test('what was begun is done when it is next asked for', async () => {
+  const one = path();
+  expect((await ask('DELETE', one)).body.state).toBe('deleting');
+  expect((await ask('GET', one)).body.state).toBe('gone');
+});
+
+test('a call that it is told to fail is not carried out', async () => {
+  const one = path();
+  standIn.break('suspendDeployment', 500);
+  expect((await ask('POST', `${one}/suspend`)).status).toBe(500);
+  standIn.restore();
+  expect((await ask('GET', one)).body.state).toBe('active');
+});
