@@ -11,8 +11,10 @@ import type { Express } from 'express';
 import { authorize } from './access.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
+import { adminUserRoutes } from './features/admin-users/admin-users.routes.ts';
 import { apiKeyRoutes } from './features/api-keys/api-keys.routes.ts';
 import { deviceRoutes } from './features/devices/devices.routes.ts';
+import { impersonationRoutes } from './features/impersonation/impersonation.routes.ts';
 import { keyRoutes } from './features/keys/keys.routes.ts';
 import { meRoutes } from './features/me/me.routes.ts';
 import { memberRoutes } from './features/members/members.routes.ts';
@@ -109,6 +111,10 @@ const routesOf = (context: Context): RouteGroups => ({
     ...invitationRoutes(context.invitations),
   },
   Roles: roleRoutes(context.roles),
+  Users: {
+    ...adminUserRoutes(context.adminUsers),
+    ...impersonationRoutes(context.impersonation),
+  },
   Pages: pageRoutes(context),
   'Tenant administration': {
     ...tenantRoutes(context.tenantAdministration.tenants),

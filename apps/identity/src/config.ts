@@ -63,6 +63,10 @@ export const variables = {
     withDefault(seconds(), 30 * 86_400),
     'Seconds that a trusted device skips the second factor.',
   ),
+  IMPERSONATION_TTL: described(
+    withDefault(seconds(), 3600),
+    'Seconds that an administrator acts as another user.',
+  ),
   LOCKOUT_ATTEMPTS: described(
     withDefault(int(1, 100), 5),
     'Wrong codes in a row, or wrong PINs, until the second factor or the PIN is locked.',
@@ -254,6 +258,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       invitation: read.INVITATION_TTL,
       pendingSignIn: read.TWO_FACTOR_PENDING_TTL,
       deviceTrust: read.TRUSTED_DEVICE_TTL,
+      impersonation: read.IMPERSONATION_TTL,
       apiKey: { usual: read.API_KEY_TTL, longest: read.API_KEY_MAX_TTL },
     },
     twoFactorIssuer: read.TWO_FACTOR_ISSUER,

@@ -15,10 +15,14 @@ import type { Pool } from 'pg';
 import { Background } from './background.ts';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
+import { AdminUsersRepository } from './features/admin-users/admin-users.repository.ts';
+import { AdminUsersService } from './features/admin-users/admin-users.service.ts';
 import { ApiKeysRepository } from './features/api-keys/api-keys.repository.ts';
 import { ApiKeysService } from './features/api-keys/api-keys.service.ts';
 import { DevicesRepository } from './features/devices/devices.repository.ts';
 import { DevicesService } from './features/devices/devices.service.ts';
+import { ImpersonationRepository } from './features/impersonation/impersonation.repository.ts';
+import { ImpersonationService } from './features/impersonation/impersonation.service.ts';
 import { MeRepository } from './features/me/me.repository.ts';
 import { MeService } from './features/me/me.service.ts';
 import { MembersRepository } from './features/members/members.repository.ts';
@@ -91,6 +95,8 @@ export interface Context {
   readonly policies: PoliciesService;
   readonly members: MembersService;
   readonly roles: RolesService;
+  readonly adminUsers: AdminUsersService;
+  readonly impersonation: ImpersonationService;
   readonly serviceAccounts: ServiceAccountsService;
   readonly apiKeys: ApiKeysService;
   readonly keyUses: KeyUses;
@@ -250,6 +256,11 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     policies: new PoliciesService(me),
     members,
     roles: new RolesService(new RolesRepository(database), members),
+    adminUsers: new AdminUsersService(new AdminUsersRepository(database)),
+    impersonation: new ImpersonationService(
+      new ImpersonationRepository(database, issueToken),
+      config.lifetimes.impersonation,
+    ),
     serviceAccounts,
     apiKeys: new ApiKeysService({
       repository: new ApiKeysRepository(database, signTokens(keys, config.issuer)),

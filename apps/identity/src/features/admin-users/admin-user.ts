@@ -1,0 +1,16 @@
+import type { Prisma } from '../../generated/prisma/client.ts';
+
+/** What is read of a user to tell an administrator all of them. */
+export const wholeUser = {
+  twoFactor: { select: { confirmedAt: true } },
+  memberships: {
+    select: {
+      tenant: { select: { id: true, slug: true, name: true } },
+      role: { select: { name: true } },
+    },
+    orderBy: { tenant: { slug: 'asc' } },
+  },
+} as const satisfies Prisma.UserInclude;
+
+/** A user as administrators see them. */
+export type AdminUser = Prisma.UserGetPayload<{ include: typeof wholeUser }>;

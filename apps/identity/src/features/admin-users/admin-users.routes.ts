@@ -1,0 +1,78 @@
+import { shape, uuid } from '@tessera/fields';
+import type { RouteTable } from '@tessera/http-kit';
+import { pageMeta, page as pageOf, route, success } from '../../http.ts';
+import { originOf } from '../../origin.ts';
+import {
+  AdminUser,
+  AdminUserChange,
+  changeOf,
+  presentAdminUser,
+  queryOf,
+  SystemAdmin,
+  UsersQuery,
+} from './admin-users.schema.ts';
+import type { AdminUsersService } from './admin-users.service.ts';
+
+const OfUser = shape({ id: uuid() });
+
+export const adminUserRoutes = (users: AdminUsersService): RouteTable => ({
+  listUsers: route({
+    method: 'get',
+    path: '/api/admin/users',
+    permission: 'identity.users.list',
+    summary: 'Users of the platform',
+    query: UsersQuery,
+    responses: { 200: pageOf(AdminUser) },
+    async handler({ query, reply }) {
+      const found = await users.list(queryOf(query));
+      const meta = pageMeta(found.page, query.per_page, found.total);
+      return reply(200, { success: true, data: found.users.map(presentAdminUser), meta });
+    },
+  }),
+  showAdminUser: route({
+    method: 'get',
+    path: '/api/admin/users/{id}',
+    permission: 'identity.users.view',
+    resource: 'user',
+    summary: 'A user of the platform',
+    params: OfUser,
+    responses: { 200: success(AdminUser) },
+    async handler({ params, reply }) {
+      const user = await users.show(params.id);
+      return reply(200, { success: true, data: presentAdminUser(user) });
+    },
+  }),
+  updateAdminUser: route({
+    method: 'put',
+    path: '/api/admin/users/{id}',
+    permission: 'identity.users.update',
+    resource: 'user',
+    summary: 'Change a user of the platform, or deactivate them',
+    description:
+      'Fields that are not given stay as they are. Nobody deactivates themselves, or the last active administrator.',
+    params: OfUser,
+    body: AdminUserChange,
+    responses: { 200: success(AdminUser) },
+    async handler({ caller, params, body, req, reply }) {
+      const user = await users.change(caller, params.id, changeOf(body), originOf(req));
+      return reply(200, { success: true, data: presentAdminUser(user) });
+    },
+  }),
+  setSystemAdmin: route({
+    method: 'put',
+    path: '/api/admin/users/{id}/system-admin',
+    permission: 'identity.users.set_system_admin',
+    resource: 'user',
+    summary: 'Make a user a system administrator, or no longer one',
+    description:
+      'The only way to it. The user is signed out everywhere. The last active administrator stays one; a service account never is.',
+    params: OfUser,
+    body: SystemAdmin,
+    responses: { 200: success(AdminUser) },
+    async handler({ caller, params, body, req, reply }) {
+      const { id } = params;
+      const user = await users.setSystemAdmin(caller, id, body.is_system_admin, originOf(req));
+      return reply(200, { success: true, data: presentAdminUser(user) });
+    },
+  }),
+});

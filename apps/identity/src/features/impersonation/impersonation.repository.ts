@@ -1,0 +1,64 @@
+import { note } from '../../activity.ts';
+import type { Database, Transaction } from '../../database.ts';
+import type { User } from '../../generated/prisma/client.ts';
+import type { Origin } from '../../origin.ts';
+import type { UserCaller } from '../../tokens/caller.ts';
+import type { IssueToken } from '../../tokens/issue.ts';
+
+export interface Impersonation {
+  readonly caller: UserCaller;
+  readonly userId: string;
+  readonly reason: string;
+  /** Seconds. */
+  readonly lifetime: number;
+  readonly origin: Origin;
+}
+
+export class ImpersonationRepository {
+  readonly #database: Database;
+  readonly #issueToken: IssueToken;
+
+  constructor(database: Database, issueToken: IssueToken) {
+    this.#database = database;
+    this.#issueToken = issueToken;
+  }
+
+  /**
+   * Issues a token by which the caller acts as a user, once `judge` has seen both as they are now; it commits
+   * with an entry in the log of each.
+   */
+  start(
+    { caller, userId, reason, lifetime, origin }: Impersonation,
+    judge: (administrator: User | null, user: User | null) => User,
+  ): Promise<{ token: string; user: User }> {
+    return this.#database.$transaction(async (tx) => {
+      const tenantId = await this.#startTenant(tx, userId);
+      await tx.$queryRaw`SELECT 1 FROM identity.users
+        WHERE id IN (${caller.id}::uuid, ${userId}::uuid) ORDER BY id FOR NO KEY UPDATE`;
+      const find = (id: string) => tx.user.findUnique({ where: { id } });
+      const user = judge(await find(caller.id), await find(userId));
+      const token = await this.#issueToken(tx, {
+        ...{ userId, tenantId, sessionId: null, clientId: caller.clientId },
+        ...{ use: 'impersonation', impersonatorId: caller.id, lifetime },
+      });
+      const own = { userId: caller.id, tenantId: caller.tenant?.id ?? null, ...origin };
+      await note(tx, own, 'impersonation_started', { subjectId: userId, reason });
+      const theirs = { userId, tenantId, impersonatorId: caller.id, ...origin };
+      await note(tx, theirs, 'impersonated', { reason });
+      return { token, user };
+    });
+  }
+
+  /**
+   * The tenant that the user's sign-ins start in. The membership is held, and before the user: who ends it
+   * waits, and then finds the new token.
+   */
+  async #startTenant(tx: Transaction, userId: string): Promise<string | null> {
+    const [membership] = await tx.$queryRaw<{ tenantId: string }[]>`
+      SELECT m.tenant_id AS "tenantId" FROM identity.memberships m
+      JOIN identity.users u ON u.id = m.user_id WHERE m.user_id = ${userId}::uuid
+      ORDER BY m.tenant_id IS NOT DISTINCT FROM u.tenant_id DESC, m.created_at LIMIT 1
+      FOR KEY SHARE OF m`;
+    return membership?.tenantId ?? null;
+  }
+}
