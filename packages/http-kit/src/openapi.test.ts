@@ -1,5 +1,5 @@
 import { described, list, named, shape, text } from '@tessera/fields';
-import { openapi, type RouteGroups } from './index.ts';
+import { forwarded, openapi, type RouteGroups } from './index.ts';
 import { route, things } from './testing/things.ts';
 
 test('the OpenAPI document says what the routes do', () => {
@@ -60,6 +60,14 @@ test('two different shapes of one name are told, not mixed up', () => {
     },
   };
   expect(() => documentOf(groups)).toThrow('Two different schemas are named "Label"');
+});
+
+test('a page for people stands in no document', () => {
+  const page = { method: 'get', path: '/sign-in', summary: 'Sign in', isPage: true } as const;
+  const shown = forwarded({ ...page, responses: {}, forward: (_req, res) => void res.end() });
+  const document = documentOf({ Things: things, Pages: { shown } });
+  expect(document.paths).not.toHaveProperty('/sign-in');
+  expect(document).toMatchObject({ tags: [{ name: 'Things' }] });
 });
 
 test('a field called "title" and the title in an example name no shape', () => {

@@ -5,7 +5,7 @@ import { sessionCookie } from '../session-cookie.ts';
 import { formOf } from './form.ts';
 import { type AnyPage, page } from './page.ts';
 import type { Texts } from './texts/texts.ts';
-import { signedInUser, type Visit } from './visit.ts';
+import { intoApplication, signedInUser, type Visit } from './visit.ts';
 
 interface Dependencies {
   readonly consents: AuthorizationServer['consents'];
@@ -52,10 +52,10 @@ export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
     },
     form: {
       fields: { decision: oneOf('accept', 'refuse') },
-      submit(visit, { decision }) {
-        return decision === 'accept'
-          ? consents.accept(...of(visit))
-          : consents.refuse(...of(visit));
+      async submit(visit, { decision }, { asked }) {
+        const [request, ...from] = of(visit);
+        const address = await consents[decision](request, ...from);
+        return intoApplication(asked.redirectUri, address, { request });
       },
     },
   });

@@ -12,11 +12,11 @@ export interface FormState {
   readonly errors: Readonly<Partial<Record<FieldName, readonly string[]>>>;
   /** What is wrong with the whole of it. */
   readonly alert?: string | undefined;
-  /** Of the answer; 200 before the form is sent. */
-  readonly status: number;
+  /** The link that led here is good for nothing: there is no point in trying again. */
+  readonly isLinkDead?: boolean;
 }
 
-export const emptyForm: FormState = { values: {}, errors: {}, status: 200 };
+export const emptyForm: FormState = { values: {}, errors: {} };
 
 /** A field as a page declares it. */
 export interface FieldSpec {
@@ -40,6 +40,8 @@ const field = (visit: Visit, form: FormState, spec: FieldSpec, hasFocus: boolean
   const { name, type = 'text', autocomplete, inputmode, hint, maxlength = 1000 } = spec;
   const errors = form.errors[name] ?? [];
   const isWrong = errors.length > 0;
+  // What is wrong says what the hint says, and more.
+  const isHinted = hint !== undefined && !isWrong;
   // What is secret goes one way only.
   const isSecret = type === 'password' || name === 'code';
   const value = isSecret ? undefined : (form.values[name] ?? spec.value);
@@ -51,10 +53,10 @@ const field = (visit: Visit, form: FormState, spec: FieldSpec, hasFocus: boolean
     value !== undefined && html` value="${value}"`
   }${isWrong && html` aria-invalid="true"`}${describedBy([
     isWrong && `${name}-error`,
-    hint !== undefined && `${name}-hint`,
+    isHinted && `${name}-hint`,
   ])}${hasFocus && html` autofocus`}>
 ${isWrong && html`<ul class="error" id="${name}-error">${errors.map((error) => html`<li>${error}</li>`)}</ul>`}
-${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+${isHinted && html`<p class="hint" id="${name}-hint">${hint}</p>`}
 </div>`;
 };
 

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { assets } from './assets.ts';
 import { languages } from './texts/texts.ts';
-import type { Reader, Visit } from './visit.ts';
+import { formTarget, type Reader, type Visit } from './visit.ts';
 
 /** A page without what all of them have. */
 export interface View {
@@ -12,6 +12,8 @@ export interface View {
   readonly body?: Content;
   /** Where its form leads to in the end, where that is not the application of the visit: an address. */
   readonly leadsTo?: string | undefined;
+  /** Where the browser goes by itself. */
+  readonly refresh?: string;
   /** Whether something that was entered is wrong. */
   readonly hasErrors?: boolean;
 }
@@ -59,6 +61,7 @@ const documentOf = (
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
+${view.refresh !== undefined && html`<meta http-equiv="refresh" content="0; url=${view.refresh}">`}
 <title>${view.hasErrors && `${texts.error}: `}${view.title} – ${brandName}</title>
 <link rel="icon" href="${assets.icon.address}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.style.address}">
@@ -77,23 +80,13 @@ ${isWatched && idleDialog(reader, idleSignOut)}
 `;
 };
 
-/**
- * What a form may lead to: browsers hold every redirect that follows it against the policy too, so the
- * client that a sign-in ends at has to stand there. IPv6 addresses cannot be written in it.
- */
-const formSource = (address: string): string => {
-  const { protocol, origin, hostname } = new URL(address);
-  const isWeb = protocol === 'https:' || protocol === 'http:';
-  return isWeb && !hostname.startsWith('[') ? origin : protocol;
-};
-
-const policyOf = (leadsTo: string | undefined): string =>
+const policyOf = (target: string | undefined): string =>
   [
     "default-src 'none'",
     "style-src 'self'",
     "script-src 'self'",
     "img-src 'self' data:",
-    `form-action 'self'${leadsTo === undefined ? '' : ` ${formSource(leadsTo)}`}`,
+    `form-action 'self'${target === undefined ? '' : ` ${target}`}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ');
@@ -101,6 +94,9 @@ const policyOf = (leadsTo: string | undefined): string =>
 /** Answers with a page; the other security headers are those of every answer. */
 export const sendPage = (res: Response, reader: Reader | Visit, view: View, brand: Brand): void => {
   const leadsTo = view.leadsTo ?? (isVisit(reader) ? reader.application?.redirectUri : undefined);
-  res.set('Content-Security-Policy', policyOf(leadsTo)).vary('Accept-Language').type('html');
+  res
+    .set('Content-Security-Policy', policyOf(formTarget(leadsTo)))
+    .vary('Accept-Language')
+    .type('html');
   res.send(documentOf(reader, view, brand).markup);
 };

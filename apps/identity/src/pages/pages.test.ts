@@ -1,7 +1,9 @@
 import type { Test } from 'supertest';
+import { CodeFlow } from '../testing/code-flow.ts';
 import { cookieValueOf, setCookieOf } from '../testing/cookies.ts';
-import { startIdentity, type TestIdentity } from '../testing/identity.ts';
+import { identityDatabase, startIdentity, type TestIdentity } from '../testing/identity.ts';
 import { PASSWORD } from '../testing/population.ts';
+import { severable } from '../testing/severable.ts';
 
 const ISSUER = 'https://identity.test';
 
@@ -276,6 +278,74 @@ describe('the language', () => {
     await identity.context.database.user.update({ where: { id }, data: { locale: 'hu' } });
     const cookie = await signIn(email);
     expect(await languageOf('/signed-in', { cookie, 'accept-language': 'de' })).toBe('hu');
+  });
+});
+
+describe('where a form may lead', () => {
+  const policyFor = async (registered: string, asked: string) => {
+    const { clientId } = await new CodeFlow(identity).client({ redirectUris: [registered] });
+    const query = { client_id: clientId, redirect_uri: asked };
+    const return_to = `${ISSUER}/oauth/authorize?${new URLSearchParams(query)}`;
+    const { headers } = await identity.http.get('/sign-in').query({ return_to });
+    return /form-action ([^;]*);/.exec(headers['content-security-policy'] ?? '')?.[1];
+  };
+
+  test.each([
+    ['https://panel.test/callback', 'https://panel.test/callback', "'self'"],
+    ['http://127.0.0.1:3000/callback', 'http://127.0.0.1:3000/callback', "'self'"],
+    ['com.example.app:/callback', 'com.example.app:/callback', "'self' com.example.app:"],
+    ['com.example.app:/callback', 'com.evil.app:/callback', "'self'"],
+  ])('with %s registered and %s asked for', async (registered, asked, expected) => {
+    expect(await policyFor(registered, asked)).toBe(expected);
+  });
+
+  test('is a web application by a page in between, and an app directly', async () => {
+    const { email } = await identity.people.user();
+    const goalOf = async (redirectUri: string) => {
+      const { clientId } = await new CodeFlow(identity).client({ redirectUris: [redirectUri] });
+      const query = { client_id: clientId, redirect_uri: redirectUri };
+      const return_to = `${ISSUER}/oauth/authorize?${new URLSearchParams(query)}`;
+      const path = `/sign-in?${new URLSearchParams({ return_to })}`;
+      const given = { email: email ?? '', password: PASSWORD };
+      const { headers } = await send(path, await open(path), given);
+      return [headers.location, return_to];
+    };
+    const [app, direct] = await goalOf('com.example.app:/callback');
+    expect(app).toBe(direct);
+    const [web, authorization = ''] = await goalOf('https://panel.test/callback');
+    expect(web).toBe(`/continue?${new URLSearchParams({ return_to: authorization })}`);
+    const between = await identity.http.get(web ?? '');
+    const escaped = authorization.replaceAll('&', '&amp;');
+    expect(between.text).toContain(`<meta http-equiv="refresh" content="0; url=${escaped}">`);
+  });
+
+  test.each(['return_to=https://evil.test/', 'request=../../evil', 'request=https://evil.test'])(
+    'is nowhere else by that page: %s',
+    async (query) => {
+      const { text } = await identity.http.get(`/continue?${query}`);
+      expect(text).toContain('content="0; url=/signed-in"');
+    },
+  );
+});
+
+describe('without the database', () => {
+  test('a page says so, and is there again afterwards', async () => {
+    const way = await severable(await identityDatabase());
+    const cut = await startIdentity({ DATABASE_URL: way.url });
+    try {
+      await way.cut();
+      const answer = await cut.http.get('/signed-in').set('cookie', '__Host-session=x');
+      expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+      expect(answer.text).toContain('We cannot answer at the moment.');
+      expect(answer.text).toContain(answer.headers['x-request-id']);
+      expect((await cut.http.get('/sign-in')).status).toBe(200);
+      await way.mend();
+      const later = await cut.http.get('/signed-in').set('cookie', '__Host-session=x').redirects(0);
+      expect(later.status).toBe(303);
+    } finally {
+      await cut.stop();
+      await way.cut();
+    }
   });
 });
 

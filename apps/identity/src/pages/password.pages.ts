@@ -5,7 +5,7 @@ import {
 } from '../features/passwords/passwords.routes.ts';
 import type { PasswordsService } from '../features/passwords/passwords.service.ts';
 import { html } from '../html.ts';
-import { fields, formOf, link, signOutForm } from './form.ts';
+import { fields, formOf, link, message, signOutForm } from './form.ts';
 import { type AnyPage, page } from './page.ts';
 import { Elsewhere, goal, onwards, signedInUser, type Visit } from './visit.ts';
 
@@ -65,22 +65,23 @@ export const passwordPages = ({ passwords, minLength }: Dependencies): Record<st
     open: ({ query: { token = '', email = '' } }) => ({ token, email }),
     view(visit, { email }, form) {
       const { reset: texts, forgot: other } = visit.texts;
+      if (form.isLinkDead) {
+        const again = html`<p><a class="button" href="/password/forgot">${other.again}</a></p>`;
+        return { title: texts.title, body: [message(visit, form), again] };
+      }
       return {
         title: texts.title,
         lead: texts.lead(email),
-        body: [
-          formOf(visit, form, {
-            submit: texts.submit,
-            content: [
-              accountName(email),
-              fields(visit, form, [
-                { name: 'password', ...newPassword(visit) },
-                { name: 'password_confirmation', ...again },
-              ]),
-            ],
-          }),
-          form.alert !== undefined && link('/password/forgot', other.submit),
-        ],
+        body: formOf(visit, form, {
+          submit: texts.submit,
+          content: [
+            accountName(email),
+            fields(visit, form, [
+              { name: 'password', ...newPassword(visit) },
+              { name: 'password_confirmation', ...again },
+            ]),
+          ],
+        }),
       };
     },
     form: {

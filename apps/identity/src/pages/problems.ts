@@ -56,5 +56,6 @@ export const stateAfter = (
   const alert =
     alertOf(error, texts) ?? others[0] ?? (named.length > 1 ? texts.alerts.fields : undefined);
   if (alert === undefined && named.length === 0) throw error;
-  return { state: { values, errors, alert, status: error.status }, refusal: error };
+  const isLinkDead = named.includes('token');
+  return { state: { values, errors, alert, isLinkDead }, refusal: error };
 };

@@ -20,10 +20,12 @@ interface Dependencies {
   readonly minLength: number;
 }
 
-const names: readonly FieldSpec[] = [
-  { name: 'first_name', autocomplete: 'given-name', maxlength: 200 },
-  { name: 'last_name', autocomplete: 'family-name', maxlength: 200 },
-];
+/** In the order in which the reader's language has them. */
+const names = ({ texts: { isFamilyNameFirst } }: Visit): readonly FieldSpec[] => {
+  const given = { name: 'first_name', autocomplete: 'given-name', maxlength: 200 } as const;
+  const family = { name: 'last_name', autocomplete: 'family-name', maxlength: 200 } as const;
+  return isFamilyNameFirst ? [family, given] : [given, family];
+};
 
 const mails = ['reset', 'registration', 'verification'] as const;
 
@@ -51,7 +53,7 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
           formOf(visit, form, {
             submit: texts.submit,
             content: fields(visit, form, [
-              ...names,
+              ...names(visit),
               { name: 'tenant_name', autocomplete: 'organization', maxlength: 200 },
               { name: 'email', type: 'email', autocomplete: 'username' },
               ...passwords(visit),
@@ -75,14 +77,14 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
     },
   });
 
-  /** A link that looks at mails before their reader does must not confirm anything: a person presses the button. */
+  /** Programs follow the links of mails before their reader does: it is the button that confirms. */
   const verifyEmail = page({
     path: '/email/verify',
     limit: 'public',
     open: ({ query: { token = '' } }) => ({ token }),
     view(visit, _token, form) {
       const { verify: texts } = visit.texts;
-      if (form.status === 422) {
+      if (form.isLinkDead) {
         return {
           title: texts.title,
           body: [
@@ -138,7 +140,7 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
   });
 
   const asked = (visit: Visit, { asks }: ShownInvitation): readonly FieldSpec[] => [
-    ...(asks === 'name_and_password' ? names : []),
+    ...(asks === 'name_and_password' ? names(visit) : []),
     ...(asks === 'nothing' ? [] : passwords(visit)),
   ];
 

@@ -3,6 +3,7 @@ import type { PinService } from '../features/pin/pin.service.ts';
 import type { SignInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import type { SignInService } from '../features/sign-in/sign-in.service.ts';
 import { html } from '../html.ts';
+import { userPaths } from '../oauth/user/paths.ts';
 import type { Restriction } from '../tokens/caller.ts';
 import { fields, formOf, link, message, signOutForm } from './form.ts';
 import { type AnyPage, page } from './page.ts';
@@ -55,6 +56,25 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
         await use.pins.verify(user, given.pin, visit.origin);
         return goal(visit);
       },
+    },
+  });
+
+  /** The end of every form that leads to a web application. */
+  const goOn = page({
+    path: '/continue',
+    open({ query: { request = '' }, returnTo }) {
+      // A request that waited for consent goes on at an address of its own.
+      const isRequest = /^[\w-]{1,100}$/.test(request);
+      return isRequest ? `${userPaths.authorization}/${request}` : (returnTo ?? '/signed-in');
+    },
+    view(visit, address) {
+      const { goOn: texts } = visit.texts;
+      return {
+        title: texts.title,
+        lead: texts.lead,
+        refresh: address,
+        body: html`<p><a class="button" href="${address}">${texts.link}</a></p>`,
+      };
     },
   });
 
@@ -121,5 +141,5 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
     },
   });
 
-  return { pin: pinPage, signedIn, signOut, signedOut };
+  return { pin: pinPage, goOn, signedIn, signOut, signedOut };
 };

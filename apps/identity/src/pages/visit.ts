@@ -115,9 +115,33 @@ export const onwards = (
   return `${path}${search.size > 0 ? `?${search}` : ''}`;
 };
 
+const isWeb = (address: string): boolean => /^https?:$/.test(new URL(address).protocol);
+
+/**
+ * Where a form leads that ends in an application. Chromium holds every redirect that follows a form against
+ * the policy of its page, also those that a web application makes of its own: a page in between ends the
+ * form. An app on a phone may only be opened by somebody's own hand, so there it goes on directly.
+ */
+export const intoApplication = (
+  redirectUri: string | undefined,
+  address: string,
+  query: Readonly<Record<string, string>>,
+): string =>
+  redirectUri !== undefined && isWeb(redirectUri)
+    ? `/continue?${new URLSearchParams(query)}`
+    : address;
+
+/** What the policy of a page lets its forms lead to, beyond this service: the scheme of an app. */
+export const formTarget = (redirectUri: string | undefined): string | undefined =>
+  redirectUri === undefined || isWeb(redirectUri) ? undefined : new URL(redirectUri).protocol;
+
 /** Where a visit leads in the end. */
-export const goal = ({ returnTo }: Visit, notice?: string): string =>
-  returnTo ?? onwards({ returnTo }, '/signed-in', notice === undefined ? {} : { notice });
+export const goal = ({ returnTo, application }: Visit, notice?: string): string => {
+  if (returnTo === null) {
+    return onwards({ returnTo }, '/signed-in', notice === undefined ? {} : { notice });
+  }
+  return intoApplication(application?.redirectUri, returnTo, { return_to: returnTo });
+};
 
 /** Who is signed in; everybody else is sent to sign in first. */
 export const signedInUser = (visit: Visit): UserCaller => {

@@ -42,8 +42,12 @@ export const fill = async (page: Page, values: Readonly<Record<string, string>>)
   }
 };
 
-export const press = (page: Page, name: string): Promise<void> =>
-  page.getByRole('button', { name, exact: true }).click();
+/** Sends the form of a button, and waits until the page that follows is there. */
+export const press = async (page: Page, name: string): Promise<void> => {
+  const followed = page.waitForEvent('framenavigated');
+  await page.getByRole('button', { name, exact: true }).click();
+  await followed;
+};
 
 /** Address and password, on the sign-in page. */
 export const giveCredentials = async (
@@ -60,6 +64,10 @@ export const giveCode = async (page: Page, code: string): Promise<void> => {
   await press(page, 'Continue');
 };
 
-/** The heading of the page. */
-export const heading = async (page: Page): Promise<string | null> =>
-  page.getByRole('heading').textContent();
+/** Waits until the page has this heading. */
+export const sees = (page: Page, heading: string): Promise<void> =>
+  page.getByRole('heading', { name: heading, exact: true }).waitFor();
+
+/** Waits until the page says this, as a part of something. */
+export const reads = (page: Page, text: string | RegExp): Promise<void> =>
+  page.getByText(text).waitFor();

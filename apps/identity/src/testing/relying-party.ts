@@ -28,6 +28,12 @@ export const startRelyingParty = async (
 ): Promise<RelyingParty> => {
   const site = createServer((req, res) => {
     const { searchParams, pathname } = new URL(req.url ?? '', 'http://site.test');
+    // Many applications take the code at one origin and go on at another.
+    if (pathname === '/callback') {
+      const home = `http://localhost:${server.port}/home?${searchParams}`;
+      res.writeHead(302, { Location: home }).end();
+      return;
+    }
     res.writeHead(200, { 'Content-Type': 'text/html' });
     // Sends whatever it is told to wherever it is told, as a hostile site would.
     const target = searchParams.get('forge');
@@ -64,8 +70,9 @@ export const startRelyingParty = async (
       await page.goto(address.href);
     },
     async finish(page) {
-      await page.waitForURL(`${callback}?**`);
-      return openid.authorizationCodeGrant(config, new URL(page.url()), checks);
+      await page.waitForURL('**/home?**');
+      const { search } = new URL(page.url());
+      return openid.authorizationCodeGrant(config, new URL(callback + search), checks);
     },
     stop: () => server.stop(),
   };

@@ -3,6 +3,7 @@ import { waiting } from './waiting.ts';
 
 export const de: Texts = {
   name: 'Deutsch',
+  isFamilyNameFirst: false,
   error: 'Fehler',
   language: 'Sprache',
   labels: {
@@ -85,6 +86,7 @@ export const de: Texts = {
   forgot: {
     title: 'Passwort vergessen?',
     lead: 'Geben Sie Ihre E-Mail-Adresse ein. Wenn es dazu ein Konto gibt, senden wir Ihnen einen Link, mit dem Sie ein neues Passwort wählen.',
+    again: 'Neuen Link anfordern',
     submit: 'Link senden',
   },
   reset: {
@@ -113,12 +115,11 @@ export const de: Texts = {
     nothing: 'Nichts da? Sehen Sie auch im Spam-Ordner nach.',
   },
   verify: {
-    title: 'E-Mail-Adresse bestätigen',
-    lead: 'Noch ein Schritt: Bestätigen Sie, dass diese Adresse Ihnen gehört.',
+    title: 'Adresse bestätigen',
+    lead: 'Noch ein Schritt: Bestätigen Sie, dass diese E-Mail-Adresse Ihnen gehört.',
     submit: 'Adresse bestätigen',
     resend: 'Neuen Link senden',
-    resendLead:
-      'Dieser Link gilt nicht mehr. Geben Sie Ihre E-Mail-Adresse ein, um einen neuen zu bekommen.',
+    resendLead: 'Geben Sie Ihre E-Mail-Adresse ein, um einen neuen zu bekommen.',
   },
   invitation: {
     title: (tenant) => `${tenant} beitreten`,
@@ -140,6 +141,11 @@ export const de: Texts = {
     goesTo: (place) => `Danach geht es weiter zu ${place}.`,
     accept: 'Erlauben',
     refuse: 'Nicht erlauben',
+  },
+  goOn: {
+    title: 'Einen Moment',
+    lead: 'Es geht weiter zu Ihrer Anwendung.',
+    link: 'Weiter',
   },
   signedIn: {
     title: 'Sie sind angemeldet',

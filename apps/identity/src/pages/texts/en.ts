@@ -3,6 +3,7 @@ import { waiting } from './waiting.ts';
 /** What the pages say in English, and so what there is to say in every language. */
 export const en = {
   name: 'English',
+  isFamilyNameFirst: false,
   error: 'Error',
   language: 'Language',
   labels: {
@@ -85,6 +86,7 @@ export const en = {
   forgot: {
     title: 'Forgot your password?',
     lead: 'Enter your e-mail address. If there is an account with it, we send you a link to choose a new password.',
+    again: 'Ask for a new link',
     submit: 'Send the link',
   },
   reset: {
@@ -113,11 +115,11 @@ export const en = {
     nothing: 'Nothing there? Look into the spam folder, too.',
   },
   verify: {
-    title: 'Confirm your e-mail address',
-    lead: 'One more step: confirm that this address is yours.',
+    title: 'Confirm your address',
+    lead: 'One more step: confirm that this e-mail address is yours.',
     submit: 'Confirm the address',
     resend: 'Send a new link',
-    resendLead: 'This link is no longer valid. Enter your e-mail address to get a new one.',
+    resendLead: 'Enter your e-mail address to get a new one.',
   },
   invitation: {
     title: (tenant: string) => `Join ${tenant}`,
@@ -139,6 +141,11 @@ export const en = {
     goesTo: (place: string) => `You go on to ${place}.`,
     accept: 'Allow',
     refuse: 'Do not allow',
+  },
+  goOn: {
+    title: 'One moment',
+    lead: 'You go on to your application.',
+    link: 'Continue',
   },
   signedIn: {
     title: 'You are signed in',

@@ -3,6 +3,7 @@ import { waiting } from './waiting.ts';
 
 export const hu: Texts = {
   name: 'Magyar',
+  isFamilyNameFirst: true,
   error: 'Hiba',
   language: 'Nyelv',
   labels: {
@@ -84,6 +85,7 @@ export const hu: Texts = {
   forgot: {
     title: 'Elfelejtette a jelszavát?',
     lead: 'Adja meg az e-mail-címét. Ha tartozik hozzá fiók, hivatkozást küldünk, amellyel új jelszót választhat.',
+    again: 'Új hivatkozás kérése',
     submit: 'Hivatkozás küldése',
   },
   reset: {
@@ -112,11 +114,11 @@ export const hu: Texts = {
     nothing: 'Nem találja? Nézze meg a levélszemét mappában is.',
   },
   verify: {
-    title: 'Erősítse meg az e-mail-címét',
-    lead: 'Már csak egy lépés: erősítse meg, hogy ez a cím az Öné.',
+    title: 'Erősítse meg a címét',
+    lead: 'Már csak egy lépés: erősítse meg, hogy ez az e-mail-cím az Öné.',
     submit: 'Cím megerősítése',
     resend: 'Új hivatkozás küldése',
-    resendLead: 'Ez a hivatkozás már nem érvényes. Adja meg az e-mail-címét, és küldünk egy újat.',
+    resendLead: 'Adja meg az e-mail-címét, és küldünk egy újat.',
   },
   invitation: {
     title: (tenant) => `Csatlakozás: ${tenant}`,
@@ -138,6 +140,11 @@ export const hu: Texts = {
     goesTo: (place) => `Innen ide jut tovább: ${place}.`,
     accept: 'Engedélyezem',
     refuse: 'Nem engedélyezem',
+  },
+  goOn: {
+    title: 'Egy pillanat',
+    lead: 'Továbblép az alkalmazásba.',
+    link: 'Tovább',
   },
   signedIn: {
     title: 'Be van jelentkezve',
