@@ -69,7 +69,10 @@ const newSystem = (urls: Pick<LocalSystem, 'identity_url' | 'crm_url'>): LocalSy
     system_application: {
       client_id: 'pipeline',
       client_secret: secret(),
-      scope: 'identity.tenants.list identity.tenants.view tenant.*.crm.contacts.*',
+      scope: [
+        ...['identity.tenants.list', 'identity.tenants.view', 'identity.tenants.versions.update'],
+        'tenant.*.crm.contacts.*',
+      ].join(' '),
     },
     clients: {
       admin_panel: {
@@ -186,9 +189,12 @@ export const localSystem = async (
   return system;
 };
 
-/** The keys that seal what identity stores, made at the first start. */
-export const keyEncryptionKeys = async (directory: string): Promise<string> => {
-  const file = path.join(directory, 'keys.json');
+/** The keys that seal what a service stores, made at the first start and kept in a file. */
+export const keyEncryptionKeys = async (
+  directory: string,
+  name: 'keys.json' | 'crm-keys.json',
+): Promise<string> => {
+  const file = path.join(directory, name);
   const known = await readIfThere<{ key_encryption_keys: string }>(file);
   if (known) return known.key_encryption_keys;
   const key_encryption_keys = `local:${randomBytes(32).toString('base64')}`;

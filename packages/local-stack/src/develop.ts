@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { nodeArguments, root } from './application.ts';
 import { keyEncryptionKeys, localSystem } from './credentials.ts';
+import { DeploymentAutomationStandIn } from './deployment-automation/stand-in.ts';
 import { askedToEnd, firstEnd } from './ending.ts';
 import { startIdentityStub, stubNotice } from './identity-stub/stub.ts';
 import { keepProcess } from './kept-process.ts';
@@ -31,10 +32,12 @@ interface Surroundings {
 
 const aroundIdentity = async (place: Place): Promise<Surroundings> => {
   const { directory, identityUrl, crmUrl, common } = place;
+  const deploymentAutomation = await new DeploymentAutomationStandIn().start();
   const environment = {
+    ...deploymentAutomation.environment,
     PORT: new URL(identityUrl).port,
     ISSUER: identityUrl,
-    KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory),
+    KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory, 'keys.json'),
     MAIL_DIRECTORY: mailDirectory(directory),
   };
   await localSystem(directory, { identity_url: identityUrl, crm_url: crmUrl }, (document) =>
@@ -42,7 +45,11 @@ const aroundIdentity = async (place: Place): Promise<Surroundings> => {
   );
   const accounts = path.join(directory, 'local.json');
   const mails = process.env.SMTP_URL ? 'sent through SMTP_URL' : `in ${environment.MAIL_DIRECTORY}`;
-  return { environment, notice: `The accounts are in ${accounts}, mails are ${mails}.` };
+  return {
+    environment,
+    notice: `The accounts are in ${accounts}, mails are ${mails}.`,
+    stop: () => deploymentAutomation.stop(),
+  };
 };
 
 const aroundCrm = async ({ crmUrl }: Place): Promise<Surroundings> => {

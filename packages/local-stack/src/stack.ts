@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { asyncapiDocument } from '@tessera/contracts';
 import { type Application, application, type RunFrom, root } from './application.ts';
 import { type Broker, startBroker } from './broker.ts';
 import { keyEncryptionKeys, type LocalSystem, localSystem } from './credentials.ts';
+import { DeploymentAutomationStandIn } from './deployment-automation/stand-in.ts';
 import { freePort } from './free-port.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import { seedIdentity } from './seed.ts';
@@ -31,6 +33,8 @@ export interface Stack {
   readonly identity: Application;
   readonly crm: Application;
   readonly postgres: Postgres;
+  /** In the place of deployment automation, unless the environment names another. */
+  readonly deploymentAutomation: DeploymentAutomationStandIn;
   /** The embedded broker, which tests kill and bring back on the same port. */
   readonly broker: {
     stop(): Promise<void>;
@@ -60,8 +64,8 @@ const inOrder = async (steps: readonly (() => Promise<void>)[]): Promise<void> =
 };
 
 /**
- * Starts PostgreSQL, a broker, identity and CRM on loopback, each as a process of its own, and seeds
- * them at the first start. Nothing is left running when a part does not start, or when this process ends.
+ * Starts PostgreSQL, a broker, identity and CRM on loopback, each as a process of its own, and a stand-in
+ * for deployment automation, and seeds them at the first start. Nothing is left running when a part does not start, or when this process ends.
  */
 export const startStack = async (options: StackOptions): Promise<Stack> => {
   const { directory, from } = options;
@@ -90,6 +94,9 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       () => broker.stop(),
     );
 
+    const deploymentAutomation = await new DeploymentAutomationStandIn().start();
+    stops.push(() => deploymentAutomation.stop());
+    const systemToken = randomBytes(32).toString('base64url');
     const common = {
       APP_ENV: 'local',
       HOST,
@@ -98,11 +105,14 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     };
     const identityEnvironment = {
       ...common,
+      ...deploymentAutomation.environment,
       ...options.environmentOf?.identity,
       PORT: `${identityPort}`,
       DATABASE_URL: await postgres.createDatabase('identity'),
       ISSUER: urls.identity_url,
-      KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory),
+      KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory, 'keys.json'),
+      CRM_URL: urls.crm_url,
+      CRM_SYSTEM_TOKEN: systemToken,
       MAIL_DIRECTORY: mailDirectory(directory),
     };
     const crmEnvironment = {
@@ -111,6 +121,8 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       PORT: `${crmPort}`,
       DATABASE_URL: await postgres.createDatabase('crm'),
       IDENTITY_URL: urls.identity_url,
+      KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory, 'crm-keys.json'),
+      SYSTEM_TOKENS: systemToken,
     };
     const system = await localSystem(directory, urls, (document) =>
       seedIdentity(from, identityEnvironment, document),
@@ -121,7 +133,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     const crm = app('crm', crmEnvironment, urls.crm_url);
     stops.push(() => Promise.all([identity.stop(), crm.stop()]).then(() => undefined));
     await Promise.all([identity.start(), crm.start()]);
-    return { system, identity, crm, postgres, broker, stop };
+    return { system, identity, crm, postgres, deploymentAutomation, broker, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -98,7 +98,8 @@ const HOST = '127.0.0.1';
 /**
  * Stands for deployment automation, which is outside this project (decision I15), where it is not: in
  * `npm start` and in tests. Made from the contract: it has its operations, refuses what does not fit it,
- * and throws where it would itself answer something else. Listens on loopback, keeps nothing.
+ * and throws where it would itself answer something else. Listens on loopback, keeps nothing, and does not
+ * keep the process alive.
  */
 export class DeploymentAutomationStandIn {
   readonly token = randomBytes(32).toString('base64url');
@@ -117,7 +118,7 @@ export class DeploymentAutomationStandIn {
   });
 
   async start(): Promise<this> {
-    this.#server.listen(0, HOST);
+    this.#server.listen(0, HOST).unref();
     await once(this.#server, 'listening');
     return this;
   }
