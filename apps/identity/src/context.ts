@@ -140,6 +140,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     passwords,
     failedAttempts: failuresOf('password', 'Too many wrong passwords. Try again later.'),
   });
+  const background = new Background(logger);
   const signIn = new SignInService({
     repository: new SignInRepository(database, issueToken),
     passwords,
@@ -147,11 +148,10 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     mail,
     failedAttempts: failuresOf('login-account', 'Too many failed sign-ins. Try again later.'),
     lifetimes: config.lifetimes,
-    logger,
+    background,
   });
   const members = new MembersService(new MembersRepository(database));
   const serviceAccounts = new ServiceAccountsService(members);
-  const background = new Background(logger);
   const quota = new MailQuota(
     createAttempts({
       ...{ name: 'mail', window: 3600, most: config.limits.mail },

@@ -6,11 +6,12 @@ export interface Origin {
   readonly userAgent: string | null;
 }
 
-/** Longest user agent that is kept, in characters. */
+/** The most that is kept, in characters: both are what a client, or a proxy that is trusted too far, says. */
 const USER_AGENT = 500;
+const ADDRESS = 100;
 
 export const originOf = (req: Request): Origin => ({
-  ipAddress: req.ip ?? null,
+  ipAddress: req.ip?.slice(0, ADDRESS) ?? null,
   userAgent: req.get('user-agent')?.slice(0, USER_AGENT) ?? null,
 });
 

@@ -1,5 +1,6 @@
-import { type Attempts, HttpError, type Logger, unauthenticated } from '@tessera/http-kit';
+import { type Attempts, HttpError, unauthenticated } from '@tessera/http-kit';
 import { actorOf } from '../../activity.ts';
+import type { Background } from '../../background.ts';
 import type { Config } from '../../config.ts';
 import type { Transaction } from '../../database.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
@@ -68,7 +69,7 @@ interface Dependencies {
   /** By address of an account, whether or not it exists. */
   readonly failedAttempts: Attempts;
   readonly lifetimes: Config['lifetimes'];
-  readonly logger: Logger;
+  readonly background: Background;
 }
 
 const invalidCredentials = (): HttpError =>
@@ -174,14 +175,15 @@ export class SignInService {
     const deviceId = recorded.device.id;
     const sessionSecret = newSecret();
     const sessionExpiresIn = remember ? lifetimes.remembered : lifetimes.session;
+    const expiresIn = Math.min(lifetimes.accessToken, sessionExpiresIn);
     const token = await repository.openSession(tx, account, {
       ...{ deviceId, amr, secret: sessionSecret, formerSecret, origin },
       lifetime: sessionExpiresIn,
-      tokenLifetime: lifetimes.accessToken,
+      tokenLifetime: expiresIn,
     });
     if (recorded.isNew) await this.#tellOfDevice(tx, account, recorded);
     return {
-      ...{ account, token, expiresIn: lifetimes.accessToken, sessionExpiresIn },
+      ...{ account, token, expiresIn, sessionExpiresIn },
       ...{ requiresPin: account.hasPin, sessionSecret, remember },
       ...{ deviceId, deviceSecret: recorded.secret },
     };
@@ -208,8 +210,9 @@ export class SignInService {
   /** Beside the answer: one that waited for it would tell which accounts exist. */
   #noteFailure(account: Account | null, origin: Origin): void {
     if (!account) return;
-    this.#use.repository.recordFailure(account, origin).catch((err: unknown) => {
-      this.#use.logger.error({ err }, 'a failed sign-in was not recorded');
-    });
+    const { repository, background } = this.#use;
+    background.run('a failed sign-in was not recorded', () =>
+      repository.recordFailure(account, origin),
+    );
   }
 }

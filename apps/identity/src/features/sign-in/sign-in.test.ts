@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import bcrypt from 'bcrypt';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { cookieValueOf, setCookieOf } from '../../testing/cookies.ts';
@@ -114,6 +114,42 @@ describe('signing in', () => {
     });
     const { lastLoginAt } = await database.user.findUniqueOrThrow({ where: { id: someone.id } });
     expect(Date.now() - +(lastLoginAt ?? 0)).toBeLessThan(10_000);
+  });
+
+  test('is noted in few words, however long a proxy that is trusted too far lets a client be', async () => {
+    const proxied = await startIdentity({ TRUSTED_PROXIES: '1' });
+    try {
+      const someone = await proxied.people.user();
+      const madeUp = randomBytes(5000).toString('base64url');
+      const { status } = await proxied.http
+        .post('/api/auth/login')
+        .set({ 'x-forwarded-for': madeUp, 'user-agent': madeUp })
+        .send({ email: someone.email, password: PASSWORD });
+      expect(status).toBe(200);
+      const where = { userId: someone.id };
+      const entry = await proxied.context.database.activityEntry.findFirstOrThrow({ where });
+      expect([entry.ipAddress, entry.userAgent]).toEqual([
+        madeUp.slice(0, 100),
+        madeUp.slice(0, 500),
+      ]);
+    } finally {
+      await proxied.stop();
+    }
+  });
+
+  test('whose session is shorter than a token gives a token as short, and says so', async () => {
+    const short = await startIdentity({ SESSION_TTL: '600' });
+    try {
+      const someone = await short.people.user();
+      const { body } = await short.http
+        .post('/api/auth/login')
+        .send({ email: someone.email, password: PASSWORD });
+      const { exp = 0, iat = 0 } = claimsOf(body.data.token);
+      const { expires_in, refresh_expires_in } = body.data;
+      expect([expires_in, refresh_expires_in, exp - iat]).toEqual([600, 600, 600]);
+    } finally {
+      await short.stop();
+    }
   });
 
   test('starts in the last tenant, in the first joined where they left it, or in none', async () => {
