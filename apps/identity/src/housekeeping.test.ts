@@ -34,10 +34,8 @@ const ago = (milliseconds: number): Date => new Date(Date.now() - milliseconds);
 const digest = (): Uint8Array<ArrayBuffer> => new Uint8Array(randomBytes(32));
 const database = () => identity.context.database;
 
-const artifact = (expiresAt: Date) =>
-  database().oAuthArtifact.create({
-    data: { model: 'ClientCredentials', idHash: digest(), payload: {}, expiresAt },
-  });
+const artifact = (expiresAt: Date, model = 'ClientCredentials', payload = {}) =>
+  database().oAuthArtifact.create({ data: { model, idHash: digest(), payload, expiresAt } });
 const session = (expiresAt: Date) =>
   database().session.create({ data: { userId: user.id, secretHash: digest(), expiresAt } });
 const token = async (expiresAt: Date, sessionId: string | null): Promise<void> => {
@@ -111,6 +109,14 @@ describe('housekeeping', () => {
     // And the one that signs.
     expect(await database().signingKey.count()).toBe(2);
     expect(Object.values(await housekeeping.sweep()).every((gone) => gone === 0)).toBe(true);
+  });
+
+  test('keeps a refresh token that was consumed until it expires, so that its reuse is seen', async () => {
+    const consumed = { consumed: +ago(20 * DAY) / 1000 };
+    await artifact(ago(-10 * DAY), 'RefreshToken', consumed);
+    await artifact(ago(2 * HOUR), 'RefreshToken', consumed);
+    expect(await housekeeping.sweep()).toMatchObject({ oauth_artifacts: 1 });
+    expect(await database().oAuthArtifact.count()).toBe(1);
   });
 
   test('keeps the tokens of a session as long as the session, however long they have expired', async () => {

@@ -129,12 +129,20 @@ describe('trust ends', () => {
     expect(await isAsked(user, cookie)).toBe(true);
   });
 
-  test('for every device when a service asks for it, and the sessions go on', async () => {
+  test('for every device when the password is changed, and this session goes on', async () => {
     const { user, bearer, authenticator, cookie } = await someone();
     const second = deviceCookieOf(await verified(user, authenticator, { trust_device: true }));
-    const { database, devices } = identity.context;
-    await database.$transaction((tx) => devices.endTrust(tx, user.id));
-    expect([await isAsked(user, cookie), await isAsked(user, second)]).toEqual([true, true]);
+    const password = 'Another-horse-8-battery';
+    const { status } = await identity.http.post('/api/auth/password/change').set(bearer).send({
+      current_password: PASSWORD,
+      new_password: password,
+      new_password_confirmation: password,
+    });
+    expect(status).toBe(200);
+    for (const device of [cookie, second]) {
+      const { body } = await steps.login(user, device, { password });
+      expect(body.data.requires_2fa).toBe(true);
+    }
     expect((await identity.http.get('/api/me').set(bearer)).status).toBe(200);
   });
 
