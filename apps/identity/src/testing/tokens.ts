@@ -20,6 +20,7 @@ export const issue = ({ context }: TestIdentity, grant: Grant): Promise<string> 
       tenantId: grant.tenantId ?? null,
       sessionId: null,
       clientId: 'tests',
+      name: 'Of a test',
       use: grant.use ?? 'login',
       impersonatorId: grant.impersonatorId ?? null,
       lifetime: 600,

@@ -116,7 +116,8 @@ export class ServiceAccountsService {
       await this.#changeable(turn, userId);
       await retireAccount(tx, userId);
       await noteOf(tx, caller, origin, 'service_account_deleted', { tenantId, subjectId: userId });
-      await members.remove(userId, 'service_account_deleted');
+      const news: News = { type: 'identity.user.deactivated', data: { user_id: userId } };
+      await members.remove(userId, 'service_account_deleted', news);
     });
   }
 

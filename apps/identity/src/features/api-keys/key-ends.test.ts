@@ -1,0 +1,131 @@
+import type { Tenant } from '../../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import {
+  builtInRoleIds,
+  type ServiceAccounts,
+  serviceAccountsOf,
+} from '../../testing/service-accounts.ts';
+import { bearerOf, newsOf, recordOf } from '../../testing/sessions.ts';
+
+let identity: TestIdentity;
+let roles: Record<string, string>;
+let tenant: Tenant;
+let owner: ServiceAccounts;
+/** A service account of the role `member`. */
+let account: string;
+
+const DAY = 86_400_000;
+const database = () => identity.context.database;
+const inDays = (days: number): string => new Date(Date.now() + days * DAY).toISOString();
+/** Days from now, to the nearest. */
+const _daysUntil = (time: string): number => Math.round((Date.parse(time) - Date.now()) / DAY);
+const _holding = async (...actions: string[]): Promise<ServiceAccounts> =>
+  serviceAccountsOf(identity, tenant, await identity.people.caller(tenant, ...actions));
+const use = (key: string, path = '/api/user') => identity.http.get(path).set(bearerOf(key));
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  roles = await builtInRoleIds(identity);
+});
+afterAll(() => identity.stop());
+beforeEach(async () => {
+  tenant = await identity.people.tenant();
+  const user = await identity.people.user({ tenant, roleId: roles.owner ?? '' });
+  owner = serviceAccountsOf(identity, tenant, await identity.people.signIn(user));
+  account = await owner.account('member');
+});
+
+describe('rotating a key', () => {
+  test('keeps name, scopes and expiry and shows the new plaintext once; the old key is dead', async () => {
+    const terms = { name: 'Export', scopes: ['tenant.*.crm.tasks.*'], expires_at: inDays(12) };
+    const old = (await owner.createKey(account, terms).expect(201)).body.data;
+    const { body } = await owner.rotateKey(account, old.token_id).expect(200);
+    const { key, token_id, ...kept } = body.data;
+    expect(kept).toEqual({
+      name: 'Export',
+      scopes: terms.scopes,
+      expires_at: old.expires_at,
+    });
+    expect(token_id).not.toBe(old.token_id);
+    expect((await use(old.key).expect(401)).body.error).toBe('unauthenticated');
+    await use(key).expect(200);
+    const listed = (await owner.listKeys(account)).body.data;
+    expect(listed.map((k: typeof listed) => [k.token_id, k.revoked])).toEqual([
+      [token_id, false],
+      [old.token_id, true],
+    ]);
+    expect(await newsOf(identity, { id: account } as never)).toEqual([
+      {
+        topic: 'identity.token.revoked',
+        ...{ token_id: old.token_id, user_id: account, reason: 'key_rotated' },
+      },
+    ]);
+  });
+
+  test('of a key without scopes gives one without', async () => {
+    const old = await owner.key(account);
+    const { body } = await owner.rotateKey(account, old.token_id).expect(200);
+    expect(body.data).not.toHaveProperty('scopes');
+  });
+
+  test('a key that is revoked or has expired is 409', async () => {
+    const [revoked, expired] = [await owner.key(account), await owner.key(account)];
+    await owner.revokeKey(account, revoked.token_id).expect(200);
+    await database().token.update({
+      where: { id: expired.token_id },
+      data: { expiresAt: new Date() },
+    });
+    for (const { token_id } of [revoked, expired]) {
+      const answer = await owner.rotateKey(account, token_id).expect(409);
+      expect(answer.body.error).toBe('conflict');
+    }
+  });
+
+  test('at the same time, again and again, leaves one key that is good', async () => {
+    const { token_id } = await owner.key(account);
+    const answers = await Promise.all([1, 2, 3].map(() => owner.rotateKey(account, token_id)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    const good = { userId: account, revokedAt: null };
+    expect(await database().token.count({ where: good })).toBe(1);
+  });
+});
+
+describe('revoking a key', () => {
+  test('makes its use 401 `unauthenticated` at once, and is told and noted', async () => {
+    const { key, token_id } = await owner.key(account);
+    await use(key).expect(200);
+    await owner.revokeKey(account, token_id).expect(200);
+    const answer = await use(key).expect(401);
+    expect(answer.body.error).toBe('unauthenticated');
+    expect(await newsOf(identity, { id: account } as never)).toEqual([
+      {
+        topic: 'identity.token.revoked',
+        ...{ token_id, user_id: account, reason: 'key_revoked' },
+      },
+    ]);
+    const noted = { action: 'api_key_revoked', subjectId: token_id, tenantId: tenant.id };
+    expect(await database().activityEntry.count({ where: noted })).toBe(1);
+  });
+
+  test('again changes nothing and tells nothing', async () => {
+    const { token_id } = await owner.key(account);
+    await owner.revokeKey(account, token_id).expect(200);
+    await owner.revokeKey(account, token_id).expect(200);
+    expect(await newsOf(identity, { id: account } as never)).toHaveLength(1);
+  });
+
+  test("touches none but a key of that very account: a person's token, another account's key", async () => {
+    const other = await owner.account('viewer');
+    const foreign = await owner.key(other);
+    const person = await identity.people.user({ tenant, actions: ['*'] });
+    const bearer = await identity.people.signIn(person);
+    const theirs = await recordOf(identity, bearer.authorization.slice('Bearer '.length));
+    for (const id of [foreign.token_id, theirs.id]) {
+      await owner.revokeKey(account, id).expect(404);
+      await owner.rotateKey(account, id).expect(404);
+    }
+    await owner.revokeKey(person.id, theirs.id).expect(404);
+    await use(foreign.key).expect(200);
+    await identity.http.get('/api/me').set(bearer).expect(200);
+  });
+});

@@ -1,0 +1,167 @@
+import type { Tenant } from '../../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import {
+  builtInRoleIds,
+  type ServiceAccounts,
+  serviceAccountsOf,
+} from '../../testing/service-accounts.ts';
+import { bearerOf, recordOf } from '../../testing/sessions.ts';
+
+let identity: TestIdentity;
+let roles: Record<string, string>;
+let tenant: Tenant;
+let owner: ServiceAccounts;
+/** A service account of the role `member`. */
+let account: string;
+
+const DAY = 86_400_000;
+const database = () => identity.context.database;
+const _inDays = (days: number): string => new Date(Date.now() + days * DAY).toISOString();
+/** Days from now, to the nearest. */
+const _daysUntil = (time: string): number => Math.round((Date.parse(time) - Date.now()) / DAY);
+const holding = async (...actions: string[]): Promise<ServiceAccounts> =>
+  serviceAccountsOf(identity, tenant, await identity.people.caller(tenant, ...actions));
+const use = (key: string, path = '/api/user') => identity.http.get(path).set(bearerOf(key));
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  roles = await builtInRoleIds(identity);
+});
+afterAll(() => identity.stop());
+beforeEach(async () => {
+  tenant = await identity.people.tenant();
+  const user = await identity.people.user({ tenant, roleId: roles.owner ?? '' });
+  owner = serviceAccountsOf(identity, tenant, await identity.people.signIn(user));
+  account = await owner.account('member');
+});
+
+describe('the scopes of a key', () => {
+  test('concrete keys and wildcard scopes are accepted', async () => {
+    const scopes = ['tenant.*.crm.contacts.view', 'tenant.*.crm.tasks.*', 'identity.members.list'];
+    const made = await owner.createKey(account, { scopes }).expect(201);
+    expect(made.body).toMatchObject({ message: 'The key is shown this once.', data: { scopes } });
+    expect((await owner.listKeys(account)).body.data[0].scopes).toEqual(scopes);
+    expect((await use(made.body.data.key)).body.data.scopes).toEqual(scopes);
+    await owner.createKey(account, { scopes: ['*'] }).expect(201);
+  });
+
+  test('an unknown permission string is refused at creation, each by its place', async () => {
+    const scopes = ['tenant.*.crm.tasks.view', 'identity.membres.list', 'ta*', 'identity..x'];
+    const answer = await owner.createKey(account, { scopes }).expect(422);
+    expect(Object.keys(answer.body.errors)).toEqual(['scopes.1', 'scopes.2', 'scopes.3']);
+    const first = await owner.createKey(account, { scopes: ['nothing'] }).expect(422);
+    expect(Object.keys(first.body.errors)).toEqual(['scopes.0']);
+    expect((await owner.listKeys(account)).body.data).toEqual([]);
+  });
+
+  test('none at all is 422; omitted is no limit, and the field is absent', async () => {
+    const none = await owner.createKey(account, { scopes: [] }).expect(422);
+    expect(Object.keys(none.body.errors)).toEqual(['scopes']);
+    const { body } = await owner.createKey(account).expect(201);
+    expect(body.data).not.toHaveProperty('scopes');
+    expect((await use(body.data.key)).body.data).not.toHaveProperty('scopes');
+    expect((await owner.listKeys(account)).body.data[0]).not.toHaveProperty('scopes');
+  });
+
+  test('`identity.*` is valid, and the answer says that it covers no three-segment permission', async () => {
+    const made = await owner.createKey(account, { scopes: ['identity.*'] }).expect(201);
+    expect(made.body.message).toContain('No permission is covered by identity.*');
+    const id = await owner.account('owner');
+    const { key } = await owner.key(id, { scopes: ['identity.*'] });
+    const answer = await use(key, `/api/tenants/${tenant.id}/members`).expect(403);
+    expect(answer.body).toMatchObject({
+      error: 'service_account_scope_denied',
+      required_permission: 'identity.members.list',
+    });
+  });
+
+  test('limit and never grant: the right is what the account holds AND the scopes cover', async () => {
+    const { key } = await owner.key(account, {
+      scopes: ['identity.members.list', 'identity.roles.list'],
+    });
+    await use(key, `/api/tenants/${tenant.id}/members`).expect(200);
+    const roles = await use(key, `/api/tenants/${tenant.id}/roles`);
+    expect([roles.status, roles.body.error]).toEqual([403, 'permission_denied']);
+    const view = await use(key, `/api/tenants/${tenant.id}/members/${account}`);
+    expect([view.status, view.body.error]).toEqual([403, 'service_account_scope_denied']);
+  });
+
+  test('bind whoever holds the token, administrators too', async () => {
+    const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
+    const bearer = await identity.people.signIn(administrator);
+    const { id } = await recordOf(identity, bearer.authorization.slice('Bearer '.length));
+    await database().token.update({ where: { id }, data: { scopes: ['identity.roles.list'] } });
+    const path = `/api/tenants/${tenant.id}/members`;
+    const answer = await identity.http.get(path).set(bearer).expect(403);
+    expect(answer.body.error).toBe('service_account_scope_denied');
+  });
+});
+
+describe('nobody creates or rotates a key without holding what it would give', () => {
+  const keyPermissions = ['identity.api_keys.*', 'identity.service_accounts.*'];
+
+  test('all that the account holds: 403 that names what is missing', async () => {
+    const clerk = await holding(...keyPermissions);
+    const answer = await clerk.createKey(account).expect(403);
+    expect(answer.body).toMatchObject({
+      error: 'permission_denied',
+      required_permission: expect.stringMatching(/./),
+    });
+    expect((await owner.listKeys(account)).body.data).toEqual([]);
+  });
+
+  test('within the scopes of the key, which may be all that they hold', async () => {
+    const clerk = await holding(...keyPermissions, 'tenant.*.crm.tasks.view');
+    await clerk.createKey(account, { scopes: ['tenant.*.crm.tasks.view'] }).expect(201);
+    await clerk.createKey(account, { scopes: ['tenant.*.crm.tasks.*'] }).expect(403);
+    // Nothing of the system is the account's: the breadth of the scope gives nothing.
+    await clerk.createKey(account, { scopes: ['identity.tenants.list'] }).expect(201);
+  });
+
+  test('what is denied to them they do not hold', async () => {
+    const clerk = await holding('*', '!tenant.*.crm.tasks.delete');
+    await clerk.createKey(account).expect(403);
+    await clerk.createKey(account, { scopes: ['tenant.*.crm.tasks.view'] }).expect(201);
+  });
+
+  test('rotating is the same: it shows a new key to who could not have made it', async () => {
+    const wide = await owner.key(account);
+    const narrow = await owner.key(account, { scopes: ['tenant.*.crm.tasks.view'] });
+    const clerk = await holding(...keyPermissions, 'tenant.*.crm.tasks.view');
+    await clerk.rotateKey(account, wide.token_id).expect(403);
+    await use(wide.key).expect(200);
+    await clerk.rotateKey(account, narrow.token_id).expect(200);
+  });
+
+  test('a key makes none that is wider than itself', async () => {
+    const chief = await owner.account('owner');
+    const { key } = await owner.key(chief, { scopes: ['identity.api_keys.create'] });
+    const itself = serviceAccountsOf(identity, tenant, bearerOf(key));
+    await itself.createKey(chief).expect(403);
+    await itself.createKey(chief, { scopes: ['*'] }).expect(403);
+    await itself.createKey(chief, { scopes: ['identity.api_keys.create'] }).expect(201);
+  });
+
+  test('besides the permission they are a member of the tenant: administrators and clients are 403', async () => {
+    const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
+    const outsiders = [
+      await identity.people.signIn(administrator),
+      (await identity.people.application('*')).bearer,
+    ];
+    const { token_id } = await owner.key(account);
+    for (const bearer of outsiders) {
+      const outside = serviceAccountsOf(identity, tenant, bearer);
+      for (const answer of [
+        await outside.createKey(account),
+        await outside.listKeys(account),
+        await outside.rotateKey(account, token_id),
+        await outside.revokeKey(account, token_id),
+      ]) {
+        expect([answer.status, answer.body.error]).toEqual([403, 'tenant_forbidden']);
+      }
+    }
+    await identity.people.join(administrator, tenant, roles.viewer ?? '');
+    const inside = serviceAccountsOf(identity, tenant, outsiders[0] ?? bearerOf(''));
+    await inside.createKey(account).expect(201);
+  });
+});

@@ -1,0 +1,320 @@
+import { randomUUID } from 'node:crypto';
+import type { Tenant } from '../../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
+import { type Bearer, PASSWORD } from '../../testing/population.ts';
+import {
+  builtInRoleIds,
+  type ServiceAccounts,
+  serviceAccountsOf,
+} from '../../testing/service-accounts.ts';
+import { bearerOf, newsOf } from '../../testing/sessions.ts';
+
+let identity: TestIdentity;
+let roles: Record<string, string>;
+let tenant: Tenant;
+let accounts: ServiceAccounts;
+let mailbox: Mailbox;
+
+const as = async (role: string): Promise<ServiceAccounts> => {
+  const user = await identity.people.user({ tenant, roleId: roles[role] ?? '' });
+  return serviceAccountsOf(identity, tenant, await identity.people.signIn(user));
+};
+const holding = async (...actions: string[]): Promise<ServiceAccounts> =>
+  serviceAccountsOf(identity, tenant, await identity.people.caller(tenant, ...actions));
+const database = () => identity.context.database;
+const usable = async (key: string) =>
+  (await identity.http.get('/api/user').set(bearerOf(key))).status;
+
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  identity = await startIdentity({ MAIL_DIRECTORY: mailbox.directory });
+  roles = await builtInRoleIds(identity);
+});
+afterAll(async () => {
+  await identity.stop();
+  await mailbox.remove();
+});
+beforeEach(async () => {
+  tenant = await identity.people.tenant();
+  accounts = await as('owner');
+});
+
+describe('creating a service account', () => {
+  test('makes a user row with is_service_account = true and a membership of the tenant', async () => {
+    const body = { name: 'Importer', email: 'importer@example.test', role: 'member' };
+    const answer = await accounts.create(body).expect(201);
+    expect(answer.body).toEqual({
+      success: true,
+      data: {
+        id: expect.any(String),
+        ...body,
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      },
+    });
+    const { id } = answer.body.data;
+    const user = await database().user.findUniqueOrThrow({
+      where: { id },
+      include: { memberships: true },
+    });
+    expect(user).toMatchObject({
+      ...{ isServiceAccount: true, isSystemAdmin: false, passwordHash: null },
+      memberships: [{ tenantId: tenant.id, roleId: roles.member }],
+    });
+    await accounts.show(id).expect(200, answer.body);
+  });
+
+  test('needs no address; one that somebody has is 422 on `email`', async () => {
+    const made = await accounts.create({ name: 'Bare', role: 'viewer' }).expect(201);
+    expect(made.body.data.email).toBeNull();
+    const { email } = await identity.people.user();
+    const answer = await accounts.create({ name: 'Twin', email, role: 'viewer' }).expect(422);
+    expect(answer.body.errors).toEqual({ email: ['there is an account with this address'] });
+  });
+
+  test('a role that does not exist is 422 on `role`, and nothing is left behind', async () => {
+    const answer = await accounts.create({ name: 'Importer', role: 'emperor' }).expect(422);
+    expect(Object.keys(answer.body.errors)).toEqual(['role']);
+    expect((await accounts.list().expect(200)).body.data).toEqual([]);
+  });
+
+  test.each(['is_system_admin', 'is_service_account', 'tenant_id', 'password', 'policies'])(
+    'takes no `%s`',
+    async (field) => {
+      const body = { name: 'Importer', role: 'viewer', [field]: true };
+      const answer = await accounts.create(body).expect(422);
+      expect(Object.keys(answer.body.errors)).toEqual([field]);
+    },
+  );
+
+  test('giving a role requires holding all that it gives: 403 that names what is missing', async () => {
+    const admin = await as('admin');
+    const answer = await admin.create({ name: 'Importer', role: 'owner' }).expect(403);
+    expect(answer.body).toMatchObject({
+      error: 'permission_denied',
+      required_permission: expect.any(String),
+    });
+    await admin.create({ name: 'Importer', role: 'admin' }).expect(201);
+    const clerk = await holding('identity.service_accounts.*');
+    expect((await clerk.create({ name: 'Importer', role: 'viewer' })).status).toBe(403);
+  });
+
+  test('is noted in the log of who did it, and told with the new version of the policies', async () => {
+    const id = await accounts.account('viewer');
+    const entries = await database().activityEntry.findMany({ where: { tenantId: tenant.id } });
+    const noted = entries.filter(({ action }) => action === 'service_account_created');
+    expect(noted).toEqual([expect.objectContaining({ subjectId: id })]);
+    const [event] = await database().outboxEvent.findMany({ where: { key: tenant.id } });
+    expect(event).toMatchObject({
+      topic: 'identity.policy.updated',
+      payload: { data: { user_ids: [id] } },
+    });
+  });
+});
+
+describe('the list of service accounts', () => {
+  test('holds those of the tenant and no people, is searched, sorted and paged', async () => {
+    await identity.people.user({ tenant, data: { firstName: 'Zoe' } });
+    for (const name of ['Beta', 'alpha 100%', 'Gamma']) await accounts.account('viewer', { name });
+    const names = async (query = '') =>
+      (await accounts.list(query).expect(200)).body.data.map(({ name }: { name: string }) => name);
+    expect((await names()).sort()).toEqual(['Beta', 'Gamma', 'alpha 100%']);
+    expect(await names('?sort=-created_at')).toEqual(['Gamma', 'alpha 100%', 'Beta']);
+    expect(await names('?search=100%25')).toEqual(['alpha 100%']);
+    const page = await accounts.list('?sort=created_at&per_page=2&page=2').expect(200);
+    expect(page.body).toMatchObject({
+      data: [{ name: 'Gamma' }],
+      meta: { current_page: 2, last_page: 2, per_page: 2, total: 3 },
+    });
+  });
+
+  test('shows nothing of another tenant', async () => {
+    const id = await accounts.account('viewer');
+    tenant = await identity.people.tenant();
+    const others = await as('owner');
+    expect((await others.list().expect(200)).body.data).toEqual([]);
+    await others.show(id).expect(404);
+    await others.update(id, { name: 'Mine' }).expect(404);
+    await others.remove(id).expect(404);
+  });
+
+  test('a person is no service account: 404', async () => {
+    const { id } = await identity.people.user({ tenant });
+    for (const answer of [
+      await accounts.show(id),
+      await accounts.update(id, { name: 'Machine' }),
+      await accounts.remove(id),
+    ]) {
+      expect([answer.status, answer.body.error]).toEqual([404, 'not_found']);
+    }
+  });
+});
+
+describe('changing a service account', () => {
+  test('replaces the fields that are given, and tells it', async () => {
+    const id = await accounts.account('viewer', { email: 'first@example.test' });
+    const renamed = await accounts.update(id, { name: 'Exporter' }).expect(200);
+    expect(renamed.body.data).toMatchObject({
+      name: 'Exporter',
+      email: 'first@example.test',
+      role: 'viewer',
+    });
+    const bare = await accounts.update(id, { email: null }).expect(200);
+    expect(bare.body.data).toMatchObject({ name: 'Exporter', email: null });
+    expect(await newsOf(identity, { id } as never)).toEqual([
+      { topic: 'identity.user.updated', user_id: id },
+      { topic: 'identity.user.updated', user_id: id },
+    ]);
+  });
+
+  test('gives the rights of another role to the keys that are in use', async () => {
+    const id = await accounts.account('viewer');
+    const { key } = await accounts.key(id);
+    const policies = async () =>
+      (await identity.http.get('/api/policies').set(bearerOf(key))).body.data;
+    const before = await policies();
+    await accounts.update(id, { role: 'member' }).expect(200);
+    expect(await policies()).not.toEqual(before);
+  });
+
+  test('to a role that gives more than the caller holds is 403', async () => {
+    const id = await accounts.account('viewer');
+    const admin = await as('admin');
+    const answer = await admin.update(id, { role: 'owner' }).expect(403);
+    expect(answer.body.error).toBe('permission_denied');
+    expect((await accounts.show(id)).body.data.role).toBe('viewer');
+  });
+
+  test('nobody changes or deletes an account that holds more than they do', async () => {
+    const id = await accounts.account('owner');
+    const admin = await as('admin');
+    for (const answer of [
+      await admin.update(id, { name: 'Mine' }),
+      await admin.update(id, { role: 'viewer' }),
+      await admin.remove(id),
+    ]) {
+      expect([answer.status, answer.body.error]).toEqual([403, 'member_holds_more']);
+    }
+    expect((await accounts.show(id)).body.data).toMatchObject({ name: 'Importer', role: 'owner' });
+  });
+});
+
+describe('destroying a service account', () => {
+  test('revokes its keys in the same transaction, and tells it once by user_id', async () => {
+    const id = await accounts.account('member');
+    const keys = [await accounts.key(id), await accounts.key(id)];
+    expect(await usable(keys[0]?.key ?? '')).toBe(200);
+    await accounts.remove(id).expect(200);
+    for (const { key } of keys) expect(await usable(key)).toBe(401);
+    expect(await database().token.count({ where: { userId: id, revokedAt: null } })).toBe(0);
+    expect(await newsOf(identity, { id } as never)).toEqual([
+      {
+        topic: 'identity.token.revoked',
+        user_id: id,
+        reason: 'service_account_deleted',
+      },
+    ]);
+  });
+
+  test('leaves it nowhere, and its address free', async () => {
+    const email = 'again@example.test';
+    const id = await accounts.account('viewer', { email });
+    await accounts.remove(id).expect(200);
+    await accounts.show(id).expect(404);
+    await accounts.remove(id).expect(404);
+    await accounts.createKey(id).expect(404);
+    await accounts.listKeys(id).expect(404);
+    expect((await accounts.list()).body.data).toEqual([]);
+    await accounts.account('viewer', { email });
+  });
+
+  test('and a key that is being created at the same time leaves no key that is good', async () => {
+    const id = await accounts.account('viewer');
+    const [created, removed] = await Promise.all([accounts.createKey(id), accounts.remove(id)]);
+    expect(removed.status).toBe(200);
+    expect([201, 404]).toContain(created.status);
+    expect(await database().token.count({ where: { userId: id, revokedAt: null } })).toBe(0);
+  });
+
+  test('is how it goes: as a mere member it is not removed', async () => {
+    const id = await accounts.account('viewer');
+    const owner = await identity.people.user({ tenant, roleId: roles.owner ?? '' });
+    const bearer = await identity.people.signIn(owner);
+    const path = `/api/tenants/${tenant.id}/members/${id}`;
+    const answer = await identity.http.delete(path).set(bearer).expect(409);
+    expect(answer.body.error).toBe('conflict');
+    await accounts.show(id).expect(200);
+  });
+});
+
+describe('a service account', () => {
+  let id: string;
+  let email: string;
+  let key: Bearer;
+  beforeEach(async () => {
+    email = `${randomUUID()}@example.test`;
+    id = await accounts.account('owner', { email });
+    key = bearerOf((await accounts.key(id)).key);
+  });
+
+  test('cannot log in', async () => {
+    const login = { email, password: PASSWORD };
+    const answer = await identity.http.post('/api/auth/login').send(login);
+    expect([answer.status, answer.body.error]).toEqual([401, 'invalid_credentials']);
+  });
+
+  test('cannot reset a password', async () => {
+    const person = await identity.people.user();
+    for (const asked of [email, person.email ?? '']) {
+      await identity.http.post('/api/auth/password/forgot').send({ email: asked }).expect(200);
+    }
+    await mailbox.next('password_reset', person.email ?? '');
+    expect(await mailbox.to(email)).toEqual([]);
+    expect(await database().oneTimeToken.count({ where: { userId: id } })).toBe(0);
+  });
+
+  test.each([
+    ['post', '/api/auth/password/change'],
+    ['post', '/api/auth/2fa/enable'],
+    ['post', '/api/auth/pin/set'],
+    ['post', '/api/auth/switch-tenant'],
+    ['get', '/api/devices'],
+  ] as const)(
+    'cannot open a session, nor give itself another way in: %s %s',
+    async (method, path) => {
+      const bodies: Record<string, object> = {
+        '/api/auth/password/change': {
+          current_password: PASSWORD,
+          new_password: 'Another-horse-8-battery',
+          new_password_confirmation: 'Another-horse-8-battery',
+        },
+        '/api/auth/pin/set': { pin: '294817', pin_confirmation: '294817' },
+        '/api/auth/switch-tenant': { tenant_id: tenant.id },
+      };
+      const sent = identity.http[method](path).set(key);
+      const answer = method === 'get' ? await sent : await sent.send(bodies[path] ?? {});
+      expect([answer.status, answer.body.error]).toEqual([403, 'permission_denied']);
+      expect(await database().session.count({ where: { userId: id } })).toBe(0);
+    },
+  );
+
+  test('its key is refused where tokens are refreshed: 401', async () => {
+    const answer = await identity.http.post('/api/auth/refresh').set(key);
+    expect([answer.status, answer.body.error]).toEqual([401, 'unauthenticated']);
+  });
+
+  test('counts neither as an owner nor as one whose loss leaves none', async () => {
+    await accounts.remove(id).expect(200);
+    const other = await accounts.account('owner');
+    await accounts.update(other, { role: 'viewer' }).expect(200);
+  });
+
+  test('tells of itself as other users do', async () => {
+    const me = await identity.http.get('/api/me').set(key).expect(200);
+    expect(me.body.data).toMatchObject({ id, email, name: 'Importer', tenant_id: tenant.id });
+    const user = await identity.http.get('/api/user').set(key).expect(200);
+    expect(user.body.data).toMatchObject({ type: 'service_account', is_service_account: true });
+    expect(user.body.data).not.toHaveProperty('scopes');
+    await identity.http.get('/api/profile').set(key).expect(200);
+  });
+});
