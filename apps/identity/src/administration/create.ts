@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { unknownPatterns } from '@tessera/contracts';
 import { isUniqueViolation } from '@tessera/database-kit';
-import { email as emailField, text, validate } from '@tessera/fields';
+import { email as emailField, type Field, text, validate } from '@tessera/fields';
 import type { Database } from '../database.ts';
 import { registerClient } from '../oauth/user/registration.ts';
 import type { Passwords } from '../passwords.ts';
 import { digest, newSecret } from '../secrets.ts';
 import { clientIdField } from './seed.shape.ts';
 
-const valid = <T>(result: ReturnType<typeof validate>): T => {
-  if (result.ok) return result.value as T;
+/** What was given, as the field takes it; throws what is wrong with it. */
+export const valid = <T>(field: Field<T>, given: unknown, name: string): T => {
+  const result = validate(field, given, name);
+  if (result.ok) return result.value;
   throw new Error(Object.values(result.errors).flat().join('\n'));
 };
 
@@ -48,9 +50,9 @@ export const createAdministrator = async (
   passwords: Passwords,
   given: Administrator,
 ): Promise<{ id: string; email: string; password?: string }> => {
-  const email = valid<string>(validate(emailField(), given.email, 'email'));
-  const firstName = valid<string>(validate(text(200), given.firstName, 'first-name'));
-  const lastName = valid<string>(validate(text(200), given.lastName, 'last-name'));
+  const email = valid(emailField(), given.email, 'email');
+  const firstName = valid(text(200), given.firstName, 'first-name');
+  const lastName = valid(text(200), given.lastName, 'last-name');
   if (given.password !== undefined) demandGood(passwords, given.password);
   const password = given.password ?? newPassword(passwords);
   const { id } = await unlessTaken(
@@ -116,8 +118,8 @@ export const createClient = async (
   database: Database,
   { tenantSlug, ...given }: UserFacingClient,
 ): Promise<object> => {
-  const clientId = valid<string>(validate(clientIdField, given.clientId, 'client_id'));
-  const name = valid<string>(validate(text(200), given.name, 'name'));
+  const clientId = valid(clientIdField, given.clientId, 'client_id');
+  const name = valid(text(200), given.name, 'name');
   const tenantId = tenantSlug === undefined ? null : await tenantIdOf(database, tenantSlug);
   const client_secret = await unlessTaken(
     `There is a client called ${clientId} already.`,

@@ -13,6 +13,7 @@ export type RevocationReason =
   | 'password_changed'
   | 'password_reset'
   | 'account_taken_over'
+  | 'factor_removed'
   | 'membership_removed'
   | 'secret_rotated'
   | 'client_disabled'

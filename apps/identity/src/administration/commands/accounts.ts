@@ -1,7 +1,8 @@
 import { json, text } from 'node:stream/consumers';
 import { validate } from '@tessera/fields';
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { createAdministrator, listAdministrators } from '../create.ts';
+import { type Factor, factors, removeFactor } from '../factors.ts';
 import { Seed } from '../seed.shape.ts';
 import { applySeed } from '../seed.ts';
 import { examples, type Run } from './run.ts';
@@ -65,4 +66,20 @@ export const addAccountCommands = (program: Command, run: Run): void => {
     .command('list-administrators')
     .description('show the system administrators')
     .action(() => run(({ database }) => listAdministrators(database)));
+
+  program
+    .command('remove-factor <email>')
+    .description('take the second factor or the PIN from somebody who has lost it')
+    .addArgument(new Argument('<factor>').choices(factors))
+    .addHelpText(
+      'after',
+      [
+        '\nMake sure that it is they who ask: the password alone lets them in afterwards. They are signed',
+        'out everywhere.',
+        examples('remove-factor ada@example.com pin'),
+      ].join('\n'),
+    )
+    .action((email: string, factor: Factor) =>
+      run(({ database }) => removeFactor(database, email, factor)),
+    );
 };

@@ -130,6 +130,18 @@ describe('reset', () => {
     expect(+(device?.trustedUntil ?? 0)).toBeLessThanOrEqual(Date.now());
   });
 
+  test('takes neither the second factor nor the PIN away: mails alone let nobody in', async () => {
+    const user = await person();
+    const bearer = await identity.people.signIn(user);
+    await identity.people.enableTwoFactor(user, bearer);
+    await identity.people.setPin(bearer, '192837');
+    await reset({ token: await tokenFor(user), email: user.email }).expect(200);
+    const { body } = await login(user.email, NEW).expect(200);
+    expect(body.data).toMatchObject({ requires_2fa: true });
+    const where = { userId: user.id };
+    expect(await identity.context.database.pin.count({ where })).toBe(1);
+  });
+
   test('works once, and voids the other links that wait', async () => {
     const user = await person();
     const [first, second] = [await tokenFor(user), await tokenFor(user, 2)];

@@ -1,0 +1,63 @@
+import { createVault } from '@tessera/vault';
+import type { User } from '../generated/prisma/client.ts';
+import { Passwords } from '../passwords.ts';
+import { startIdentity, type TestIdentity } from '../testing/identity.ts';
+import type { Bearer } from '../testing/population.ts';
+import { stepsOf } from '../testing/sign-in.ts';
+import { createProgram } from './commands/program.ts';
+
+let identity: TestIdentity;
+let user: User;
+let bearer: Bearer;
+beforeAll(async () => {
+  identity = await startIdentity();
+});
+afterAll(() => identity.stop());
+beforeEach(async () => {
+  user = await identity.people.user({ tenant: await identity.people.tenant() });
+  bearer = await identity.people.signIn(user);
+});
+
+const remove = async (email: string | null, factor: string) => {
+  const { database, pool, config } = identity.context;
+  const vault = createVault(config.keyEncryptionKeys);
+  const session = { database, pool, vault, passwords: new Passwords(config.passwords) };
+  await createProgram(
+    (work) => work(session),
+    () => undefined,
+  ).parseAsync(['remove-factor', email ?? '', factor], { from: 'user' });
+};
+const signIn = () => stepsOf(identity).login(user);
+
+describe('identity-admin remove-factor', () => {
+  test('lets somebody in again who has forgotten the PIN, and signs them out everywhere', async () => {
+    await identity.people.setPin(bearer, '192837');
+    expect((await signIn()).body.data.requires_pin).toBe(true);
+    await remove(user.email?.toUpperCase() ?? '', 'pin');
+    expect((await identity.http.get('/api/me').set(bearer)).status).toBe(401);
+    expect((await signIn()).body.data.requires_pin).toBe(false);
+  });
+
+  test('lets somebody in again who has lost the second factor and its recovery codes', async () => {
+    await identity.people.enableTwoFactor(user, bearer);
+    await remove(user.email, 'two-factor');
+    expect((await signIn()).body.data.requires_2fa).toBe(false);
+    const { database } = identity.context;
+    expect(await database.recoveryCode.count({ where: { userId: user.id } })).toBe(0);
+    const [entry] = await database.activityEntry.findMany({
+      where: { userId: user.id, action: 'two_factor_removed' },
+    });
+    expect(entry).toBeDefined();
+    const events = await database.outboxEvent.findMany({ where: { key: user.id } });
+    expect(events.map(({ payload }) => (payload as { data: object }).data)).toContainEqual({
+      user_id: user.id,
+      reason: 'factor_removed',
+    });
+  });
+
+  test('of nobody, or of what is not on, is refused, and nobody is signed out', async () => {
+    await expect(remove('nobody@example.test', 'pin')).rejects.toThrow('There is no user');
+    await expect(remove(user.email, 'pin')).rejects.toThrow('pin is not on');
+    expect((await identity.http.get('/api/me').set(bearer)).status).toBe(200);
+  });
+});

@@ -1,0 +1,45 @@
+import { email as emailField } from '@tessera/fields';
+import { note } from '../activity.ts';
+import type { Database, Transaction } from '../database.ts';
+import { DevicesRepository } from '../features/devices/devices.repository.ts';
+import { enqueue } from '../outbox/outbox.ts';
+import { revokeUserTokens } from '../tokens/revoke.ts';
+import { lockUser } from '../users.ts';
+import { valid } from './create.ts';
+
+/** What a person proves who they are by, besides the password. */
+export const factors = ['two-factor', 'pin'] as const;
+
+export type Factor = (typeof factors)[number];
+
+/** How many there were. */
+const deleteFactor = async (tx: Transaction, userId: string, factor: Factor): Promise<number> => {
+  if (factor === 'pin') return (await tx.pin.deleteMany({ where: { userId } })).count;
+  await tx.recoveryCode.deleteMany({ where: { userId } });
+  return (await tx.twoFactor.deleteMany({ where: { userId } })).count;
+};
+
+/**
+ * Takes the second factor, or the PIN, from a person who has lost it, and signs them out everywhere.
+ * Throws where nobody has the address, or the factor is not on.
+ */
+export const removeFactor = async (
+  database: Database,
+  givenEmail: string,
+  factor: Factor,
+): Promise<{ email: string; removed: Factor }> => {
+  const email = valid(emailField(), givenEmail, 'email');
+  await database.$transaction(async (tx) => {
+    const user = await tx.user.findUnique({ where: { email } });
+    if (!user) throw new Error(`There is no user with the address ${email}.`);
+    const { id: userId, tenantId } = user;
+    await lockUser(tx, userId);
+    if ((await deleteFactor(tx, userId, factor)) === 0) throw new Error(`${factor} is not on.`);
+    await new DevicesRepository(database).endTrust(tx, userId);
+    const gone = await revokeUserTokens(tx, { userId }, 'factor_removed');
+    const actor = { userId, tenantId, ipAddress: null, userAgent: null };
+    await note(tx, actor, `${factor.replace('-', '_')}_removed`);
+    await enqueue(tx, gone);
+  });
+  return { email, removed: factor };
+};
