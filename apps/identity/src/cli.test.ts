@@ -316,6 +316,7 @@ describe('identity-admin', () => {
       code: 0,
       commands: [
         ...['migrate', 'seed', 'create-administrator', 'list-administrators'],
+        'remove-factor',
         ...['create-system-application', 'create-client'],
         ...['list-system-applications', 'list-clients', 'rotate-secret'],
         ...['disable-client', 'enable-client', 'delete-client'],
