@@ -1,13 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { identityEvent } from '@tessera/contracts';
-import pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
 import { startIdentityStub } from '../identity-stub/stub.ts';
 import { throwawaySettings } from '../postgres.ts';
 import { type Stack, startStack } from '../stack.ts';
-import { type Answer, call, callUntil, signIn } from './people.ts';
+import { type Answer, call, signIn } from './people.ts';
 
 let directory: string;
 let stack: Stack;
@@ -140,62 +137,6 @@ describe('a person', () => {
     expect(names(await contacts('GET', { token, tenant: 'globex' }))).toContain('Gerda');
     expect(refusal(await contacts('GET', { token, tenant: 'initech' }))).toEqual(FORBIDDEN);
     expect(refusal(await contacts('GET', { token }))).toEqual(FORBIDDEN);
-  });
-});
-
-describe('a tenant that is suspended', () => {
-  /** As identity does it: the change and its event in one transaction. */
-  const setStatus = async (status: 'active' | 'suspended'): Promise<void> => {
-    const { tenant_id } = stack.system.other_owner;
-    const data = { tenant_id, status };
-    const event = identityEvent('identity.tenant.status_changed', data, {
-      id: uuidv7(),
-      time: new Date(),
-    });
-    const client = new pg.Client({ connectionString: stack.postgres.url('identity') });
-    await client.connect();
-    try {
-      await client.query('BEGIN');
-      await client.query('UPDATE identity.tenants SET status = $2 WHERE id = $1', [
-        tenant_id,
-        status,
-      ]);
-      await client.query('INSERT INTO identity.outbox (topic, key, payload) VALUES ($1, $2, $3)', [
-        event.type,
-        tenant_id,
-        event,
-      ]);
-      await client.query('COMMIT');
-    } finally {
-      await client.end();
-    }
-  };
-
-  test('is closed to clients, people and administrators until it is active again, and others are not', async () => {
-    const callers = {
-      client: { token: await systemToken(), tenant: 'globex' },
-      person: { token: await signIn(stack, 'other_owner') },
-      administrator: { token: await signIn(stack, 'administrator'), tenant: 'globex' },
-    };
-    const all = Object.values(callers);
-    // Everybody is remembered when the news comes.
-    for (const caller of all) expect((await contacts('GET', caller)).status).toBe(200);
-    await setStatus('suspended');
-    for (const caller of all) {
-      const seen = await callUntil(
-        () => contacts('GET', caller),
-        ({ status }) => status !== 200,
-      );
-      expect(refusal(seen.at(-1) as Answer)).toEqual([403, 'tenant_suspended']);
-    }
-    expect((await contacts('GET', { ...callers.client, tenant: 'acme' })).status).toBe(200);
-    await setStatus('active');
-    for (const caller of all) {
-      await callUntil(
-        () => contacts('GET', caller),
-        ({ status }) => status === 200,
-      );
-    }
   });
 });
 

@@ -104,14 +104,18 @@ export class MembersInTransaction extends MembersToRead {
   }
 
   /** Ends the membership, and every token of the user in the tenant with it. */
-  async remove(userId: string, reason: RevocationReason = 'membership_removed'): Promise<void> {
+  async remove(
+    userId: string,
+    reason: RevocationReason = 'membership_removed',
+    ...more: News[]
+  ): Promise<void> {
     const where = { tenantId: this.#tenantId, userId };
     await this.#tx.membership.delete({ where: { tenantId_userId: where } });
     await this.#tx.user.updateMany({
       where: { id: userId, tenantId: this.#tenantId },
       data: { tenantId: null },
     });
-    await this.#tell(userId, await revokeUserTokens(this.#tx, where, reason));
+    await this.#tell(userId, ...more, await revokeUserTokens(this.#tx, where, reason));
   }
 
   async note(userId: string, action: string): Promise<void> {
