@@ -4,12 +4,24 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './bootstrap.mjs';
 
-/** The shell blocks below the heading of the tour, in order, as one script. */
-const blocks = (readme) => {
-  const tour = readme.split(/^## /m).find((part) => part.startsWith('A five-minute tour'));
-  const found = [...(tour ?? '').matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
-  if (found.length < 3) throw new Error('The README has no tour.');
-  return found;
+/** The shell blocks of a text, in order, as one script. */
+const script = (text, name) => {
+  const found = [...text.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
+  if (found.length < 3) throw new Error(`${name} has no blocks to run.`);
+  return found.join('\n');
+};
+
+/** What is run, each by itself: the part of the README below its heading, and the pages that are a walk. */
+const walks = () => {
+  const [readme, ...pages] = ['README.md', 'docs/service-accounts.md'].map((name) => ({
+    name,
+    text: readFileSync(join(root, name), 'utf8'),
+  }));
+  const tour = readme.text.split(/^## /m).find((part) => part.startsWith('A five-minute tour'));
+  return [{ name: 'The tour', text: tour ?? '' }, ...pages].map(({ name, text }) => ({
+    name,
+    code: script(text, name),
+  }));
 };
 
 /** Prints what it runs, and stops at the first command that fails. */
@@ -27,9 +39,9 @@ const refusesTakenPort = () => {
   }
 };
 
-/** Starts the system as the README says, runs exactly its blocks, and stops it with Ctrl-C. */
+/** Starts the system as the README says, runs exactly what the pages show, and stops it with Ctrl-C. */
 export const tour = async () => {
-  const code = blocks(readFileSync(join(root, 'README.md'), 'utf8')).join('\n');
+  const scripts = walks();
   const system = spawn('npm', ['start'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -45,7 +57,9 @@ export const tour = async () => {
       });
       ended.then(() => reject(new Error(`npm start ended:\n${said}`)));
     });
-    if (follow(code).status !== 0) throw new Error('A block of the tour failed.');
+    for (const { name, code } of scripts) {
+      if (follow(code).status !== 0) throw new Error(`${name}: a block failed.`);
+    }
     refusesTakenPort();
     if (follow('false\ntrue').status === 0) throw new Error('A failing block is not noticed.');
   } finally {
