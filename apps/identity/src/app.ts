@@ -11,6 +11,7 @@ import type { Express } from 'express';
 import { authorize } from './access.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
+import { activityRoutes } from './features/activity/activity.routes.ts';
 import { adminUserRoutes } from './features/admin-users/admin-users.routes.ts';
 import { apiKeyRoutes } from './features/api-keys/api-keys.routes.ts';
 import { deviceRoutes } from './features/devices/devices.routes.ts';
@@ -115,6 +116,7 @@ const routesOf = (context: Context): RouteGroups => ({
     ...adminUserRoutes(context.adminUsers),
     ...impersonationRoutes(context.impersonation),
   },
+  Activity: activityRoutes(context.activity),
   Pages: pageRoutes(context),
   'Tenant administration': {
     ...tenantRoutes(context.tenantAdministration.tenants),

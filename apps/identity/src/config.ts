@@ -67,6 +67,10 @@ export const variables = {
     withDefault(seconds(), 3600),
     'Seconds that an administrator acts as another user.',
   ),
+  EXPORTS_AT_ONCE: described(
+    withDefault(int(1, 100), 2),
+    'Most exports under way in one process; each holds a database connection.',
+  ),
   LOCKOUT_ATTEMPTS: described(
     withDefault(int(1, 100), 5),
     'Wrong codes in a row, or wrong PINs, until the second factor or the PIN is locked.',
@@ -261,6 +265,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       impersonation: read.IMPERSONATION_TTL,
       apiKey: { usual: read.API_KEY_TTL, longest: read.API_KEY_MAX_TTL },
     },
+    exportsAtOnce: read.EXPORTS_AT_ONCE,
     twoFactorIssuer: read.TWO_FACTOR_ISSUER,
     lockout: { attempts: read.LOCKOUT_ATTEMPTS, firstLock: read.LOCKOUT_SECONDS },
     passwords: {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { conformance, type OpenApiDocument, type Tenant as Side } from '@tessera/conformance';
 import { isSystemPermission } from '@tessera/contracts';
@@ -12,6 +13,7 @@ const document = JSON.parse(
   readFileSync(new URL('../openapi.json', import.meta.url), 'utf8'),
 ) as OpenApiDocument;
 
+const policies = [{ action: 'identity.members.list', effect: 'allow' }];
 const unknownDevice = { name: '?', type: 'unknown', browser: 'unknown', os: 'unknown' };
 
 let identity: TestIdentity;
@@ -55,10 +57,9 @@ conformance(
           expires_at: new Date(Date.now() + 86_400_000).toISOString(),
           scopes: ['identity.members.list'],
         }),
-        updateMember: () => ({
-          role: 'viewer',
-          policies: [{ action: 'identity.members.list', effect: 'allow' }],
-        }),
+        updateMember: () => ({ role: 'viewer', policies }),
+        createRole: () => ({ name: randomUUID(), policies }),
+        updateRole: () => ({ name: randomUUID(), policies }),
       },
     };
   },

@@ -15,6 +15,8 @@ import type { Pool } from 'pg';
 import { Background } from './background.ts';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
+import { ActivityRepository } from './features/activity/activity.repository.ts';
+import { ActivityService } from './features/activity/activity.service.ts';
 import { AdminUsersRepository } from './features/admin-users/admin-users.repository.ts';
 import { AdminUsersService } from './features/admin-users/admin-users.service.ts';
 import { ApiKeysRepository } from './features/api-keys/api-keys.repository.ts';
@@ -97,6 +99,7 @@ export interface Context {
   readonly roles: RolesService;
   readonly adminUsers: AdminUsersService;
   readonly impersonation: ImpersonationService;
+  readonly activity: ActivityService;
   readonly serviceAccounts: ServiceAccountsService;
   readonly apiKeys: ApiKeysService;
   readonly keyUses: KeyUses;
@@ -257,6 +260,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     members,
     roles: new RolesService(new RolesRepository(database), members),
     adminUsers: new AdminUsersService(new AdminUsersRepository(database)),
+    activity: new ActivityService(new ActivityRepository(pool), config.exportsAtOnce),
     impersonation: new ImpersonationService(
       new ImpersonationRepository(database, issueToken),
       config.lifetimes.impersonation,

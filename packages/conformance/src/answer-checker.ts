@@ -60,7 +60,9 @@ export const createAnswerChecker = (documentOf: () => object): AnswerChecker => 
     const response = operation.responses[res.statusCode];
     if (!response) return 'which it does not declare';
     if (!response.content) return payload === '' ? undefined : 'with a body that is not declared';
-    if (!response.content['application/json']) return undefined;
+    const [type = ''] = String(res.getHeader('content-type') ?? '').split(';');
+    const isOtherType = type !== 'application/json' && response.content[type] !== undefined;
+    if (!response.content['application/json'] || isOtherType) return undefined;
     const answered = isJson(res) ? parsed(payload) : undefined;
     if (answered === undefined) return 'which is not JSON';
     const pointer = [operation.path, operation.method.toLowerCase(), 'responses', res.statusCode]

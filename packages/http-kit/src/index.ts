@@ -8,6 +8,7 @@ export {
 export { jsonBody } from './body.ts';
 export { type Counters, createCounters } from './counters.ts';
 export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
+export { type ExportFormat, exported, exportFormat } from './exported.ts';
 export { type HealthOptions, healthRoutes } from './health.ts';
 export {
   HttpError,
@@ -38,6 +39,9 @@ export {
   type RouteGroups,
   type RouteTable,
   routesFor,
+  type Sent,
+  type Streamed,
+  streamed,
   under,
 } from './route.ts';
 export { crossOrigin, securityHeaders } from './security.ts';

@@ -11,7 +11,8 @@ import { jsonBody } from './body.ts';
 import { wrongMethod } from './error-handler.ts';
 import { notFound, validationFailed } from './http-error.ts';
 import type { Limits } from './limits.ts';
-import type { Reply, RouteEntry, RouteGroups } from './route.ts';
+import type { Reply, RouteEntry, RouteGroups, Sent } from './route.ts';
+import { send } from './send.ts';
 
 /** Who is calling, and whether they may. Both throw an `HttpError` to refuse. */
 export interface Gate<Caller> {
@@ -109,9 +110,13 @@ const answer = (route: RouteEntry): RequestHandler =>
     const takes = route.body ?? (req.body === undefined ? undefined : NOTHING);
     const body = checked(takes, req.body, 'body', errors);
     if (Object.keys(errors).length > 0) throw validationFailed(errors);
-    const reply = (status: number, ...rest: unknown[]): Reply => {
-      const declared = route.responses[status];
-      const isEmpty = declared !== undefined && 'empty' in declared;
+    const reply = (status: number, ...rest: unknown[]): Reply | Promise<Reply> => {
+      const declared = route.responses[status] ?? {};
+      const isEmpty = 'empty' in declared;
+      if ('streamed' in declared) {
+        const [sent, headers = {}] = rest as [Sent, Record<string, string>?];
+        return send(res.status(status), sent, headers).then(() => ({}) as Reply);
+      }
       const [payload, headers] = isEmpty ? [undefined, rest[0]] : rest;
       res.status(status).set((headers ?? {}) as Record<string, string>);
       if (isEmpty) res.end();

@@ -1,6 +1,12 @@
 import type { Field, JsonSchema, Shape } from '@tessera/fields';
 import { flatten, takesBody } from './mount.ts';
-import { type Empty, permissionsOf, type RouteEntry, type RouteGroups } from './route.ts';
+import {
+  type Empty,
+  permissionsOf,
+  type RouteEntry,
+  type RouteGroups,
+  type Streamed,
+} from './route.ts';
 
 export interface DocumentOptions {
   readonly title: string;
@@ -118,8 +124,12 @@ const operationOf = (
   const refusals = [...new Set([...statusesOf(route), ...own])].filter(
     (status) => problems[status] !== undefined && route.responses[status] === undefined,
   );
-  const answer = (field: Field | Empty): object =>
-    'empty' in field ? {} : jsonContent(field, schemas);
+  const answer = (field: Field | Empty | Streamed): object => {
+    if ('empty' in field) return {};
+    if (!('streamed' in field)) return jsonContent(field, schemas);
+    const schemaOf = (of: Field | null) => (of ? hoist(of.json, schemas) : { type: 'string' });
+    return { content: mapped(field.streamed, (of) => ({ schema: schemaOf(of) })) };
+  };
   const success = Object.entries(route.responses).map(([status, field]) => [
     status,
     {

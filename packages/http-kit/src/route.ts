@@ -7,7 +7,13 @@ export type Method = 'get' | 'post' | 'put' | 'delete';
 export const empty = { empty: true } as const;
 export type Empty = typeof empty;
 
-export type Responses = Readonly<Record<number, Field | Empty>>;
+/** An answer that is sent while it is made: what it looks like by media type, null for text of no known shape. */
+export interface Streamed {
+  readonly streamed: Readonly<Record<string, Field | null>>;
+}
+export const streamed = (byType: Streamed['streamed']): Streamed => ({ streamed: byType });
+
+export type Responses = Readonly<Record<number, Field | Empty | Streamed>>;
 
 /** For everyone; has to be written, so that no route is open by oversight. */
 type Public = 'public';
@@ -27,11 +33,21 @@ export interface Reply {
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
+/** What is sent while it is made. */
+export interface Sent {
+  /** The media type, one of those that are declared. */
+  readonly type: string;
+  /** Asked for the next one when the last one is on its way; told to stop when the client has left. */
+  readonly chunks: AsyncIterable<string | Uint8Array>;
+}
+
 /** Sends one of the declared answers. */
 export type ReplyFunction<R extends Responses> = <S extends keyof R & number>(
   status: S,
-  ...answer: R[S] extends Empty ? [headers?: Headers] : [body: Out<R[S]>, headers?: Headers]
-) => Reply;
+  ...answer: R[S] extends Empty
+    ? [headers?: Headers]
+    : [body: R[S] extends Streamed ? Sent : Out<R[S]>, headers?: Headers]
+) => R[S] extends Streamed ? Promise<Reply> : Reply;
 
 type ParameterNames<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterNames<Rest>

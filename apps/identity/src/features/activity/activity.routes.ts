@@ -1,0 +1,151 @@
+import {
+  clamped,
+  described,
+  list,
+  named,
+  nullable,
+  type Out,
+  oneOf,
+  optional,
+  shape,
+  text,
+  time,
+  uuid,
+  verbatim,
+  withDefault,
+} from '@tessera/fields';
+import { exported, exportFormat, type RouteTable, streamed } from '@tessera/http-kit';
+import { pageMeta, page as pageOf, route, success } from '../../http.ts';
+import { type ActivityFilter, COLUMNS } from './activity.repository.ts';
+import type { ActivityService } from './activity.service.ts';
+
+const LoggedActivity = named(
+  'LoggedActivity',
+  shape({
+    id: uuid(),
+    created_at: time(),
+    action: text(100),
+    user_id: described(uuid(), 'Who did it, or in whose name it was done'),
+    user_email: nullable(text(254)),
+    tenant_id: described(nullable(uuid()), 'Where'),
+    impersonator_id: described(nullable(uuid()), 'The administrator who acted as the user'),
+    subject_id: described(
+      nullable(uuid()),
+      'Whom or what it was done to, where that is not the user',
+    ),
+    reason: nullable(verbatim(500, 0)),
+    ip_address: nullable(text(100)),
+    user_agent: nullable(verbatim(500, 0)),
+  }),
+);
+
+const filters = {
+  user_id: optional(uuid()),
+  impersonator_id: optional(uuid()),
+  action: optional(text(100)),
+  ip_address: optional(text(100)),
+  from: described(optional(time()), 'Included'),
+  to: described(optional(time()), 'Not included'),
+  sort: described(
+    withDefault(oneOf('created_at', '-created_at'), '-created_at'),
+    'By time; `-`: the newest first',
+  ),
+} as const;
+const paging = {
+  page: withDefault(clamped(1, 1_000_000), 1),
+  per_page: withDefault(clamped(1, 100), 20),
+} as const;
+const ofTenant = { tenant_id: optional(uuid()) } as const;
+
+const Filters = shape(filters);
+const InTenant = shape({ tenantId: uuid() });
+
+const filterOf = (query: Out<typeof Filters>, tenantId: string | undefined): ActivityFilter => ({
+  tenantId,
+  userId: query.user_id,
+  impersonatorId: query.impersonator_id,
+  action: query.action,
+  ipAddress: query.ip_address,
+  from: query.from,
+  to: query.to,
+});
+
+const orderOf = ({ sort }: Out<typeof Filters>) => (sort.startsWith('-') ? 'desc' : 'asc');
+
+const file = streamed({
+  'text/csv': null,
+  'application/json': success(list(LoggedActivity, { max: Number.MAX_SAFE_INTEGER })),
+});
+
+const EXPORT =
+  'All entries that fit, sent while they are read. CSV has a line of names, and its cells are no formulas; JSON is a list in the usual envelope. Too many exports at once are 503.';
+
+export const activityRoutes = (activity: ActivityService): RouteTable => {
+  const page = async (
+    query: Out<typeof Filters> & { readonly page: number; readonly per_page: number },
+    tenantId: string | undefined,
+  ) => {
+    const { page, per_page: perPage } = query;
+    const asked = { ...filterOf(query, tenantId), page, perPage, order: orderOf(query) } as const;
+    const found = await activity.list(asked);
+    const meta = pageMeta(found.page, perPage, found.total);
+    return { success: true as const, data: found.entries, meta };
+  };
+  const download = (
+    query: Out<typeof Filters> & { readonly format: 'csv' | 'json' },
+    tenantId: string | undefined,
+  ) => {
+    const batches = activity.export(filterOf(query, tenantId), orderOf(query));
+    const headers = { 'Content-Disposition': `attachment; filename="activity.${query.format}"` };
+    // The columns stand in one order; the rows hold them by name.
+    const lines = async function* () {
+      for await (const rows of batches) {
+        yield rows.map((row) => Object.fromEntries(COLUMNS.map((name) => [name, row[name]])));
+      }
+    };
+    return [exported(query.format, COLUMNS, lines()), headers] as const;
+  };
+
+  return {
+    listAllActivity: route({
+      method: 'get',
+      path: '/api/admin/activity',
+      permission: 'identity.users.activity.list',
+      summary: 'What the users of the platform did',
+      query: shape({ ...paging, ...ofTenant, ...filters }),
+      responses: { 200: pageOf(LoggedActivity) },
+      handler: async ({ query, reply }) => reply(200, await page(query, query.tenant_id)),
+    }),
+    exportAllActivity: route({
+      method: 'get',
+      path: '/api/admin/activity/export',
+      permission: 'identity.users.activity.list',
+      summary: 'What the users of the platform did, as a file',
+      description: EXPORT,
+      query: shape({ format: exportFormat, ...ofTenant, ...filters }),
+      responses: { 200: file },
+      handler: ({ query, reply }) => reply(200, ...download(query, query.tenant_id)),
+    }),
+    listTenantActivity: route({
+      method: 'get',
+      path: '/api/tenants/{tenantId}/activity',
+      permission: 'identity.activity.list',
+      summary: 'What was done in a tenant',
+      params: InTenant,
+      query: shape({ ...paging, ...filters }),
+      responses: { 200: pageOf(LoggedActivity) },
+      handler: async ({ params, query, reply }) => reply(200, await page(query, params.tenantId)),
+    }),
+    exportTenantActivity: route({
+      method: 'get',
+      path: '/api/tenants/{tenantId}/activity/export',
+      permission: 'identity.activity.list',
+      summary: 'What was done in a tenant, as a file',
+      description: EXPORT,
+      params: InTenant,
+      query: shape({ format: exportFormat, ...filters }),
+      responses: { 200: file },
+      handler: ({ params, query, reply }) => reply(200, ...download(query, params.tenantId)),
+    }),
+  };
+};

@@ -1,0 +1,226 @@
+import { once } from 'node:events';
+import { request as rawRequest } from 'node:http';
+import type { Tenant, User } from '../../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import type { Bearer } from '../../testing/population.ts';
+
+let identity: TestIdentity;
+let tenant: Tenant;
+let chief: User;
+let bearer: Bearer;
+let ann: User;
+beforeAll(async () => {
+  identity = await startIdentity({ EXPORTS_AT_ONCE: '1' });
+  chief = await identity.people.user({ data: { isSystemAdmin: true } });
+  bearer = await identity.people.signIn(chief);
+});
+afterAll(() => identity.stop());
+beforeEach(async () => {
+  await database().activityEntry.deleteMany();
+  tenant = await identity.people.tenant();
+  ann = await identity.people.user({ tenant });
+});
+
+const database = () => identity.context.database;
+const day = (number: number) => new Date(Date.UTC(2026, 0, number));
+/** Entries of Ann in the tenant, one a day. */
+const entries = (...some: object[]) =>
+  database().activityEntry.createManyAndReturn({
+    data: some.map((entry, index) => ({
+      ...{ userId: ann.id, tenantId: tenant.id, action: 'login', ipAddress: '10.0.0.1' },
+      ...{ userAgent: 'Tests', createdAt: day(index + 1) },
+      ...entry,
+    })),
+  });
+const get = (path: string, query: object = {}, as: Bearer = bearer) =>
+  identity.http.get(path).query(query).set(as);
+const all = (query: object = {}) => get('/api/admin/activity', query);
+const actionsOf = ({ body }: { body: { data: { action: string }[] } }): string[] =>
+  body.data.map(({ action }) => action);
+
+describe('the activity of all users', () => {
+  test('is told whole, the newest first, a page at a time', async () => {
+    const [, second] = await entries(
+      { action: 'login' },
+      { action: 'impersonated', impersonatorId: chief.id, reason: 'Ticket 42' },
+    );
+    const answer = await all({ per_page: '1' }).expect(200);
+    expect(answer.body).toEqual({
+      success: true,
+      data: [
+        {
+          id: second?.id,
+          created_at: '2026-01-02T00:00:00.000Z',
+          action: 'impersonated',
+          user_id: ann.id,
+          user_email: ann.email,
+          tenant_id: tenant.id,
+          impersonator_id: chief.id,
+          subject_id: null,
+          reason: 'Ticket 42',
+          ip_address: '10.0.0.1',
+          user_agent: 'Tests',
+        },
+      ],
+      meta: { current_page: 1, last_page: 2, per_page: 1, total: 2 },
+    });
+    expect(actionsOf(await all({ sort: 'created_at' }))).toEqual(['login', 'impersonated']);
+    expect(actionsOf(await all({ per_page: '1', page: '7' }))).toEqual(['login']);
+  });
+
+  test('is narrowed by who, where, what, from which address and when', async () => {
+    const other = await identity.people.tenant();
+    await entries(
+      { action: 'a', userId: chief.id },
+      { action: 'b', tenantId: other.id },
+      { action: 'c', ipAddress: '10.0.0.2' },
+      { action: 'd', impersonatorId: chief.id },
+    );
+    const found = async (query: object) => actionsOf(await all({ sort: 'created_at', ...query }));
+    expect(await found({ user_id: chief.id })).toEqual(['a']);
+    expect(await found({ tenant_id: other.id })).toEqual(['b']);
+    expect(await found({ ip_address: '10.0.0.2' })).toEqual(['c']);
+    expect(await found({ impersonator_id: chief.id })).toEqual(['d']);
+    expect(await found({ action: 'a' })).toEqual(['a']);
+    const span = { from: day(2).toISOString(), to: day(4).toISOString() };
+    expect(await found(span)).toEqual(['b', 'c']);
+    expect(await found({ ...span, user_id: ann.id, action: 'c' })).toEqual(['c']);
+  });
+
+  test.each([
+    [{ user_id: 'x' }, ['user_id']],
+    [{ from: 'yesterday', sort: 'action' }, ['from', 'sort']],
+    [{ from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }, ['to']],
+  ])('asked for with %j is 422', async (query, fields) => {
+    for (const path of ['/api/admin/activity', '/api/admin/activity/export']) {
+      const answer = await get(path, query).expect(422);
+      expect(Object.keys(answer.body.errors)).toEqual(fields);
+    }
+  });
+
+  test('is the system’s: no tenant gives it', async () => {
+    const owner = await identity.people.caller(tenant, '*');
+    for (const path of ['/api/admin/activity', '/api/admin/activity/export']) {
+      const { status, body } = await get(path, {}, owner);
+      expect([status, body.required_permission]).toEqual([403, 'identity.users.activity.list']);
+    }
+  });
+
+  test.each([
+    ['user_id', () => ann.id],
+    ['tenant_id', () => tenant.id],
+    ['impersonator_id', () => chief.id],
+    ['action', () => 'login'],
+    ['ip_address', () => '10.0.0.1'],
+    ['from', () => day(1).toISOString()],
+  ])('is found by an index where it is narrowed by %s', async (name, value) => {
+    const { pool } = identity.context;
+    const column = name === 'from' ? 'created_at' : name;
+    const client = await pool.connect();
+    try {
+      await client.query('BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off');
+      const { rows } = await client.query(
+        `EXPLAIN SELECT * FROM identity.activity_entries e
+          WHERE ${column} ${name === 'from' ? '>=' : '='} '${value()}'
+          ORDER BY created_at DESC, id DESC LIMIT 20`,
+      );
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan).toMatch(new RegExp(`Index (Only )?Scan.*activity_entries_${column}`));
+      await client.query('ROLLBACK');
+    } finally {
+      client.release();
+    }
+  });
+});
+
+describe('the activity of a tenant', () => {
+  const ofTenant = (query: object = {}, as?: Bearer) =>
+    get(`/api/tenants/${tenant.id}/activity`, query, as);
+
+  test('is what was done there, and nothing that the same people did elsewhere', async () => {
+    const elsewhere = await identity.people.tenant();
+    const manager = await identity.people.caller(tenant, 'identity.activity.list');
+    await database().activityEntry.deleteMany();
+    await entries({ action: 'here' }, { action: 'there', tenantId: elsewhere.id });
+    expect(actionsOf(await ofTenant({}, manager).expect(200))).toEqual(['here']);
+    const file = await get(
+      `/api/tenants/${tenant.id}/activity/export`,
+      { format: 'json' },
+      manager,
+    );
+    expect(actionsOf(file)).toEqual(['here']);
+    const answer = await ofTenant({ tenant_id: elsewhere.id }, manager).expect(422);
+    expect(Object.keys(answer.body.errors)).toEqual(['tenant_id']);
+    await get(`/api/tenants/${elsewhere.id}/activity`, {}, manager).expect(403);
+  });
+
+  test('is for who holds the permission', async () => {
+    const member = await identity.people.caller(tenant, 'identity.members.list');
+    for (const path of ['activity', 'activity/export']) {
+      const { status, body } = await get(`/api/tenants/${tenant.id}/${path}`, {}, member);
+      expect([status, body.required_permission]).toEqual([403, 'identity.activity.list']);
+    }
+  });
+});
+
+describe('an export', () => {
+  const path = '/api/admin/activity/export';
+
+  /** As many entries as are asked for, made by the database. */
+  const many = (count: number) =>
+    database().$executeRaw`
+      INSERT INTO identity.activity_entries (id, user_id, tenant_id, action, ip_address, user_agent, created_at)
+      SELECT gen_random_uuid(), ${ann.id}::uuid, ${tenant.id}::uuid, 'login', '10.0.0.1', repeat('x', 400),
+        now() - make_interval(secs => n) FROM generate_series(1, ${count}::int) n`;
+
+  test('is CSV with a line of names, in the order that is asked for, and no cell is a formula', async () => {
+    await entries(
+      { action: 'login', userAgent: '=HYPERLINK("http://evil.test")' },
+      { action: 'impersonated', reason: '-1, "quoted"', impersonatorId: chief.id },
+    );
+    const answer = await get(path, { sort: 'created_at' }).expect(200);
+    expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(answer.headers['content-disposition']).toBe('attachment; filename="activity.csv"');
+    const [names, first, second, rest] = answer.text.split('\r\n');
+    expect(names).toBe(
+      'id,created_at,action,user_id,user_email,tenant_id,impersonator_id,subject_id,reason,ip_address,user_agent',
+    );
+    expect(first).toContain(`login,${ann.id},${ann.email},${tenant.id},,,,10.0.0.1`);
+    expect(first).toContain(`"'=HYPERLINK(""http://evil.test"")"`);
+    expect(second).toContain(`,${chief.id},,"'-1, ""quoted""",10.0.0.1,Tests`);
+    expect(rest).toBe('');
+  });
+
+  test('is JSON like the list, and holds all that fits', async () => {
+    await many(1234);
+    const answer = await get(path, { format: 'json', user_id: ann.id }).expect(200);
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(answer.body.data).toHaveLength(1234);
+    const [newest] = (await all({ user_id: ann.id, per_page: '1' })).body.data;
+    expect(answer.body.data[0]).toEqual(newest);
+    expect((await get(path, { format: 'xml' })).status).toBe(422);
+  });
+
+  test('waits for its client, is one of so many, and ends when the client leaves', async () => {
+    await many(100_000);
+    const { pool } = identity.context;
+    const isReading = async () => {
+      const { rows } = await pool.query(
+        `SELECT count(*)::int AS n FROM pg_stat_activity
+          WHERE datname = current_database() AND query LIKE 'FETCH%' AND state = 'idle in transaction'`,
+      );
+      return rows[0].n === 1;
+    };
+    const asked = rawRequest(`${identity.url}${path}`, { headers: bearer }).end();
+    const [answer] = await once(asked, 'response');
+    answer.pause();
+    // Between two batches: it waits for who does not read, and not for the database.
+    while (!(await isReading()));
+    const refused = await get(path).expect(503);
+    expect([refused.body.error, refused.headers['retry-after']]).toEqual(['overloaded', '10']);
+    asked.destroy();
+    while (await isReading());
+    while ((await get(path, { action: 'none' })).status !== 200);
+    expect(pool.idleCount).toBe(pool.totalCount);
+  });
+});

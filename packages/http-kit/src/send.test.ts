@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { request as rawRequest } from 'node:http';
+import { shape, text } from '@tessera/fields';
+import request from 'supertest';
+import { exported, exportFormat, listen, streamed } from './index.ts';
+import { appOf, route } from './testing/things.ts';
+
+type Line = { name: string; at: Date; note: string | null };
+const lines: Line[] = [
+  { name: 'Ann "A"', at: new Date(0), note: null },
+  { name: '=1+1', at: new Date(1), note: '-2, @x\nnext' },
+];
+
+/** Batches, and what became of them. */
+const source = (batches: readonly (readonly Line[])[], then?: Error) => {
+  const state = { asked: 0, hasEnded: false };
+  const rows = async function* () {
+    try {
+      for (const batch of batches) {
+        state.asked += 1;
+        yield batch;
+      }
+      if (then) throw then;
+    } finally {
+      state.hasEnded = true;
+    }
+  };
+  return { state, rows };
+};
+
+const appWith = (rows: () => AsyncIterable<readonly Line[]>) =>
+  appOf({
+    Export: {
+      exportThings: route({
+        method: 'get',
+        path: '/export',
+        permission: 'public',
+        summary: 'Export',
+        query: shape({ format: exportFormat }),
+        responses: { 200: streamed({ 'text/csv': null, 'application/json': text(10) }) },
+        handler: ({ query, reply }) =>
+          reply(200, exported(query.format, ['name', 'at', 'note'], rows())),
+      }),
+    },
+  });
+
+test('a list leaves as CSV, where no cell is a formula', async () => {
+  const { rows } = source([lines.slice(0, 1), lines.slice(1)]);
+  const answer = await request(appWith(rows)).get('/export').expect(200);
+  expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
+  expect(answer.text).toBe(
+    'name,at,note\r\n' +
+      '"Ann ""A""",1970-01-01T00:00:00.000Z,\r\n' +
+      `'=1+1,1970-01-01T00:00:00.001Z,"'-2, @x\nnext"\r\n`,
+  );
+});
+
+test('a list leaves as JSON, in the envelope of lists', async () => {
+  const { rows } = source([lines.slice(0, 1), lines.slice(1)]);
+  const answer = await request(appWith(rows)).get('/export?format=json').expect(200);
+  expect(answer.body).toEqual({ success: true, data: JSON.parse(JSON.stringify(lines)) });
+});
+
+test('a list of nothing is a line of names, or an empty list', async () => {
+  const app = appWith(source([]).rows);
+  expect((await request(app).get('/export')).text).toBe('name,at,note\r\n');
+  expect((await request(app).get('/export?format=json')).body).toEqual({ success: true, data: [] });
+});
+
+test('what fails at the start is an error like any other, what fails later cuts the answer off', async () => {
+  await request(appWith(source([], new Error('gone')).rows))
+    .get('/export')
+    .expect(500);
+  const broken = request(appWith(source([lines], new Error('gone')).rows)).get('/export');
+  await expect(broken).rejects.toThrow();
+});
+
+test('HEAD asks for nothing beyond the beginning', async () => {
+  const { rows, state } = source([lines, lines, lines]);
+  await request(appWith(rows)).head('/export').expect(200);
+  expect(state).toEqual({ asked: 1, hasEnded: true });
+});
+
+test('no more is made than the client takes, and nothing once it has left', async () => {
+  const wide = Array.from(
+    { length: 1000 },
+    () => ({ ...lines[0], note: 'x'.repeat(1000) }) as Line,
+  );
+  const { rows, state } = source(Array.from({ length: 1000 }, () => wide));
+  const server = await listen(appWith(rows), { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  const asked = rawRequest(`${server.url}/export`).end();
+  const [answer] = await once(asked, 'response');
+  answer.pause();
+  // It stands still when buffers are full: of a gigabyte, a small part has been asked for.
+  for (let before = -1; before !== state.asked; ) {
+    before = state.asked;
+    for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+  }
+  expect(state.asked).toBeLessThan(200);
+  expect(state.hasEnded).toBe(false);
+  asked.destroy();
+  while (!state.hasEnded) await new Promise(setImmediate);
+  expect(state.asked).toBeLessThan(200);
+  await server.stop();
+});
