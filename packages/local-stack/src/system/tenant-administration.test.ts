@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { throwawaySettings } from '../postgres.ts';
+import { type Stack, startStack } from '../stack.ts';
+import { type Answer, call, callUntil, signIn } from './people.ts';
+
+let directory: string;
+let stack: Stack;
+let administrator: string;
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'tessera-administration-'));
+  stack = await startStack({
+    ...{ directory, from: 'source', postgresSettings: throwawaySettings },
+    environment: { RATE_LIMIT_DEFAULT: '100000', RATE_LIMIT_ADDRESS: '100000' },
+    environmentOf: { identity: { PROVISIONING_CHECK_SECONDS: '1' } },
+  });
+  administrator = await signIn(stack, 'administrator');
+}, 120_000);
+afterAll(async () => {
+  await stack?.stop();
+  await rm(directory, { recursive: true });
+}, 30_000);
+
+const ask = (method: string, at: string, body?: object): Promise<Answer> =>
+  call(method, stack.identity.url + at, { token: administrator, ...(body && { body }) });
+
+const fieldOf = ({ body }: Answer, name: string): unknown =>
+  (body.data as unknown as Record<string, unknown>)[name];
+
+test('a tenant is created, becomes active, and is gone after its deletion', async () => {
+  const created = await ask('POST', '/api/tenants', { name: 'Initech', plan: 'business' });
+  expect([created.status, fieldOf(created, 'status')]).toEqual([201, 'provisioning']);
+  const tenant = `/api/tenants/${fieldOf(created, 'id')}`;
+  const show = () => ask('GET', tenant);
+  await callUntil(show, (answer) => fieldOf(answer, 'status') === 'active');
+  expect((await ask('DELETE', tenant)).status).toBe(200);
+  await callUntil(show, ({ status }) => status === 404);
+});
+
+test('accounts and storage are those of CRM, reached through identity', async () => {
+  const owner = await signIn(stack, 'owner');
+  const input = { name: 'Alerts', provider: 'twilio', sender: 'Acme', credentials: { key: 'x' } };
+  const own = (method: string, at: string, body?: object) =>
+    call(method, stack.identity.url + at, { token: owner, ...(body && { body }) });
+  const created = await own('POST', '/api/sms/accounts', input);
+  expect([created.status, fieldOf(created, 'has_credentials')]).toEqual([201, true]);
+  const one = `/api/sms/accounts/${fieldOf(created, 'id')}`;
+  expect((await own('GET', one)).body).toEqual(created.body);
+  const twin = await own('POST', '/api/sms/accounts', input);
+  expect([twin.status, twin.text]).toEqual([422, expect.stringContaining('"name"')]);
+  const { tenant_id } = stack.system.owner;
+  const there = await ask('GET', `/api/tenants/${tenant_id}/sms/accounts`);
+  expect([there.status, there.text]).toEqual([200, expect.stringContaining('"Alerts"')]);
+  const other = await ask('GET', `/api/tenants/${stack.system.other_owner.tenant_id}/sms/accounts`);
+  expect(other.text).toContain('"total":0');
+  expect((await own('PUT', one, { sender: '+3612345678' })).status).toBe(200);
+  expect((await own('DELETE', one)).status).toBe(200);
+  const used = await ask('GET', `/api/tenants/${tenant_id}/storage-usage`);
+  expect([used.status, fieldOf(used, 'rows')]).toEqual([200, expect.any(Number)]);
+});
+
+test('all that identity works with is well', async () => {
+  const health = await ask('GET', '/api/service-health');
+  expect([health.status, fieldOf(health, 'status')]).toEqual([200, 'ok']);
+});
