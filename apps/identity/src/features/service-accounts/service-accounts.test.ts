@@ -208,6 +208,7 @@ describe('destroying a service account', () => {
     for (const { key } of keys) expect(await usable(key)).toBe(401);
     expect(await database().token.count({ where: { userId: id, revokedAt: null } })).toBe(0);
     expect(await newsOf(identity, { id } as never)).toEqual([
+      { topic: 'identity.user.deactivated', user_id: id },
       {
         topic: 'identity.token.revoked',
         user_id: id,
