@@ -1,4 +1,4 @@
-import { PolicyPayload, permissionNames } from '@tessera/contracts';
+import { knowledgeOf, PolicyPayload } from '@tessera/contracts';
 import {
   bool,
   described,
@@ -14,7 +14,7 @@ import {
   verbatim,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { knownPattern, WILDCARD } from '@tessera/scope-matcher';
+import { WILDCARD } from '@tessera/scope-matcher';
 import { route, success } from '../../http.ts';
 import { explain, type SourcedPolicy, sourcesOf } from './explanation.ts';
 import type { MembersService } from './members.service.ts';
@@ -41,7 +41,7 @@ const MemberPermissions = named(
 /** One that exists, and no pattern of several. */
 const permission = ruled(verbatim(300), (name) => {
   if (name.split('.').includes(WILDCARD)) return 'must be one permission, without wildcards';
-  const knowledge = knownPattern(name, permissionNames);
+  const knowledge = knowledgeOf(name);
   if (!knowledge.known) return `is not known: ${knowledge.reason}`;
   return knowledge.covers > 0 ? undefined : 'must be one permission in full';
 });
