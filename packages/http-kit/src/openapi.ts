@@ -16,7 +16,10 @@ export interface DocumentOptions {
   readonly error: Field;
   /** What each status means that the gate, the limits or the checks may answer. */
   readonly problems: Readonly<Record<number, string>>;
-  /** Credentials of routes that are no bearer tokens, by the kind that the routes name: OpenAPI security schemes that are all needed. */
+  /**
+   * Credentials that are no bearer tokens, by the kind that routes name: the OpenAPI security schemes that
+   * are all needed.
+   */
   readonly credentials?: Readonly<Record<string, Readonly<Record<string, object>>>>;
 }
 

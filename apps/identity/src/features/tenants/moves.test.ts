@@ -244,8 +244,9 @@ test('what deployment automation is done with is settled, once', async () => {
   }
 });
 
-test('a tenant that is taken down is gone, with its tokens, and everybody is told', async () => {
+test('a tenant that is taken down is gone, with its tokens and service accounts, and all are told', async () => {
   const tenant = await make('active');
+  const robot = await world.identity.people.user({ tenant, data: { isServiceAccount: true } });
   const member = await world.identity.people.caller(tenant, '*');
   await move(tenant, 'delete').expect(200);
   expect((await world.stored(tenant))?.status).toBe('deleting');
@@ -253,6 +254,8 @@ test('a tenant that is taken down is gone, with its tokens, and everybody is tol
   expect(await world.stored(tenant)).toBeNull();
   expect(await world.told(tenant)).toEqual(['deleting', 'gone']);
   await world.ask('get', `/api/tenants/${tenant.id}`).expect(404);
+  const { database } = world.identity.context;
+  expect(await database.user.findUnique({ where: { id: robot.id } })).toBeNull();
   await world.identity.http.get('/api/me').set(member).expect(401);
 });
 

@@ -103,9 +103,13 @@ export class TenantInTransaction {
     return changed;
   }
 
-  /** Takes it away with all that is its: memberships, roles, tokens, clients. */
+  /** Takes it away with all that is its: service accounts, memberships, roles, tokens, clients. */
   async remove(): Promise<void> {
-    await this.#tx.tenant.delete({ where: { id: this.tenant.id } });
+    const { id } = this.tenant;
+    await this.#tx.user.deleteMany({
+      where: { isServiceAccount: true, memberships: { some: { tenantId: id } } },
+    });
+    await this.#tx.tenant.delete({ where: { id } });
     await enqueue(this.#tx, told(this.tenant.id, 'gone'));
   }
 
