@@ -11,9 +11,11 @@ const script = (text, name) => {
   return found.join('\n');
 };
 
+const PAGES = ['README.md', 'docs/service-accounts.md', 'docs/ci-pipeline.md'];
+
 /** What is run, each by itself: the part of the README below its heading, and the pages that are a walk. */
 const walks = () => {
-  const [readme, ...pages] = ['README.md', 'docs/service-accounts.md'].map((name) => ({
+  const [readme, ...pages] = PAGES.map((name) => ({
     name,
     text: readFileSync(join(root, name), 'utf8'),
   }));
