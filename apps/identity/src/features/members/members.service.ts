@@ -102,7 +102,7 @@ export class MembersService {
       const isLoss = isFullOwner(member) && !isFullOwner({ ...member, role, policies });
       if (isLoss && !(await members.hasOtherOwner(userId))) throw invalidField(field, LAST_OWNER);
       await members.change(userId, role.id, policies);
-      await this.#note(caller, members, 'member_updated');
+      await this.#note(caller, members, 'member_updated', userId);
       return { ...member, role, policies };
     });
   }
@@ -120,7 +120,7 @@ export class MembersService {
     return this.changing(caller, tenantId, async ({ members, holder, tx }) => {
       const role = await this.#givable(holder, members, roleName);
       const userId = await person(tx);
-      await this.#note(caller, members, 'member_added');
+      await this.#note(caller, members, 'member_added', userId);
       await members.add(userId, role.id);
       return userId;
     });
@@ -133,9 +133,12 @@ export class MembersService {
     roleName: string,
     write: (tx: Transaction, roleId: string) => Promise<T>,
   ): Promise<T> {
-    return this.reading(caller, tenantId, async ({ members, holder, tx }) =>
-      write(tx, (await this.#givable(holder, members, roleName)).id),
-    );
+    return this.reading(caller, tenantId, async ({ members, holder, tx }) => {
+      const { id } = await this.#givable(holder, members, roleName);
+      // To invite takes no turn among the changes: the role may have been deleted meanwhile.
+      if (!(await members.hold(id))) throw noRole(roleName);
+      return write(tx, id);
+    });
   }
 
   /**
@@ -179,7 +182,7 @@ export class MembersService {
         throw new HttpError(409, 'last_owner', `The member cannot be removed: ${LAST_OWNER}.`);
       }
       await members.remove(userId);
-      await this.#note(caller, members, 'member_removed');
+      await this.#note(caller, members, 'member_removed', userId);
     });
   }
 
@@ -233,7 +236,12 @@ export class MembersService {
     return member;
   }
 
-  async #note(caller: Caller, members: MembersInTransaction, action: string): Promise<void> {
-    if (caller.type !== 'client') await members.note(caller.id, action);
+  async #note(
+    caller: Caller,
+    members: MembersInTransaction,
+    action: string,
+    subjectId: string,
+  ): Promise<void> {
+    if (caller.type !== 'client') await members.note(caller.id, action, subjectId);
   }
 }

@@ -109,7 +109,7 @@ describe('a change of role', () => {
       publishedAt: null,
       payload: { data: { tenant_id: tenant.id, version: before + 1, user_ids: [viewer.id] } },
     });
-    const activity = { tenantId: tenant.id, action: 'member_updated' };
+    const activity = { tenantId: tenant.id, action: 'member_updated', subjectId: viewer.id };
     expect(await database.activityEntry.count({ where: activity })).toBe(1);
   });
 

@@ -40,6 +40,13 @@ export class MembersToRead {
     return row && roleOf(row);
   }
 
+  /** Keeps a role until the transaction ends; false where it is gone. */
+  async hold(roleId: string): Promise<boolean> {
+    const rows = await this.#tx.$queryRaw<unknown[]>`
+      SELECT 1 FROM identity.roles WHERE id = ${roleId}::uuid FOR KEY SHARE`;
+    return rows.length > 0;
+  }
+
   /** Whether an active user holds everything, in this tenant as in all. */
   async isSystemAdmin(userId: string): Promise<boolean> {
     const where = { id: userId, isSystemAdmin: true, isActive: true };
@@ -118,8 +125,10 @@ export class MembersInTransaction extends MembersToRead {
     await this.#tell(userId, ...more, await revokeUserTokens(this.#tx, where, reason));
   }
 
-  async note(userId: string, action: string): Promise<void> {
-    await this.#tx.activityEntry.create({ data: { userId, tenantId: this.#tenantId, action } });
+  /** Notes what a user did to a member of the tenant. */
+  async note(userId: string, action: string, subjectId: string): Promise<void> {
+    const tenantId = this.#tenantId;
+    await this.#tx.activityEntry.create({ data: { userId, tenantId, action, subjectId } });
   }
 
   /** Tells that what these members may do has changed; too many to name are everybody. */
