@@ -17,12 +17,18 @@ const run = async (options: Options): Promise<readonly Result[]> => {
   const scenarios = chosen(options.only);
   const system = await startSystem(options);
   const load = startProgram('load/generator');
+  // Whoever does not want to wait leaves nothing behind either.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void system.stop().finally(() => process.exit(1)));
+  }
   const results: Result[] = [];
   try {
     for (const { name, run: measure } of scenarios) {
       console.error(`${name} ...`);
       try {
-        results.push(...(await measure({ options, system, load })));
+        const measured = await measure({ options, system, load });
+        console.error(table(measured));
+        results.push(...measured);
       } catch (error) {
         throw new Error(`The scenario "${name}" failed: ${(error as Error).message}`, {
           cause: error,

@@ -1,8 +1,12 @@
 import { bearing, CONNECTIONS, duel } from '../duel.ts';
 import type { Listening } from '../floors/listening.ts';
 import { startProgram } from '../program.ts';
-import type { Bench, Result, Scenario } from '../scenario.ts';
+import { type Bench, type Result, type Scenario, UnexpectedAnswers } from '../scenario.ts';
 import type { Service } from '../system.ts';
+
+export interface Answer {
+  readonly data: unknown;
+}
 
 export interface Route {
   readonly what: string;
@@ -13,13 +17,18 @@ export interface Route {
   /** What the floor asks the database. */
   readonly database: Service;
   readonly statement: { readonly text: string; readonly values: readonly unknown[] };
+  /** Whether what the system answers is what the floor answers. */
+  readonly areAlike?: (subject: Answer, floor: Answer) => boolean;
   readonly target: number;
 }
+
+const answerOf = async (url: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  (await (await fetch(url, { headers })).json()) as Answer;
 
 /** A request for data beside one Express route that makes one statement. */
 export const besideExpress = async (
   bench: Bench,
-  { what, url, tokens, database, statement, target }: Route,
+  { what, url, tokens, database, statement, areAlike, target }: Route,
 ): Promise<readonly Result[]> => {
   const program = startProgram('floors/express', {
     DATABASE_URL: bench.system.stack.postgres.url(database),
@@ -28,6 +37,10 @@ export const besideExpress = async (
   });
   try {
     const floor = await program.ask<Listening>({});
+    const subject = await answerOf(url, { authorization: `Bearer ${tokens[0]}` });
+    if (areAlike && !areAlike(subject, await answerOf(`${floor.url}/data`))) {
+      throw new UnexpectedAnswers(`${what}: the floor answers something else`);
+    }
     return [
       await duel(bench, {
         what,

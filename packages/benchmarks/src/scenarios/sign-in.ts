@@ -7,8 +7,8 @@ import { type Bench, demandAnswers, type Scenario } from '../scenario.ts';
 /** Identity's own default. */
 const COST = 12;
 const TARGET = 0.85;
-const ROUNDS = 4;
-const SIGN_INS_A_ROUND = 64;
+const ROUNDS = 3;
+const SIGN_INS_A_ROUND = 48;
 
 const STORM = 300;
 const MOST_SLOWER = 10;
