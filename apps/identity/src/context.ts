@@ -2,7 +2,6 @@ import { migrate } from '@tessera/database-kit';
 import { createPublisher } from '@tessera/event-bus';
 import {
   type Counters,
-  createAttempts,
   createCounters,
   createLogger,
   createMetrics,
@@ -15,64 +14,18 @@ import type { Pool } from 'pg';
 import { Background } from './background.ts';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
-import { ActivityRepository } from './features/activity/activity.repository.ts';
-import { ActivityService } from './features/activity/activity.service.ts';
-import { AdminUsersRepository } from './features/admin-users/admin-users.repository.ts';
-import { AdminUsersService } from './features/admin-users/admin-users.service.ts';
-import { ApiKeysRepository } from './features/api-keys/api-keys.repository.ts';
-import { ApiKeysService } from './features/api-keys/api-keys.service.ts';
-import { DevicesRepository } from './features/devices/devices.repository.ts';
-import { DevicesService } from './features/devices/devices.service.ts';
-import { ImpersonationRepository } from './features/impersonation/impersonation.repository.ts';
-import { ImpersonationService } from './features/impersonation/impersonation.service.ts';
-import { MeRepository } from './features/me/me.repository.ts';
-import { MeService } from './features/me/me.service.ts';
-import { MembersRepository } from './features/members/members.repository.ts';
-import { MembersService } from './features/members/members.service.ts';
-import { PasswordsRepository } from './features/passwords/passwords.repository.ts';
-import { PasswordsService } from './features/passwords/passwords.service.ts';
-import { PinRepository } from './features/pin/pin.repository.ts';
-import { PinService } from './features/pin/pin.service.ts';
-import { PoliciesService } from './features/policies/policies.service.ts';
-import { ProfileRepository } from './features/profile/profile.repository.ts';
-import { ProfileService } from './features/profile/profile.service.ts';
-import { InvitationsRepository } from './features/registration/invitations.repository.ts';
-import { InvitationsService } from './features/registration/invitations.service.ts';
-import { RegistrationRepository } from './features/registration/registration.repository.ts';
-import { RegistrationService } from './features/registration/registration.service.ts';
 import { ensureBuiltInRoles } from './features/roles/built-in-roles.ts';
-import { RolesRepository } from './features/roles/roles.repository.ts';
-import { RolesService } from './features/roles/roles.service.ts';
-import { ServiceAccountsService } from './features/service-accounts/service-accounts.service.ts';
-import { SessionsRepository } from './features/sessions/sessions.repository.ts';
-import { SessionsService } from './features/sessions/sessions.service.ts';
-import { PasswordConfirmation } from './features/sign-in/password-confirmation.ts';
-import { SignInRepository } from './features/sign-in/sign-in.repository.ts';
-import { SignInService } from './features/sign-in/sign-in.service.ts';
-import {
-  createTenantAdministration,
-  type TenantAdministration,
-} from './features/tenants/administration.ts';
-import { createTotp, type Totp } from './features/two-factor/totp.ts';
-import { TwoFactorRepository } from './features/two-factor/two-factor.repository.ts';
-import { TwoFactorService } from './features/two-factor/two-factor.service.ts';
+import type { Totp } from './features/two-factor/totp.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { Lockout } from './lockout.ts';
 import { startMail } from './mail/mail.ts';
 import { MailOutbox } from './mail/outbox.ts';
-import { MailQuota } from './mail/quota.ts';
-import { AuthorizationServer } from './oauth/user/server.ts';
 import { startRelay } from './outbox/relay.ts';
-import { Passwords } from './passwords.ts';
-import { sessionCookie } from './session-cookie.ts';
-import { Authentication } from './tokens/authenticate.ts';
-import { issueTokens, signTokens } from './tokens/issue.ts';
+import { createServices, type Services } from './services.ts';
 import { KeyUses } from './tokens/key-uses.ts';
-import { renewTokens } from './tokens/renew.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
 
 /** Every long-lived dependency. */
-export interface Context {
+export interface Context extends Services {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -81,29 +34,7 @@ export interface Context {
   readonly counters: Counters;
   readonly keys: SigningKeys;
   readonly mail: MailOutbox;
-  readonly authentication: Authentication;
-  readonly authorizationServer: AuthorizationServer;
-  readonly signIn: SignInService;
-  readonly twoFactor: TwoFactorService;
-  readonly pins: PinService;
-  readonly devices: DevicesService;
-  readonly passwordConfirmation: PasswordConfirmation;
-  readonly passwords: PasswordsService;
-  readonly registration: RegistrationService;
-  readonly invitations: InvitationsService;
-  readonly sessions: SessionsService;
-  readonly me: MeService;
-  readonly profiles: ProfileService;
-  readonly policies: PoliciesService;
-  readonly members: MembersService;
-  readonly roles: RolesService;
-  readonly adminUsers: AdminUsersService;
-  readonly impersonation: ImpersonationService;
-  readonly activity: ActivityService;
-  readonly serviceAccounts: ServiceAccountsService;
-  readonly apiKeys: ApiKeysService;
   readonly keyUses: KeyUses;
-  readonly tenantAdministration: TenantAdministration;
   readonly observers: readonly RequestHandler[];
   /** Brings the database up to date, then starts what runs in the background. */
   start(): Promise<void>;
@@ -128,51 +59,10 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const keys = new SigningKeys(database, vault);
   const keyUses = new KeyUses({ pool, logger });
   const mail = new MailOutbox(pool, vault, config);
-  const issueToken = issueTokens(keys, config.issuer);
-  const me = new MeService(new MeRepository(database));
-  const passwords = new Passwords(config.passwords);
-  const devices = new DevicesService(new DevicesRepository(database), config.lifetimes.deviceTrust);
-  /** Wrong passwords a minute, by account. */
-  const failuresOf = (name: string, message: string) =>
-    createAttempts({
-      ...{ name, message, window: 60, most: config.limits.loginFailures },
-      store: counters.store(`${name}:`),
-    });
-  const passwordConfirmation = new PasswordConfirmation({
-    database,
-    passwords,
-    failedAttempts: failuresOf('password', 'Too many wrong passwords. Try again later.'),
-  });
   const background = new Background(logger);
-  const signIn = new SignInService({
-    repository: new SignInRepository(database, issueToken),
-    passwords,
-    devices,
-    mail,
-    failedAttempts: failuresOf('login-account', 'Too many failed sign-ins. Try again later.'),
-    lifetimes: config.lifetimes,
-    background,
-  });
-  const members = new MembersService(new MembersRepository(database));
-  const serviceAccounts = new ServiceAccountsService(members);
-  const quota = new MailQuota(
-    createAttempts({
-      ...{ name: 'mail', window: 3600, most: config.limits.mail },
-      store: counters.store('mail:'),
-      message: 'Too many mails. Try again later.',
-    }),
-  );
-  const accounts = new PasswordsService({
-    repository: new PasswordsRepository({
-      ...{ database, mail, devices },
-      history: config.passwordHistory,
-    }),
-    ...{ passwords, quota, background },
-    confirmation: passwordConfirmation,
-    resetLifetime: config.lifetimes.passwordReset,
-  });
-  const tenantAdministration = createTenantAdministration({
-    ...{ config, pool, database, background, logger },
+  const services = createServices({
+    ...{ config, logger, pool, database, counters, vault, keys, keyUses, mail, background },
+    totp: overrides.totp,
   });
   /** What runs in the background; stopped in the opposite order. */
   const running: { stop(): Promise<void> }[] = [];
@@ -205,84 +95,19 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     keys,
     keyUses,
     mail,
-    authentication: new Authentication(pool, keys, keyUses, config.issuer),
-    authorizationServer: new AuthorizationServer(database, keys, {
-      ...config,
-      cookieName: sessionCookie(config).name,
-    }),
-    signIn,
-    twoFactor: new TwoFactorService({
-      repository: new TwoFactorRepository(database),
-      totp: overrides.totp ?? createTotp(config.twoFactorIssuer),
-      vault,
-      lockout: new Lockout(pool, 'two_factors', config.lockout),
-      passwords: passwordConfirmation,
-      devices,
-      signIn,
-    }),
-    pins: new PinService({
-      repository: new PinRepository(database),
-      passwords,
-      lockout: new Lockout(pool, 'pins', config.lockout),
-      confirmation: passwordConfirmation,
-    }),
-    devices,
-    passwordConfirmation,
-    passwords: accounts,
-    registration: new RegistrationService({
-      repository: new RegistrationRepository({
-        ...{ database, mail },
-        verificationLifetime: config.lifetimes.emailVerification,
-        redirectUris: config.tenantRedirectUris,
-      }),
-      ...{ members, passwords, quota, background },
-    }),
-    invitations: new InvitationsService({
-      repository: new InvitationsRepository(database, mail, config.lifetimes.invitation),
-      ...{ members, passwords, accounts, quota },
-    }),
-    sessions: new SessionsService(
-      new SessionsRepository({
-        database,
-        renewToken: renewTokens(signTokens(keys, config.issuer), {
-          login: config.lifetimes.accessToken,
-          switch: config.lifetimes.personalAccessToken,
-          grace: config.lifetimes.reuseGrace,
-        }),
-        issueToken,
-        devices,
-      }),
-      config.lifetimes.personalAccessToken,
-    ),
-    me,
-    profiles: new ProfileService(new ProfileRepository(database)),
-    policies: new PoliciesService(me),
-    members,
-    roles: new RolesService(new RolesRepository(database), members),
-    adminUsers: new AdminUsersService(new AdminUsersRepository(database)),
-    activity: new ActivityService(new ActivityRepository(pool), config.exportsAtOnce),
-    impersonation: new ImpersonationService(
-      new ImpersonationRepository(database, issueToken),
-      config.lifetimes.impersonation,
-    ),
-    serviceAccounts,
-    apiKeys: new ApiKeysService({
-      repository: new ApiKeysRepository(database, signTokens(keys, config.issuer)),
-      ...{ members, accounts: serviceAccounts },
-      lifetimes: config.lifetimes.apiKey,
-    }),
-    tenantAdministration,
+    ...services,
     observers: overrides.observers ?? [],
 
     async start() {
+      const { provisioning } = services.tenantAdministration;
       await migrate(config.database.url, migrations, logger);
       await ensureBuiltInRoles(database);
       await keys.start();
       relayEvents();
       const sender = startMail(config.mail, mail, logger);
       if (sender) running.push(sender);
-      tenantAdministration.provisioning.start();
-      running.push(tenantAdministration.provisioning);
+      provisioning.start();
+      running.push(provisioning);
       running.push(startHousekeeping({ pool, logger }));
       keyUses.start();
       running.push(keyUses);

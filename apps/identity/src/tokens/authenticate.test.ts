@@ -64,7 +64,7 @@ describe('a genuine token', () => {
   });
 
   test('no longer admits once it has expired', async () => {
-    const short = await startIdentity({ ACCESS_TOKEN_TTL: '1' });
+    const short = await startIdentity({ ACCESS_TOKEN_TTL: '4' });
     try {
       const bearer = await short.people.signIn(await short.people.user());
       expect((await short.http.get('/api/me').set(bearer)).status).toBe(200);
