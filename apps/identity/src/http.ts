@@ -1,5 +1,6 @@
 import type { IdentityPermission } from '@tessera/contracts';
 import {
+  clamped,
   type Field,
   int,
   list,
@@ -13,6 +14,7 @@ import {
   type Shape,
   shape,
   text,
+  withDefault,
 } from '@tessera/fields';
 import { type HttpError, routesFor } from '@tessera/http-kit';
 import type { Request } from 'express';
@@ -37,6 +39,12 @@ export const done = named('Done', shape({ success: isSuccess, message: text(1000
 
 /** A list that is no longer than this may come whole, as one page. */
 const MOST_A_PAGE = 1000;
+
+/** Which page of a list is asked for; what is out of range is moved into it (decision B3). */
+export const pageFields = {
+  page: withDefault(clamped(1, 1_000_000), 1),
+  per_page: withDefault(clamped(1, 100), 20),
+} as const;
 
 /** `meta` of a page. */
 export const PageMeta = named(

@@ -2975,7 +2975,7 @@ export interface operations {
     listEmailAccounts: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description Moved into 1 to 1000000000 when outside. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -3527,7 +3527,7 @@ export interface operations {
     listSmsAccounts: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description Moved into 1 to 1000000000 when outside. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;

@@ -7,17 +7,10 @@ import {
   SmsAccountInput,
   type SmsAccountPayload,
 } from '@tessera/contracts';
-import {
-  clamped,
-  type Field,
-  partial,
-  type Shape,
-  shape,
-  uuid,
-  withDefault,
-} from '@tessera/fields';
+import { type Field, partial, type Shape, shape, uuid } from '@tessera/fields';
 import { empty, type RouteTable } from '@tessera/http-kit';
 import { page, record } from '../../http.ts';
+import { pageFields } from '../../records/list-query.ts';
 import { pageOf, paging } from '../../records/paging.ts';
 import { systemRoute } from '../../system/system-route.ts';
 import type { Account } from './accounts.repository.ts';
@@ -68,8 +61,7 @@ const accountRoutesOf = <Answer>(kind: Kind<Answer>, accounts: AccountsService):
       path,
       summary: `List ${name}s of a tenant`,
       query: shape({
-        page: withDefault(clamped(1, 1_000_000), 1),
-        per_page: withDefault(clamped(1, 100), 20),
+        ...pageFields,
       }),
       responses: { 200: page(answer) },
       async handler({ caller, query, req, reply }) {

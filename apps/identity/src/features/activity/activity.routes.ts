@@ -1,5 +1,4 @@
 import {
-  clamped,
   described,
   list,
   named,
@@ -15,7 +14,7 @@ import {
   withDefault,
 } from '@tessera/fields';
 import { exported, exportFormat, type RouteTable, streamed } from '@tessera/http-kit';
-import { pageMeta, page as pageOf, route, success } from '../../http.ts';
+import { pageFields, pageMeta, page as pageOf, route, success } from '../../http.ts';
 import { type ActivityFilter, COLUMNS } from './activity.repository.ts';
 import type { ActivityService } from './activity.service.ts';
 
@@ -52,8 +51,7 @@ const filters = {
   ),
 } as const;
 const paging = {
-  page: withDefault(clamped(1, 1_000_000), 1),
-  per_page: withDefault(clamped(1, 100), 20),
+  ...pageFields,
 } as const;
 const ofTenant = { tenant_id: optional(uuid()) } as const;
 

@@ -1,6 +1,5 @@
 import {
   bool,
-  clamped,
   described,
   list,
   named,
@@ -16,6 +15,7 @@ import {
   verbatim,
   withDefault,
 } from '@tessera/fields';
+import { pageFields } from '../../http.ts';
 import type { AdminUser as AdminUserRecord } from './admin-user.ts';
 import type { UserData, UserQuery } from './admin-users.repository.ts';
 
@@ -64,8 +64,7 @@ const SORTS = ['name', 'email', 'created_at', 'last_login_at'] as const;
 type Column = (typeof SORTS)[number];
 
 export const UsersQuery = shape({
-  page: withDefault(clamped(1, 1_000_000), 1),
-  per_page: withDefault(clamped(1, 100), 20),
+  ...pageFields,
   search: described(optional(text(200)), 'In name and address, whatever the case and the accents'),
   is_active: optional(bool()),
   is_system_admin: optional(bool()),

@@ -1,6 +1,5 @@
 import {
   bool,
-  clamped,
   list,
   named,
   nullable,
@@ -10,10 +9,9 @@ import {
   time,
   uuid,
   verbatim,
-  withDefault,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { done, pageMeta, page as pageOf, route, success } from '../../http.ts';
+import { done, pageFields, pageMeta, page as pageOf, route, success } from '../../http.ts';
 import { KnownPattern } from '../../known-policy.ts';
 import { originOf } from '../../origin.ts';
 import type {
@@ -88,8 +86,7 @@ export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
     description: 'The newest first, those that are revoked or expired included; never their text.',
     params: OfAccount,
     query: shape({
-      page: withDefault(clamped(1, 1_000_000), 1),
-      per_page: withDefault(clamped(1, 100), 20),
+      ...pageFields,
     }),
     responses: { 200: pageOf(ApiKey) },
     async handler({ caller, params, query, reply }) {

@@ -17,10 +17,6 @@ let account: string;
 const DAY = 86_400_000;
 const database = () => identity.context.database;
 const inDays = (days: number): string => new Date(Date.now() + days * DAY).toISOString();
-/** Days from now, to the nearest. */
-const _daysUntil = (time: string): number => Math.round((Date.parse(time) - Date.now()) / DAY);
-const _holding = async (...actions: string[]): Promise<ServiceAccounts> =>
-  serviceAccountsOf(identity, tenant, await identity.people.caller(tenant, ...actions));
 const use = (key: string, path = '/api/user') => identity.http.get(path).set(bearerOf(key));
 
 beforeAll(async () => {

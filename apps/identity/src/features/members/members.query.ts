@@ -1,4 +1,5 @@
-import { clamped, type Out, oneOf, optional, shape, text, withDefault } from '@tessera/fields';
+import { type Out, oneOf, optional, shape, text, withDefault } from '@tessera/fields';
+import { pageFields } from '../../http.ts';
 import type { MemberQuery } from './member.ts';
 
 const SORTS = ['name', '-name', 'email', '-email', 'created_at', '-created_at'] as const;
@@ -6,8 +7,7 @@ type Sort = (typeof SORTS)[number];
 
 /** What a request may ask of a list of members. */
 export const MembersInQuery = shape({
-  page: withDefault(clamped(1, 1_000_000), 1),
-  per_page: withDefault(clamped(1, 100), 20),
+  ...pageFields,
   search: optional(text(200)),
   sort: withDefault(oneOf(...SORTS), 'name'),
 });

@@ -6,21 +6,11 @@ import {
   SmsAccount,
   SmsAccountInput,
 } from '@tessera/contracts';
-import {
-  clamped,
-  type Field,
-  list,
-  openShape,
-  partial,
-  type Shape,
-  shape,
-  uuid,
-  withDefault,
-} from '@tessera/fields';
+import { type Field, list, openShape, partial, type Shape, shape, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { activeTenant } from '../../access.ts';
 import type { Crm } from '../../crm/crm.ts';
-import { type Caller, done, PageMeta, page, route, success } from '../../http.ts';
+import { type Caller, done, PageMeta, page, pageFields, route, success } from '../../http.ts';
 
 interface Kind {
   readonly channel: Channel;
@@ -54,8 +44,7 @@ interface Place {
 }
 
 const ListQuery = shape({
-  page: withDefault(clamped(1, 1_000_000), 1),
-  per_page: withDefault(clamped(1, 100), 20),
+  ...pageFields,
 });
 
 const problems = {

@@ -1,6 +1,5 @@
 import {
   bool,
-  clamped,
   described,
   matching,
   named,
@@ -14,9 +13,9 @@ import {
   timeZone,
   uuid,
   verbatim,
-  withDefault,
 } from '@tessera/fields';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
+import { pageFields } from '../../http.ts';
 import type { ProfileChange, Security } from './profile.repository.ts';
 
 /** The languages that identity speaks. */
@@ -74,8 +73,7 @@ export const Activity = named(
 );
 
 export const ActivityQuery = shape({
-  page: withDefault(clamped(1, 1_000_000), 1),
-  per_page: withDefault(clamped(1, 100), 20),
+  ...pageFields,
 });
 
 /** The database holds the locale to what is offered: only this service writes it. */

@@ -1,6 +1,5 @@
 import {
   bool,
-  clamped,
   int,
   named,
   type Out,
@@ -15,7 +14,7 @@ import {
   withDefault,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { done, pageMeta, page as pageOf, route, success } from '../../http.ts';
+import { done, pageFields, pageMeta, page as pageOf, route, success } from '../../http.ts';
 import { KnownPolicies, Policies } from '../../known-policy.ts';
 import { originOf } from '../../origin.ts';
 import type { TenantRole } from './role.ts';
@@ -47,8 +46,7 @@ const InTenant = shape({ tenantId: uuid() });
 const OfRole = shape({ tenantId: uuid(), roleId: uuid() });
 
 const RolesQuery = shape({
-  page: withDefault(clamped(1, 1_000_000), 1),
-  per_page: withDefault(clamped(1, 100), 20),
+  ...pageFields,
   search: optional(text(200)),
   sort: withDefault(oneOf('name', '-name', 'created_at', '-created_at'), 'name'),
 });

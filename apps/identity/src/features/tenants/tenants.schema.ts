@@ -15,6 +15,7 @@ import {
   withDefault,
 } from '@tessera/fields';
 import { invalidField } from '@tessera/http-kit';
+import { pageFields } from '../../http.ts';
 import { planNames, services } from './scaling.ts';
 import { tenantStatuses } from './state-machine.ts';
 import type { SortColumn, TenantQuery, Tenant as TenantRecord } from './tenants.repository.ts';
@@ -131,8 +132,7 @@ const columns: Readonly<Record<string, SortColumn>> = {
 };
 
 export const ListQuery = shape({
-  page: withDefault(clamped(1, 1_000_000), 1),
-  per_page: withDefault(clamped(1, 100), 20),
+  ...pageFields,
   search: optional(text(200)),
   status: optional(oneOf(...tenantStatuses)),
   sort: withDefault(oneOf(...SORTS), 'name'),
