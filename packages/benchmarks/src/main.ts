@@ -27,7 +27,7 @@ const run = async (options: Options): Promise<readonly Result[]> => {
       console.error(`${name} ...`);
       try {
         const measured = await measure({ options, system, load });
-        console.error(table(measured));
+        if (!options.smoke) console.error(table(measured));
         results.push(...measured);
       } catch (error) {
         throw new Error(`The scenario "${name}" failed: ${(error as Error).message}`, {
@@ -55,7 +55,11 @@ const write = async (options: Options, results: readonly Result[]): Promise<void
 try {
   const options = readOptions(process.argv.slice(2));
   const results = await run(options);
-  console.log(`\n${table(results)}\n\n${machine()}`);
+  console.log(
+    options.smoke
+      ? 'Every scenario ran and was answered as it should be.'
+      : `\n${table(results)}\n\n${machine()}`,
+  );
   await write(options, results);
 } catch (error) {
   const isUsage = (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
