@@ -3,6 +3,9 @@ export default {
   testEnvironment: 'node',
   // Processes, brokers and databases take their time on a busy machine; nothing here measures speed.
   testTimeout: 60_000,
+  maxWorkers: '100%',
+  // Modules of ES stay in memory after their test: a worker that has grown is replaced by a new one.
+  workerIdleMemoryLimit: '1GB',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   // One embedded PostgreSQL a run, started when the first test asks for it.
   globalSetup: '<rootDir>/packages/local-stack/src/jest-setup.ts',
