@@ -216,7 +216,7 @@ describe('who has no good intentions', () => {
         await reads(page, 'The e-mail address or the password is wrong.');
       }
       await attempt();
-      await reads(page, /^That was too often\. Wait \d+ seconds?, then try again\.$/);
+      await reads(page, /^That was too often\. Wait \d+ (second|minute)s?, then try again\.$/);
       expect(await page.getByLabel('E-mail address').inputValue()).toBe(known.email);
       await attempt();
       await attempt();
