@@ -18,6 +18,7 @@ import {
 } from '@tessera/fields';
 import { type HttpError, routesFor } from '@tessera/http-kit';
 import type { Request } from 'express';
+import { lastPage } from './paging.ts';
 import type { Caller, Restriction } from './tokens/caller.ts';
 
 export type { Caller };
@@ -69,7 +70,7 @@ export const page = <F extends Field>(
 /** The `meta` of one page; the last page of nothing is the first. */
 export const pageMeta = (page: number, perPage: number, total: number): PageMeta => ({
   current_page: page,
-  last_page: Math.max(1, Math.ceil(total / perPage)),
+  last_page: lastPage(total, perPage),
   per_page: perPage,
   total,
 });

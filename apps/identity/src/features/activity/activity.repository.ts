@@ -1,6 +1,7 @@
 import { inBatches } from '@tessera/database-kit';
 import type { Pool } from 'pg';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { pageWithin } from '../../paging.ts';
 
 /** Which entries are asked for; what is undefined narrows nothing. */
 export interface ActivityFilter {
@@ -86,7 +87,7 @@ export class ActivityRepository {
     const [{ total } = { total: 0 }] = await this.#read<{ total: number }>(Prisma.sql`
       SELECT count(*)::int AS total FROM identity.activity_entries e WHERE ${conditionsOf(asked)}`);
     const { perPage, order } = asked;
-    const page = Math.min(asked.page, Math.max(1, Math.ceil(total / perPage)));
+    const page = pageWithin(asked, total);
     const part = Prisma.sql`${inOrder(order)} LIMIT ${perPage} OFFSET ${(page - 1) * perPage}`;
     return { entries: await this.#read<Entry>(entries(asked, part)), page, total };
   }

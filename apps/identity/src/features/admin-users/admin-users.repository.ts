@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { readPage } from '../../paging.ts';
 import { lockUser } from '../../users.ts';
 import { type AdminUser, wholeUser } from './admin-user.ts';
 
@@ -62,24 +63,25 @@ export class AdminUsersRepository {
   }
 
   /** One page, and the number of it: a page beyond the last one is the last one. */
-  list(query: UserQuery): Promise<{ users: AdminUser[]; page: number; total: number }> {
-    const { perPage } = query;
+  async list(query: UserQuery): Promise<{ users: AdminUser[]; page: number; total: number }> {
     const where = conditionsOf(query);
-    return this.#database.$transaction(
-      async (tx) => {
+    const { rows, ...at } = await readPage(this.#database, query, {
+      async count(tx) {
         const [{ total } = { total: 0 }] = await tx.$queryRaw<{ total: number }[]>`
           SELECT count(*)::int AS total FROM identity.users u WHERE ${where}`;
-        const page = Math.min(query.page, Math.max(1, Math.ceil(total / perPage)));
+        return total;
+      },
+      async rows(tx, { skip, take }) {
         const found = await tx.$queryRaw<{ id: string }[]>`
           SELECT u.id FROM identity.users u WHERE ${where} ORDER BY ${orderOf(query.sort)}
-          LIMIT ${perPage} OFFSET ${(page - 1) * perPage}`;
+          LIMIT ${take} OFFSET ${skip}`;
         const ids = found.map(({ id }) => id);
-        const rows = await tx.user.findMany({ where: { id: { in: ids } }, include: wholeUser });
-        const byId = new Map(rows.map((user) => [user.id, user]));
-        return { users: ids.flatMap((id) => byId.get(id) ?? []), page, total };
+        const users = await tx.user.findMany({ where: { id: { in: ids } }, include: wholeUser });
+        const byId = new Map(users.map((user) => [user.id, user]));
+        return ids.flatMap((id) => byId.get(id) ?? []);
       },
-      { isolationLevel: 'RepeatableRead' },
-    );
+    });
+    return { users: rows, ...at };
   }
 
   find(id: string): Promise<AdminUser | null> {

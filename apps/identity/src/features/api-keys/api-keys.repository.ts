@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Transaction } from '../../database.ts';
 import type { Token } from '../../generated/prisma/client.ts';
+import { type PageAsked, readPage } from '../../paging.ts';
 import { FIRST_PARTY } from '../../tokens/access-token.ts';
 import type { SignToken } from '../../tokens/issue.ts';
 import type { OfAccount } from '../service-accounts/service-accounts.service.ts';
@@ -50,23 +51,16 @@ export class ApiKeysRepository {
   }
 
   /** One page, the newest first, and the number of it: a page beyond the last one is the last one. */
-  list(
+  async list(
     account: OfAccount,
-    asked: { readonly page: number; readonly perPage: number },
+    asked: PageAsked,
   ): Promise<{ keys: ApiKey[]; page: number; total: number }> {
-    const { perPage } = asked;
     const where = rowsOf(account);
-    return this.#database.$transaction(
-      async (tx) => {
-        const total = await tx.token.count({ where });
-        const page = Math.min(asked.page, Math.max(1, Math.ceil(total / perPage)));
-        const skip = (page - 1) * perPage;
-        const orderBy = { id: 'desc' } as const;
-        const rows = await tx.token.findMany({ where, orderBy, skip, take: perPage });
-        return { keys: rows.map(keyOf), page, total };
-      },
-      { isolationLevel: 'RepeatableRead' },
-    );
+    const { rows, ...at } = await readPage(this.#database, asked, {
+      count: (tx) => tx.token.count({ where }),
+      rows: (tx, part) => tx.token.findMany({ where, orderBy: { id: 'desc' }, ...part }),
+    });
+    return { keys: rows.map(keyOf), ...at };
   }
 
   async find(tx: Transaction, ofKey: OfKey): Promise<ApiKey | null> {

@@ -2,6 +2,7 @@ import { notFound } from '@tessera/http-kit';
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { bumpPolicyVersion } from '../../outbox/outbox.ts';
+import { readPage } from '../../paging.ts';
 import { literally } from '../../search.ts';
 import { type Member, type MemberQuery, memberOf, whole } from './member.ts';
 import { MembersInTransaction, MembersToRead } from './members.transaction.ts';
@@ -42,26 +43,17 @@ export class MembersRepository {
     tenantId: string,
     query: MemberQuery,
   ): Promise<{ members: Member[]; page: number; total: number }> {
-    const { perPage, sort, search, isServiceAccount } = query;
+    const { sort, search, isServiceAccount } = query;
     const where = {
       ...{ tenantId, ...matching(search) },
       ...(isServiceAccount && { user: { isServiceAccount } }),
     };
-    return this.#database.$transaction(
-      async (tx) => {
-        const total = await tx.membership.count({ where });
-        const page = Math.min(query.page, Math.max(1, Math.ceil(total / perPage)));
-        const rows = await tx.membership.findMany({
-          where,
-          include: whole,
-          orderBy: [...orderOf(sort), { userId: sort.order }],
-          skip: (page - 1) * perPage,
-          take: perPage,
-        });
-        return { members: rows.map(memberOf), page, total };
-      },
-      { isolationLevel: 'RepeatableRead' },
-    );
+    const orderBy = [...orderOf(sort), { userId: sort.order }];
+    const { rows, ...at } = await readPage(this.#database, query, {
+      count: (tx) => tx.membership.count({ where }),
+      rows: (tx, part) => tx.membership.findMany({ where, include: whole, orderBy, ...part }),
+    });
+    return { members: rows.map(memberOf), ...at };
   }
 
   async find(tenantId: string, userId: string): Promise<Member | null> {

@@ -1,6 +1,7 @@
 import type { Policy } from '@tessera/scope-matcher';
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
+import { readPage } from '../../paging.ts';
 import { literally } from '../../search.ts';
 import { policiesOf } from '../members/member.ts';
 import { type TenantRole, tenantRoleOf, wholeRole } from './role.ts';
@@ -39,27 +40,19 @@ export class RolesRepository {
   }
 
   /** One page, and the number of it: a page beyond the last one is the last one. */
-  list(
+  async list(
     tenantId: string,
-    { perPage, search, sort, ...query }: RoleQuery,
+    { search, sort, ...asked }: RoleQuery,
   ): Promise<{ roles: TenantRole[]; page: number; total: number }> {
     const where = { ...inTenant(tenantId), ...(search && { name: literally(search) }) };
     const { order } = sort;
-    return this.#database.$transaction(
-      async (tx) => {
-        const total = await tx.role.count({ where });
-        const page = Math.min(query.page, Math.max(1, Math.ceil(total / perPage)));
-        const rows = await tx.role.findMany({
-          where,
-          include: wholeRole(tenantId),
-          orderBy: [sort.by === 'name' ? { name: order } : { createdAt: order }, { id: order }],
-          skip: (page - 1) * perPage,
-          take: perPage,
-        });
-        return { roles: rows.map(tenantRoleOf), page, total };
-      },
-      { isolationLevel: 'RepeatableRead' },
-    );
+    const orderBy = [sort.by === 'name' ? { name: order } : { createdAt: order }, { id: order }];
+    const include = wholeRole(tenantId);
+    const { rows, ...at } = await readPage(this.#database, asked, {
+      count: (tx) => tx.role.count({ where }),
+      rows: (tx, part) => tx.role.findMany({ where, include, orderBy, ...part }),
+    });
+    return { roles: rows.map(tenantRoleOf), ...at };
   }
 
   find(tenantId: string, id: string): Promise<TenantRole | null> {

@@ -5,6 +5,7 @@ import type { Database, Transaction } from '../../database.ts';
 import { Prisma, type Tenant as Row } from '../../generated/prisma/client.ts';
 import { registerTenantClient } from '../../oauth/user/registration.ts';
 import { enqueue } from '../../outbox/outbox.ts';
+import { readPage } from '../../paging.ts';
 import { planScaling, type Scaling, type Service } from './scaling.ts';
 import { type TenantStatus, underWay } from './state-machine.ts';
 
@@ -144,21 +145,13 @@ export class TenantsRepository {
   /** One page, and the number of it: a page beyond the last one is the last one. */
   async list(query: TenantQuery): Promise<{ tenants: Tenant[]; page: number; total: number }> {
     const where = matching(query);
-    const { perPage, sort } = query;
-    return this.#database.$transaction(
-      async (tx) => {
-        const total = await tx.tenant.count({ where });
-        const page = Math.min(query.page, Math.max(1, Math.ceil(total / perPage)));
-        const rows = await tx.tenant.findMany({
-          where,
-          orderBy: [{ [sort.by]: sort.order }, { id: sort.order }],
-          skip: (page - 1) * perPage,
-          take: perPage,
-        });
-        return { tenants: rows.map(tenantOf), page, total };
-      },
-      { isolationLevel: 'RepeatableRead' },
-    );
+    const { by, order } = query.sort;
+    const orderBy = [{ [by]: order }, { id: order }];
+    const { rows, ...at } = await readPage(this.#database, query, {
+      count: (tx) => tx.tenant.count({ where }),
+      rows: (tx, part) => tx.tenant.findMany({ where, orderBy, ...part }),
+    });
+    return { tenants: rows.map(tenantOf), ...at };
   }
 
   /** 404 where there is none. */
