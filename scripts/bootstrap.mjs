@@ -34,6 +34,16 @@ const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), '
 /** Runs the pinned pnpm, whatever is installed on the machine. */
 export const pnpm = (...args) => run('npx', ['--yes', packageManager, ...args]);
 
+/** Runs jest with these arguments, and those of this process after them. */
+export const jest = (...args) =>
+  run(process.execPath, [
+    '--experimental-vm-modules',
+    '--no-warnings',
+    'node_modules/jest/bin/jest.js',
+    ...args,
+    ...process.argv.slice(2),
+  ]);
+
 const filesBelow = (directory, matches) =>
   readdirSync(join(root, directory), { withFileTypes: true }).flatMap((entry) => {
     const path = join(directory, entry.name);

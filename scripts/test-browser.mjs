@@ -1,7 +1,7 @@
 // `pnpm test:browser`: the pages for people in Chromium. Needs that beside Node. Further arguments go to
 // jest. Screenshots of every page are in `.data/screenshots` afterwards.
 import { existsSync } from 'node:fs';
-import { bootstrap, run } from './bootstrap.mjs';
+import { bootstrap, jest } from './bootstrap.mjs';
 
 const chromium = process.env.CHROMIUM_PATH || '/usr/bin/chromium';
 if (!existsSync(chromium)) {
@@ -12,10 +12,4 @@ if (!existsSync(chromium)) {
 }
 
 bootstrap();
-run(process.execPath, [
-  '--experimental-vm-modules',
-  '--no-warnings',
-  'node_modules/jest/bin/jest.js',
-  '--config=infra/browser/jest.config.mjs',
-  ...process.argv.slice(2),
-]);
+jest('--config=infra/browser/jest.config.mjs');

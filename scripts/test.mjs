@@ -1,5 +1,5 @@
 // `npm test`: everything that needs Node alone. Further arguments go to jest.
-import { bootstrap, run } from './bootstrap.mjs';
+import { bootstrap, jest } from './bootstrap.mjs';
 
 const leftOut = {
   'pnpm test:kafka': 'the events on Apache Kafka (Java, Maven)',
@@ -10,9 +10,4 @@ const leftOut = {
 bootstrap();
 console.log('Left out here, because it needs more than Node:');
 for (const [command, what] of Object.entries(leftOut)) console.log(`  ${command}: ${what}`);
-run(process.execPath, [
-  '--experimental-vm-modules',
-  '--no-warnings',
-  'node_modules/jest/bin/jest.js',
-  ...process.argv.slice(2),
-]);
+jest();

@@ -16,8 +16,6 @@ export default {
   rootDir: '../..',
   testRegex: suites,
   testTimeout: 120_000,
-  // Most of the time is spent waiting: for brokers that start, and until clients notice that one died.
-  maxWorkers: '100%',
   resolver: '<rootDir>/infra/kafka/resolver.cjs',
   reporters: ['default', ['<rootDir>/infra/kafka/reporter.mjs', { suites }]],
 };
