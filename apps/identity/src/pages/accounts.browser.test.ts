@@ -1,9 +1,11 @@
+import { until } from '@tessera/local-stack';
 import type { Page } from 'playwright-core';
 import type { User } from '../generated/prisma/client.ts';
 import { openBrowser, type TestBrowser } from '../testing/browser.ts';
 import {
   fill,
   giveCredentials,
+  hasFocus,
   press,
   reads,
   sees,
@@ -192,10 +194,7 @@ describe('a session', () => {
     await page.mouse.move(30, 30);
     await page.clock.fastForward('09:30');
     await dialog.waitFor();
-    await page
-      .getByRole('button', { name: 'Stay signed in' })
-      .and(page.locator(':focus'))
-      .waitFor();
+    await hasFocus(page, page.getByRole('button', { name: 'Stay signed in' }));
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'hidden' });
     await page.clock.fastForward('09:30');
@@ -210,18 +209,22 @@ describe('a session', () => {
   });
 
   test('stays while something happens in another tab, and all tabs end together', async () => {
-    await page.clock.install();
+    const { clock } = page.context();
+    await clock.install();
     await signIn();
     const other = await page.context().newPage();
-    await other.clock.install();
     await other.goto(`${site.url}/signed-in`);
-    await other.clock.fastForward('09:00');
+    await clock.fastForward('08:00');
+    const signOfLife = () => page.evaluate('localStorage.getItem("last-sign-of-life")');
+    const before = await signOfLife();
     await other.mouse.move(30, 30);
-    await page.clock.fastForward('09:30');
+    // Tabs may be processes of their own: what one of them stores reaches the others a while later.
+    await until(async () => (await signOfLife()) !== before);
+    await clock.fastForward('08:00');
     expect(await page.getByRole('alertdialog').isVisible()).toBe(false);
-    for (const tab of [page, other]) {
-      await tab.clock.fastForward('11:00');
-      await tab.waitForURL(`${site.url}/signed-out?reason=idle`);
-    }
+    await page.reload();
+    await sees(page, 'You are signed in');
+    await clock.fastForward('11:00');
+    for (const tab of [page, other]) await tab.waitForURL(`${site.url}/signed-out?reason=idle`);
   });
 });

@@ -1,7 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { barriersOf, openBrowser, type TestBrowser } from '../testing/browser.ts';
-import { fill, giveCredentials, press, startSite, type TestSite } from '../testing/pages.ts';
+import {
+  fill,
+  giveCredentials,
+  press,
+  pressOn,
+  startSite,
+  type TestSite,
+} from '../testing/pages.ts';
 import { type RelyingParty, startRelyingParty } from '../testing/relying-party.ts';
 
 const directory = new URL('../../../../.data/screenshots/', import.meta.url);
@@ -28,6 +35,7 @@ afterEach(() => expect(browser.complaints()).toEqual([]));
 
 /** Shows a page in every way that it can be seen, and looks for what keeps somebody out. */
 const look = async (page: Page, name: string): Promise<void> => {
+  await page.waitForLoadState();
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     for (const [size, viewport] of Object.entries(sizes)) {
@@ -56,7 +64,6 @@ const enter = async (page: Page) => {
   const user = await newUser();
   await open('/sign-in')(page);
   await giveCredentials(page, user);
-  await page.waitForLoadState();
   return user;
 };
 
@@ -159,7 +166,7 @@ describe('in the language of the reader', () => {
     expect(await page.locator('html').getAttribute('lang')).toBe(locale);
     await look(page, `sign-in-${locale}`);
     await page.locator('#email').fill('ada');
-    await page.locator('main button').click();
+    await pressOn(page, page.locator('main button'));
     await look(page, `sign-in-incomplete-${locale}`);
     await open('/register')(page);
     await look(page, `register-${locale}`);
@@ -181,9 +188,11 @@ describe('what looks for faults', () => {
   test('hears of a policy that is broken', async () => {
     const page = await browser.newPerson();
     await open('/sign-in')(page);
+    const told = page.waitForEvent('console');
     await page.evaluate(
       'document.head.append(Object.assign(document.createElement("script"), { text: "1" }))',
     );
+    await told;
     expect(browser.complaints()).toEqual([expect.stringContaining('Content Security Policy')]);
     await page.context().close();
   });

@@ -5,6 +5,7 @@ import {
   fill,
   giveCode,
   giveCredentials,
+  hasFocus,
   press,
   reads,
   sees,
@@ -58,7 +59,7 @@ describe('the code flow of openid-client as a public client', () => {
     await ledger.begin(page, { login_hint: user.email ?? '', ui_locales: 'de' });
     await sees(page, 'Anmelden');
     expect(await page.getByLabel('E-Mail-Adresse').inputValue()).toBe(user.email);
-    await page.getByLabel('Passwort').and(page.locator(':focus')).waitFor();
+    await hasFocus(page, page.getByLabel('Passwort'));
   });
 
   test('with a second factor: a code, and on a trusted device none the next time', async () => {
@@ -153,13 +154,14 @@ describe('the code flow of openid-client as a public client', () => {
 
   test('with the keyboard alone', async () => {
     await ledger.begin(page);
+    await hasFocus(page, page.getByLabel('E-mail address'));
     await page.keyboard.type(user.email ?? '');
     await page.keyboard.press('Tab');
     await page.keyboard.type('wrong');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
     // The address is still there, so that the password has the focus.
-    await page.getByLabel('Password').and(page.locator(':focus')).waitFor();
+    await hasFocus(page, page.getByLabel('Password'));
     await page.keyboard.type('Correct-horse-7-battery');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
@@ -204,22 +206,16 @@ describe('who has no good intentions', () => {
     const strict = await startSite({ RATE_LIMIT_LOGIN_FAILURES: '5', RATE_LIMIT_LOGIN: '7' });
     try {
       const known = await strict.identity.people.user();
-      // The pages look alike: the next attempt begins on the answer to the one before.
-      const attempt = async (password?: string): Promise<void> => {
-        const answered = page.waitForEvent('domcontentloaded');
-        await giveCredentials(page, known, password);
-        await answered;
-      };
       await page.goto(`${strict.url}/sign-in`);
       for (let i = 0; i < 5; i += 1) {
-        await attempt('wrong');
+        await giveCredentials(page, known, 'wrong');
         await reads(page, 'The e-mail address or the password is wrong.');
       }
-      await attempt();
+      await giveCredentials(page, known);
       await reads(page, /^That was too often\. Wait \d+ (second|minute)s?, then try again\.$/);
       expect(await page.getByLabel('E-mail address').inputValue()).toBe(known.email);
-      await attempt();
-      await attempt();
+      await giveCredentials(page, known);
+      await giveCredentials(page, known);
       await sees(page, 'Too many requests');
     } finally {
       await strict.stop();

@@ -1,5 +1,5 @@
 import { freePort } from '@tessera/local-stack';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { CodeFlow } from './code-flow.ts';
 import { startIdentity, type TestIdentity } from './identity.ts';
 import { type Mailbox, openMailbox } from './mailbox.ts';
@@ -42,12 +42,19 @@ export const fill = async (page: Page, values: Readonly<Record<string, string>>)
   }
 };
 
-/** Sends the form of a button, and waits until the page that follows is there. */
-export const press = async (page: Page, name: string): Promise<void> => {
-  const followed = page.waitForEvent('framenavigated');
-  await page.getByRole('button', { name, exact: true }).click();
+/** Sends the form of a button, and waits until the page that follows is there as a whole. */
+export const pressOn = async (page: Page, button: Locator): Promise<void> => {
+  const followed = page.waitForEvent('domcontentloaded');
+  await button.click();
   await followed;
 };
+
+export const press = (page: Page, name: string): Promise<void> =>
+  pressOn(page, page.getByRole('button', { name, exact: true }));
+
+/** Waits until what is typed goes there: a browser moves the focus a while after the page is there. */
+export const hasFocus = (page: Page, target: Locator): Promise<void> =>
+  target.and(page.locator(':focus')).waitFor();
 
 /** Address and password, on the sign-in page. */
 export const giveCredentials = async (
