@@ -5,7 +5,7 @@ import { digest, newSecret } from '../secrets.ts';
 import type { TestIdentity } from './identity.ts';
 import { PASSWORD } from './population.ts';
 
-type Fields = Readonly<Record<string, string | undefined>>;
+export type Fields = Readonly<Record<string, string | undefined>>;
 
 export interface TestClient {
   readonly clientId: string;

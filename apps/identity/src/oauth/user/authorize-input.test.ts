@@ -1,25 +1,9 @@
-import { CodeFlow, oauthRefusal, pkce, type TestClient } from '../../testing/code-flow.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { startAuthorization } from '../../testing/authorization.ts';
+import { type Fields, oauthRefusal } from '../../testing/code-flow.ts';
 
-let identity: TestIdentity;
-let flow: CodeFlow;
-let client: TestClient;
-let cookie: string;
-beforeAll(async () => {
-  identity = await startIdentity();
-  flow = new CodeFlow(identity);
-  client = await flow.client();
-  cookie = await flow.signIn(await identity.people.user());
-});
+const { identity, flow, client, cookie, challenge, ask, askAnonymously } =
+  await startAuthorization();
 afterAll(() => identity.stop());
-
-type Fields = Record<string, string | undefined>;
-
-const { challenge } = pkce();
-const ask = (changes: Fields = {}, as = client) =>
-  flow.authorize(flow.query(as, challenge, changes), cookie);
-const askAnonymously = (changes: Fields = {}) =>
-  flow.authorize(flow.query(client, challenge, changes));
 
 describe('whatever is sent', () => {
   test.each<Fields>([

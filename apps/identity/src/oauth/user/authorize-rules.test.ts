@@ -1,28 +1,8 @@
-import type { User } from '../../generated/prisma/client.ts';
-import { CodeFlow, expectDirect, pkce, type TestClient } from '../../testing/code-flow.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { startAuthorization } from '../../testing/authorization.ts';
+import { expectDirect, type Fields } from '../../testing/code-flow.ts';
 
-let identity: TestIdentity;
-let flow: CodeFlow;
-let client: TestClient;
-let user: User;
-let cookie: string;
-beforeAll(async () => {
-  identity = await startIdentity();
-  flow = new CodeFlow(identity);
-  client = await flow.client();
-  user = await identity.people.user({ tenant: await identity.people.tenant() });
-  cookie = await flow.signIn(user);
-});
+const { identity, flow, client, ask, askAnonymously } = await startAuthorization();
 afterAll(() => identity.stop());
-
-type Fields = Record<string, string | undefined>;
-
-const { challenge } = pkce();
-const ask = (changes: Fields = {}, as = client) =>
-  flow.authorize(flow.query(as, challenge, changes), cookie);
-const askAnonymously = (changes: Fields = {}) =>
-  flow.authorize(flow.query(client, challenge, changes));
 
 describe('PKCE is required of every client', () => {
   test.each<[string, Fields]>([

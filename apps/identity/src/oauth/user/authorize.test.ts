@@ -1,29 +1,11 @@
-import type { User } from '../../generated/prisma/client.ts';
-import { CodeFlow, pageOf, pkce, type TestClient } from '../../testing/code-flow.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { startAuthorization } from '../../testing/authorization.ts';
+import { CodeFlow, pageOf, type TestClient } from '../../testing/code-flow.ts';
+import { startIdentity } from '../../testing/identity.ts';
 import { issue } from '../../testing/tokens.ts';
 
-let identity: TestIdentity;
-let flow: CodeFlow;
-let client: TestClient;
-let user: User;
-let cookie: string;
-beforeAll(async () => {
-  identity = await startIdentity();
-  flow = new CodeFlow(identity);
-  client = await flow.client();
-  user = await identity.people.user({ tenant: await identity.people.tenant() });
-  cookie = await flow.signIn(user);
-});
+const { identity, flow, client, user, cookie, challenge, ask, askAnonymously } =
+  await startAuthorization();
 afterAll(() => identity.stop());
-
-type Fields = Record<string, string | undefined>;
-
-const { challenge } = pkce();
-const ask = (changes: Fields = {}, as = client) =>
-  flow.authorize(flow.query(as, challenge, changes), cookie);
-const askAnonymously = (changes: Fields = {}) =>
-  flow.authorize(flow.query(client, challenge, changes));
 
 describe('without a session', () => {
   test('the service answers 302 to the login page, which can send the browser back', async () => {

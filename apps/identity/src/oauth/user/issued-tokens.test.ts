@@ -1,21 +1,9 @@
 import jwt from 'jsonwebtoken';
-import type { User } from '../../generated/prisma/client.ts';
-import { CodeFlow, oauthRefusal, type TestClient } from '../../testing/code-flow.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { startAuthorization } from '../../testing/authorization.ts';
+import { oauthRefusal } from '../../testing/code-flow.ts';
 import { claimsOf, expectRefused, present } from '../../testing/tokens.ts';
 
-let identity: TestIdentity;
-let flow: CodeFlow;
-let client: TestClient;
-let user: User;
-let cookie: string;
-beforeAll(async () => {
-  identity = await startIdentity();
-  flow = new CodeFlow(identity);
-  client = await flow.client();
-  user = await identity.people.user({ tenant: await identity.people.tenant() });
-  cookie = await flow.signIn(user);
-});
+const { identity, flow, client, user, cookie } = await startAuthorization();
 afterAll(() => identity.stop());
 
 const anything = expect.stringMatching(/\S/);

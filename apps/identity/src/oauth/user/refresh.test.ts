@@ -1,29 +1,8 @@
-import { CodeFlow, oauthRefusal, type TestClient } from '../../testing/code-flow.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { startAuthorization } from '../../testing/authorization.ts';
 import { claimsOf, expectRefused, present } from '../../testing/tokens.ts';
 
-let identity: TestIdentity;
-let flow: CodeFlow;
-let client: TestClient;
-beforeAll(async () => {
-  identity = await startIdentity();
-  flow = new CodeFlow(identity);
-  client = await flow.client();
-});
+const { identity, flow, client, someone, expectDead } = await startAuthorization();
 afterAll(() => identity.stop());
-
-/** Someone who has signed in, and tokens of a client of theirs. */
-const someone = async (as = client) => {
-  const tenant = await identity.people.tenant();
-  const user = await identity.people.user({ tenant });
-  const cookie = await flow.signIn(user);
-  return { user, tenant, cookie, tokens: await flow.tokens(as, cookie, { scope: 'openid' }) };
-};
-
-const expectDead = async (refreshToken: string, as = client): Promise<void> => {
-  const { status, body } = await flow.refresh(as, refreshToken);
-  expect([status, body]).toEqual([400, oauthRefusal('invalid_grant')]);
-};
 
 const anything = expect.stringMatching(/\S/);
 

@@ -1,33 +1,12 @@
 import { until } from '@tessera/local-stack';
 import type { User } from '../../generated/prisma/client.ts';
-import { CodeFlow, oauthRefusal, type TestClient } from '../../testing/code-flow.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { startAuthorization } from '../../testing/authorization.ts';
 import { somebodyWaits } from '../../testing/locks.ts';
 import { expectRefused, present } from '../../testing/tokens.ts';
 import { lockUser } from '../../users.ts';
 
-let identity: TestIdentity;
-let flow: CodeFlow;
-let client: TestClient;
-beforeAll(async () => {
-  identity = await startIdentity();
-  flow = new CodeFlow(identity);
-  client = await flow.client();
-});
+const { identity, flow, client, someone, expectDead } = await startAuthorization();
 afterAll(() => identity.stop());
-
-/** Someone who has signed in, and tokens of a client of theirs. */
-const someone = async (as = client) => {
-  const tenant = await identity.people.tenant();
-  const user = await identity.people.user({ tenant });
-  const cookie = await flow.signIn(user);
-  return { user, tenant, cookie, tokens: await flow.tokens(as, cookie, { scope: 'openid' }) };
-};
-
-const expectDead = async (refreshToken: string, as = client): Promise<void> => {
-  const { status, body } = await flow.refresh(as, refreshToken);
-  expect([status, body]).toEqual([400, oauthRefusal('invalid_grant')]);
-};
 
 const told = async (user: User) => ({
   actions: await identity.context.database.activityEntry.count({
@@ -130,24 +109,20 @@ describe('a refresh token that was replaced', () => {
 
 describe('with REFRESH_REUSE_GRACE_SECONDS', () => {
   test('two tabs may race; later it is a reuse as ever', async () => {
-    const own = await startIdentity({ REFRESH_REUSE_GRACE_SECONDS: '60' });
-    const ownFlow = new CodeFlow(own);
-    const panel = await ownFlow.client();
-    const cookie = await ownFlow.signIn(await own.people.user());
-    const tokens = await ownFlow.tokens(panel, cookie);
-    const answers = await Promise.all(
-      [1, 2, 3].map(() => ownFlow.refresh(panel, tokens.refresh_token)),
-    );
+    const own = await startAuthorization({ REFRESH_REUSE_GRACE_SECONDS: '60' });
+    const { refresh_token } = await own.flow.tokens(own.client, own.cookie);
+    const refresh = () => own.flow.refresh(own.client, refresh_token);
+    const answers = await Promise.all([refresh(), refresh(), refresh()]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     for (const { body } of answers) {
-      expect((await present(own.http, body.access_token)).status).toBe(200);
+      expect((await present(own.identity.http, body.access_token)).status).toBe(200);
     }
-    await own.context.database.$executeRaw`
+    await own.identity.context.database.$executeRaw`
       UPDATE identity.oauth_artifacts
       SET payload = payload || jsonb_build_object('consumed', extract(epoch FROM now()) - 61)
       WHERE payload ? 'consumed' AND model = 'RefreshToken'`;
-    expect((await ownFlow.refresh(panel, tokens.refresh_token)).status).toBe(400);
-    await expectRefused(own.http, answers[0]?.body.access_token);
-    await own.stop();
+    await own.expectDead(refresh_token);
+    await expectRefused(own.identity.http, answers[0]?.body.access_token);
+    await own.identity.stop();
   });
 });

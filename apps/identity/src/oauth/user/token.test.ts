@@ -1,23 +1,15 @@
-import type { User } from '../../generated/prisma/client.ts';
-import { CodeFlow, oauthRefusal, type TestClient } from '../../testing/code-flow.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { startAuthorization } from '../../testing/authorization.ts';
+import { oauthRefusal } from '../../testing/code-flow.ts';
 import { claimsOf, expectRefused, present } from '../../testing/tokens.ts';
 
 const ORIGIN = 'https://panel.test';
 
-let identity: TestIdentity;
-let flow: CodeFlow;
-let client: TestClient;
-let mobile: TestClient;
-let user: User;
-let cookie: string;
-beforeAll(async () => {
-  identity = await startIdentity({ CORS_ORIGINS: ORIGIN });
-  flow = new CodeFlow(identity);
-  client = await flow.client();
-  mobile = await flow.client({ isPublic: true, redirectUris: ['test.tessera.mobile:/callback'] });
-  user = await identity.people.user({ tenant: await identity.people.tenant() });
-  cookie = await flow.signIn(user);
+const { identity, flow, client, user, cookie } = await startAuthorization({
+  CORS_ORIGINS: ORIGIN,
+});
+const mobile = await flow.client({
+  isPublic: true,
+  redirectUris: ['test.tessera.mobile:/callback'],
 });
 afterAll(() => identity.stop());
 
