@@ -40,7 +40,7 @@ const pageOfFew = async <R>(db: Db, listing: Narrowed): Promise<Listed<R> | unde
     ), page AS (
       SELECT id FROM hits WHERE (SELECT total FROM counted) <= ${COUNTED}
       ${ordered(listing)} LIMIT ${perPage} OFFSET (
-        SELECT least(${offsetOf(page, perPage)}, greatest(total - 1, 0) / ${perPage} * ${perPage})
+        SELECT least(${offsetOf(page, perPage)}::bigint, greatest(total - 1, 0) / ${perPage} * ${perPage})
         FROM counted
       )
     )

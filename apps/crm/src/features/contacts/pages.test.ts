@@ -58,11 +58,18 @@ describe('Pages', () => {
 
   test('beyond the end are the last page', async () => {
     const caller = await crowd(pool, 120);
-    for (const query of [{}, { tag: 'even' }, { search: 'ada' }, { page: 900_000_000 }]) {
-      const listed = await contacts.list(caller, { page: 7, per_page: 50, ...query });
-      const total = 'tag' in query ? 60 : 120;
-      expect(listed).toMatchObject({ page: Math.ceil(total / 50), total, more: false });
-      expect(listed.rows).toHaveLength(total % 50);
+    for (const query of [
+      {},
+      { tag: 'even' },
+      { search: 'ada' },
+      { tag: 'even', exact_total: true },
+    ]) {
+      for (const page of [7, 900_000_000]) {
+        const listed = await contacts.list(caller, { page, per_page: 50, ...query });
+        const total = 'tag' in query ? 60 : 120;
+        expect(listed).toMatchObject({ page: Math.ceil(total / 50), total, more: false });
+        expect(listed.rows).toHaveLength(total % 50);
+      }
     }
   });
 
