@@ -38,6 +38,19 @@ describe('readTexts', () => {
     }
   });
 
+  test.each(['1.5', '1e3', 'two', ''])(
+    'what is asked for in the place of %j is an integer',
+    (page) => {
+      for (const field of [int(1, 9), clamped(1, 9)]) {
+        const Page = shape({ page: field });
+        expect(validate(Page, readTexts(Page, { page }))).toEqual({
+          ok: false,
+          errors: { page: ['page must be an integer'] },
+        });
+      }
+    },
+  );
+
   test('what is no field of the shape is left to be refused', () => {
     expect(readTexts(Query, { constructor: '1' })).toEqual({ constructor: '1' });
   });

@@ -77,7 +77,9 @@ describe('validate', () => {
     expect(errorsOf(shape({ tags: list(text(5)) }), { tags: ['a', 1] })).toMatchObject({
       errors: { 'tags.1': ['tags.1 must be a string'] },
     });
-    expect(errorsOf(int(0, 9), 'x')).toMatchObject({ errors: { body: ['body must be a number'] } });
+    expect(errorsOf(int(0, 9), 'x')).toMatchObject({
+      errors: { body: ['body must be an integer'] },
+    });
   });
 
   test('of giant input it names the first fault, and takes no time over the others', () => {

@@ -115,15 +115,18 @@ export const uuid = (): Field<string, false> =>
     { type: 'string', format: 'uuid' },
   );
 
+/** A text in its place is told what the field takes, too: "1.5" is a number. */
+const integer = (): Joi.NumberSchema =>
+  Joi.number().integer().messages({ 'number.base': '{{#label}} must be an integer' });
+
 /** A whole number within bounds, both included. */
 export const int = (min: number, max: number): Field<number, false> =>
-  field(Joi.number().integer().min(min).max(max), { type: 'integer', minimum: min, maximum: max });
+  field(integer().min(min).max(max), { type: 'integer', minimum: min, maximum: max });
 
 /** A whole number that is moved to the nearest bound when it lies outside. */
 export const clamped = (min: number, max: number): Field<number, false> =>
   field(
-    Joi.number()
-      .integer()
+    integer()
       .unsafe()
       .custom((value: number) => Math.min(Math.max(value, min), max)),
     { type: 'integer', description: `Moved into ${min} to ${max} when outside.` },

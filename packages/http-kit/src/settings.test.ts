@@ -38,7 +38,7 @@ test('names every variable that does not fit, and repeats no value', () => {
   expect(read).toThrow(
     [
       'The configuration does not fit:',
-      '- PORT must be a number',
+      '- PORT must be an integer',
       '- ORIGINS.1 must be an origin',
       '- SECRET length must be less than or equal to 10 characters long',
       '- DATABASE_URL is required',

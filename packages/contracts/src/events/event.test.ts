@@ -169,7 +169,7 @@ describe('parseEvent', () => {
     [changed({ data: undefined }), 'data is required'],
     [
       changed({ data: { tenant_id: 'secret', version: '3' } }),
-      'data.tenant_id must be a UUID; data.version must be a number; data.user_ids is required',
+      'data.tenant_id must be a UUID; data.version must be an integer; data.user_ids is required',
     ],
     [changed({ subject: USER }), 'subject is not whom the data names'],
   ])('refuses %s, and the reason names the place and repeats no value', (text, reason) => {
