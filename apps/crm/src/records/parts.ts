@@ -1,4 +1,5 @@
-import { HttpError, invalidField, notFound } from '@tessera/http-kit';
+import type { FieldErrors } from '@tessera/fields';
+import { HttpError, notFound, validationFailed } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../http.ts';
 import type { Versioned } from './records.ts';
@@ -7,19 +8,22 @@ import { isPreconditionFailed, preconditionFailed } from './versions.ts';
 /** Something that is kept within a record, as one of a list in a JSON column. */
 export type Part = { readonly id: string };
 
-/** Gives an id to those that lack one; one that stands there twice is a 422. */
+/** Gives an id to those that lack one; those whose id stands there before are a 422 that names them all. */
 export const identified = <P extends { readonly id?: string }>(
   field: string,
   parts: readonly P[],
 ): (P & Part)[] => {
   const ids = new Set<string>();
-  return parts.map((part, i) => {
+  const errors: FieldErrors = {};
+  const all = parts.map((part, i) => {
     const { id = uuidv7() } = part;
     const path = `${field}.${i}.id`;
-    if (ids.has(id)) throw invalidField(path, `${path} is the id of another one in the list`);
+    if (ids.has(id)) errors[path] = [`${path} is the id of another one in the list`];
     ids.add(id);
     return { ...part, id };
   });
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
+  return all;
 };
 
 /** One of a record's parts, in the version of the record. */

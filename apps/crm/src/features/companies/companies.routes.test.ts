@@ -75,14 +75,14 @@ describe('A changed list of addresses', () => {
     expect(changed.body.data.addresses[0].id).not.toBe(first.id);
   });
 
-  test('names an id that stands there twice', async () => {
-    const { id } = newTenant('x');
-    const refused = await create({
-      name: 'A',
-      addresses: [office, { ...office, id }, { ...office, id }],
-    });
+  test('names every id that stands there before', async () => {
+    const [id, other] = [newTenant('x').id, newTenant('x').id];
+    const ids = [undefined, id, other, id, other.toUpperCase(), id];
+    const refused = await create({ name: 'A', addresses: ids.map((id) => ({ ...office, id })) });
     expect(refused.status).toBe(422);
-    expect(Object.keys(refused.body.errors)).toEqual(['addresses.2.id']);
+    expect(Object.keys(refused.body.errors)).toEqual([
+      ...['addresses.3.id', 'addresses.4.id', 'addresses.5.id'],
+    ]);
   });
 });
 
