@@ -1,19 +1,13 @@
-import type { Agent } from 'supertest';
 import type { Tenant } from './generated/prisma/client.ts';
 import { gatedApp } from './testing/gated-app.ts';
-import { startIdentity, type TestIdentity } from './testing/identity.ts';
+import { startIdentity } from './testing/identity.ts';
 import type { Bearer } from './testing/population.ts';
 import { issue } from './testing/tokens.ts';
 
-let identity: TestIdentity;
-let http: Agent;
-let tenant: Tenant;
-beforeAll(async () => {
-  identity = await startIdentity();
-  http = gatedApp(identity);
-  tenant = await identity.people.tenant();
-});
+const identity = await startIdentity();
 afterAll(() => identity.stop());
+const http = gatedApp(identity);
+const tenant = await identity.people.tenant();
 
 const get = async (path: string, bearer: Bearer) => {
   const { status, body } = await http.get(path).set(bearer);

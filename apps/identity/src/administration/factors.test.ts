@@ -1,18 +1,16 @@
 import { createVault } from '@tessera/vault';
 import type { User } from '../generated/prisma/client.ts';
 import { Passwords } from '../passwords.ts';
-import { startIdentity, type TestIdentity } from '../testing/identity.ts';
+import { startIdentity } from '../testing/identity.ts';
 import type { Bearer } from '../testing/population.ts';
 import { stepsOf } from '../testing/sign-in.ts';
 import { createProgram } from './commands/program.ts';
 
-let identity: TestIdentity;
+const identity = await startIdentity();
+afterAll(() => identity.stop());
+
 let user: User;
 let bearer: Bearer;
-beforeAll(async () => {
-  identity = await startIdentity();
-});
-afterAll(() => identity.stop());
 beforeEach(async () => {
   user = await identity.people.user({ tenant: await identity.people.tenant() });
   bearer = await identity.people.signIn(user);

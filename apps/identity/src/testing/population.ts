@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { BuiltInRoleName } from '@tessera/contracts';
 import type { Policy } from '@tessera/scope-matcher';
 import bcrypt from 'bcrypt';
 import type { Agent } from 'supertest';
@@ -26,7 +27,9 @@ interface UserOptions {
   readonly tenant?: Tenant;
   /** Actions that their role allows; with a leading `!` it denies. */
   readonly actions?: readonly string[];
-  /** A role that exists, in place of one made from `actions`. */
+  /** A built-in role, in place of one made from `actions`. */
+  readonly role?: BuiltInRoleName;
+  /** Any role that exists. */
   readonly roleId?: string;
   readonly password?: string;
   readonly data?: Partial<
@@ -72,6 +75,12 @@ export class Population {
     return id;
   }
 
+  /** The id of a built-in role. */
+  async builtInRole(name: BuiltInRoleName): Promise<string> {
+    const { id } = await this.#database.role.findFirstOrThrow({ where: { tenantId: null, name } });
+    return id;
+  }
+
   async join(user: User, tenant: Tenant, roleId: string): Promise<void> {
     await this.#database.membership.create({
       data: { tenantId: tenant.id, userId: user.id, roleId },
@@ -79,7 +88,7 @@ export class Population {
   }
 
   async user(options: UserOptions = {}): Promise<User> {
-    const { tenant, actions = [], roleId, password = PASSWORD, data } = options;
+    const { tenant, actions = [], role, password = PASSWORD, data } = options;
     const user = await this.#database.user.create({
       data: {
         email: `${randomUUID()}@example.test`,
@@ -91,7 +100,10 @@ export class Population {
       },
     });
     this.#passwords.set(user.id, password);
-    if (tenant) await this.join(user, tenant, roleId ?? (await this.role(tenant, ...actions)));
+    if (tenant) {
+      const existing = role ? await this.builtInRole(role) : options.roleId;
+      await this.join(user, tenant, existing ?? (await this.role(tenant, ...actions)));
+    }
     return user;
   }
 

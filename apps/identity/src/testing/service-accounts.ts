@@ -1,15 +1,8 @@
+import type { BuiltInRoleName } from '@tessera/contracts';
 import type { Test } from 'supertest';
 import type { Tenant } from '../generated/prisma/client.ts';
 import type { TestIdentity } from './identity.ts';
 import type { Bearer } from './population.ts';
-
-/** The ids of the built-in roles, by name. */
-export const builtInRoleIds = async ({
-  context,
-}: TestIdentity): Promise<Record<string, string>> => {
-  const roles = await context.database.role.findMany({ where: { tenantId: null } });
-  return Object.fromEntries(roles.map(({ name, id }) => [name, id]));
-};
 
 export interface KeyBody {
   readonly name?: string;
@@ -59,3 +52,13 @@ export const serviceAccountsOf = (
 };
 
 export type ServiceAccounts = ReturnType<typeof serviceAccountsOf>;
+
+/** The service accounts of a tenant, as a new member of a built-in role sees to them. */
+export const serviceAccountsAs = async (
+  identity: TestIdentity,
+  tenant: Tenant,
+  role: BuiltInRoleName,
+): Promise<ServiceAccounts> => {
+  const user = await identity.people.user({ tenant, role });
+  return serviceAccountsOf(identity, tenant, await identity.people.signIn(user));
+};

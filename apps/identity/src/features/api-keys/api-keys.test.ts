@@ -1,40 +1,34 @@
 import type { Tenant } from '../../generated/prisma/client.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { startIdentity } from '../../testing/identity.ts';
 import {
-  builtInRoleIds,
   type ServiceAccounts,
+  serviceAccountsAs,
   serviceAccountsOf,
 } from '../../testing/service-accounts.ts';
 import { bearerOf } from '../../testing/sessions.ts';
 import { claimsOf } from '../../testing/tokens.ts';
 
-let identity: TestIdentity;
-let roles: Record<string, string>;
+const identity = await startIdentity();
+afterAll(() => identity.stop());
+const { database } = identity.context;
+
 let tenant: Tenant;
 let owner: ServiceAccounts;
 /** A service account of the role `member`. */
 let account: string;
+beforeEach(async () => {
+  tenant = await identity.people.tenant();
+  owner = await serviceAccountsAs(identity, tenant, 'owner');
+  account = await owner.account('member');
+});
 
 const DAY = 86_400_000;
-const database = () => identity.context.database;
 const inDays = (days: number): string => new Date(Date.now() + days * DAY).toISOString();
 /** Days from now, to the nearest. */
 const daysUntil = (time: string): number => Math.round((Date.parse(time) - Date.now()) / DAY);
 const holding = async (...actions: string[]): Promise<ServiceAccounts> =>
   serviceAccountsOf(identity, tenant, await identity.people.caller(tenant, ...actions));
 const use = (key: string, path = '/api/user') => identity.http.get(path).set(bearerOf(key));
-
-beforeAll(async () => {
-  identity = await startIdentity();
-  roles = await builtInRoleIds(identity);
-});
-afterAll(() => identity.stop());
-beforeEach(async () => {
-  tenant = await identity.people.tenant();
-  const user = await identity.people.user({ tenant, roleId: roles.owner ?? '' });
-  owner = serviceAccountsOf(identity, tenant, await identity.people.signIn(user));
-  account = await owner.account('member');
-});
 
 describe('creating an API key', () => {
   test('shows the plaintext once: no list and no table holds it', async () => {
@@ -48,7 +42,7 @@ describe('creating an API key', () => {
     const listed = await owner.listKeys(account).expect(200);
     expect(listed.body.data).toEqual([{ ...rest, revoked: false, last_used_at: null }]);
     expect(JSON.stringify(listed.body)).not.toContain(key);
-    const row = await database().token.findUniqueOrThrow({ where: { id: rest.token_id } });
+    const row = await database.token.findUniqueOrThrow({ where: { id: rest.token_id } });
     expect(row).toMatchObject({ use: 'api_key', sessionId: null, tenantId: tenant.id });
     expect(JSON.stringify(row)).not.toContain(key.split('.')[2]);
   });
@@ -110,11 +104,10 @@ describe('creating an API key', () => {
   test('of an account of another tenant, or of a person, is 404', async () => {
     const { id: person } = await identity.people.user({ tenant });
     await owner.createKey(person).expect(404);
-    const stranger = account;
-    tenant = await identity.people.tenant();
-    const others = await holding('*');
-    await others.createKey(stranger).expect(404);
-    await others.listKeys(stranger).expect(404);
+    const elsewhere = await identity.people.tenant();
+    const others = await serviceAccountsAs(identity, elsewhere, 'owner');
+    await others.createKey(account).expect(404);
+    await others.listKeys(account).expect(404);
   });
 });
 
@@ -137,7 +130,7 @@ describe('a key of a suspended tenant', () => {
   test('is 403 `tenant_suspended` and never 401, and good again with the tenant', async () => {
     const { key } = await owner.key(account);
     const status = (value: string) =>
-      database().tenant.update({ where: { id: tenant.id }, data: { status: value } });
+      database.tenant.update({ where: { id: tenant.id }, data: { status: value } });
     await status('suspended');
     for (const path of ['/api/user', '/api/policies', `/api/tenants/${tenant.id}/members`]) {
       const answer = await use(key, path);

@@ -1,35 +1,25 @@
 import type { Tenant } from '../../generated/prisma/client.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
-import {
-  builtInRoleIds,
-  type ServiceAccounts,
-  serviceAccountsOf,
-} from '../../testing/service-accounts.ts';
+import { startIdentity } from '../../testing/identity.ts';
+import { type ServiceAccounts, serviceAccountsAs } from '../../testing/service-accounts.ts';
 import { bearerOf, newsOf, recordOf } from '../../testing/sessions.ts';
 
-let identity: TestIdentity;
-let roles: Record<string, string>;
+const identity = await startIdentity();
+afterAll(() => identity.stop());
+const { database } = identity.context;
+
 let tenant: Tenant;
 let owner: ServiceAccounts;
 /** A service account of the role `member`. */
 let account: string;
-
-const DAY = 86_400_000;
-const database = () => identity.context.database;
-const inDays = (days: number): string => new Date(Date.now() + days * DAY).toISOString();
-const use = (key: string, path = '/api/user') => identity.http.get(path).set(bearerOf(key));
-
-beforeAll(async () => {
-  identity = await startIdentity();
-  roles = await builtInRoleIds(identity);
-});
-afterAll(() => identity.stop());
 beforeEach(async () => {
   tenant = await identity.people.tenant();
-  const user = await identity.people.user({ tenant, roleId: roles.owner ?? '' });
-  owner = serviceAccountsOf(identity, tenant, await identity.people.signIn(user));
+  owner = await serviceAccountsAs(identity, tenant, 'owner');
   account = await owner.account('member');
 });
+
+const DAY = 86_400_000;
+const inDays = (days: number): string => new Date(Date.now() + days * DAY).toISOString();
+const use = (key: string, path = '/api/user') => identity.http.get(path).set(bearerOf(key));
 
 describe('rotating a key', () => {
   test('keeps name, scopes and expiry and shows the new plaintext once; the old key is dead', async () => {
@@ -67,7 +57,7 @@ describe('rotating a key', () => {
   test('a key that is revoked or has expired is 409', async () => {
     const [revoked, expired] = [await owner.key(account), await owner.key(account)];
     await owner.revokeKey(account, revoked.token_id).expect(200);
-    await database().token.update({
+    await database.token.update({
       where: { id: expired.token_id },
       data: { expiresAt: new Date() },
     });
@@ -82,7 +72,7 @@ describe('rotating a key', () => {
     const answers = await Promise.all([1, 2, 3].map(() => owner.rotateKey(account, token_id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     const good = { userId: account, revokedAt: null };
-    expect(await database().token.count({ where: good })).toBe(1);
+    expect(await database.token.count({ where: good })).toBe(1);
   });
 });
 
@@ -100,7 +90,7 @@ describe('revoking a key', () => {
       },
     ]);
     const noted = { action: 'api_key_revoked', subjectId: token_id, tenantId: tenant.id };
-    expect(await database().activityEntry.count({ where: noted })).toBe(1);
+    expect(await database.activityEntry.count({ where: noted })).toBe(1);
   });
 
   test('again changes nothing and tells nothing', async () => {

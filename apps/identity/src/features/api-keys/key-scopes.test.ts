@@ -1,35 +1,29 @@
 import type { Tenant } from '../../generated/prisma/client.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { startIdentity } from '../../testing/identity.ts';
 import {
-  builtInRoleIds,
   type ServiceAccounts,
+  serviceAccountsAs,
   serviceAccountsOf,
 } from '../../testing/service-accounts.ts';
 import { bearerOf, recordOf } from '../../testing/sessions.ts';
 
-let identity: TestIdentity;
-let roles: Record<string, string>;
+const identity = await startIdentity();
+afterAll(() => identity.stop());
+const { database } = identity.context;
+
 let tenant: Tenant;
 let owner: ServiceAccounts;
 /** A service account of the role `member`. */
 let account: string;
+beforeEach(async () => {
+  tenant = await identity.people.tenant();
+  owner = await serviceAccountsAs(identity, tenant, 'owner');
+  account = await owner.account('member');
+});
 
-const database = () => identity.context.database;
 const holding = async (...actions: string[]): Promise<ServiceAccounts> =>
   serviceAccountsOf(identity, tenant, await identity.people.caller(tenant, ...actions));
 const use = (key: string, path = '/api/user') => identity.http.get(path).set(bearerOf(key));
-
-beforeAll(async () => {
-  identity = await startIdentity();
-  roles = await builtInRoleIds(identity);
-});
-afterAll(() => identity.stop());
-beforeEach(async () => {
-  tenant = await identity.people.tenant();
-  const user = await identity.people.user({ tenant, roleId: roles.owner ?? '' });
-  owner = serviceAccountsOf(identity, tenant, await identity.people.signIn(user));
-  account = await owner.account('member');
-});
 
 describe('the scopes of a key', () => {
   test('concrete keys and wildcard scopes are accepted', async () => {
@@ -86,7 +80,7 @@ describe('the scopes of a key', () => {
     const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
     const bearer = await identity.people.signIn(administrator);
     const { id } = await recordOf(identity, bearer.authorization.slice('Bearer '.length));
-    await database().token.update({ where: { id }, data: { scopes: ['identity.roles.list'] } });
+    await database.token.update({ where: { id }, data: { scopes: ['identity.roles.list'] } });
     const path = `/api/tenants/${tenant.id}/members`;
     const answer = await identity.http.get(path).set(bearer).expect(403);
     expect(answer.body.error).toBe('service_account_scope_denied');
@@ -156,7 +150,7 @@ describe('nobody creates or rotates a key without holding what it would give', (
         expect([answer.status, answer.body.error]).toEqual([403, 'tenant_forbidden']);
       }
     }
-    await identity.people.join(administrator, tenant, roles.viewer ?? '');
+    await identity.people.join(administrator, tenant, await identity.people.builtInRole('viewer'));
     const inside = serviceAccountsOf(identity, tenant, outsiders[0] ?? bearerOf(''));
     await inside.createKey(account).expect(201);
   });

@@ -1,23 +1,18 @@
+import type { BuiltInRoleName } from '@tessera/contracts';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { startIdentity } from '../../testing/identity.ts';
 import type { Bearer } from '../../testing/population.ts';
 
-let identity: TestIdentity;
-let tenant: Tenant;
-let roles: Record<string, string>;
-
-beforeAll(async () => {
-  identity = await startIdentity();
-  const builtIn = await identity.context.database.role.findMany({ where: { tenantId: null } });
-  roles = Object.fromEntries(builtIn.map(({ name, id }) => [name, id]));
-});
+const identity = await startIdentity();
 afterAll(() => identity.stop());
+
+let tenant: Tenant;
 beforeEach(async () => {
   tenant = await identity.people.tenant();
 });
 
-const join = (role: string, data: Partial<User> = {}): Promise<User> =>
-  identity.people.user({ tenant, roleId: roles[role] ?? '', data });
+const join = (role: BuiltInRoleName, data: Partial<User> = {}): Promise<User> =>
+  identity.people.user({ tenant, role, data });
 const at = (user?: { id: string }): string =>
   `/api/tenants/${tenant.id}/members${user ? `/${user.id}` : ''}`;
 const put = (bearer: Bearer, user: User, body: object) =>
@@ -250,7 +245,7 @@ describe('the last owner', () => {
       const [asAnn, asBob] = [await identity.people.signIn(ann), await identity.people.signIn(bob)];
       const answers = await Promise.all([act(asAnn, bob), act(asBob, ann)]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 403]);
-      const owners = { tenantId: tenant.id, roleId: roles.owner ?? '' };
+      const owners = { tenantId: tenant.id, roleId: await identity.people.builtInRole('owner') };
       expect(await identity.context.database.membership.count({ where: owners })).toBe(1);
     }
   });

@@ -1,17 +1,15 @@
 import type { User } from '../../generated/prisma/client.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { startIdentity } from '../../testing/identity.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
 import { issue } from '../../testing/tokens.ts';
 
 const NEW = 'Another-horse-8-battery';
 
-let identity: TestIdentity;
+const identity = await startIdentity();
+afterAll(() => identity.stop());
+
 let user: User;
 let bearer: Bearer;
-beforeAll(async () => {
-  identity = await startIdentity();
-});
-afterAll(() => identity.stop());
 beforeEach(async () => {
   user = await identity.people.user({ tenant: await identity.people.tenant() });
   bearer = await identity.people.signIn(user);

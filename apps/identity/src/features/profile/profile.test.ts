@@ -1,17 +1,13 @@
 import { parseEvent } from '@tessera/contracts';
 import type { User } from '../../generated/prisma/client.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { startIdentity } from '../../testing/identity.ts';
 import type { Bearer } from '../../testing/population.ts';
 
-let identity: TestIdentity;
-let user: User;
-let bearer: Bearer;
-
-beforeAll(async () => {
-  identity = await startIdentity();
-});
+const identity = await startIdentity();
 afterAll(() => identity.stop());
 
+let user: User;
+let bearer: Bearer;
 beforeEach(async () => {
   user = await identity.people.user({ tenant: await identity.people.tenant() });
   bearer = await identity.people.signIn(user);

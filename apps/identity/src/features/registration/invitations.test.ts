@@ -14,13 +14,10 @@ let mailbox: Mailbox;
 let tenant: Tenant;
 let owner: User;
 let bearer: Bearer;
-let roles: Record<string, string>;
 let unique = 0;
 beforeAll(async () => {
   mailbox = await openMailbox();
   identity = await startIdentity({ MAIL_DIRECTORY: mailbox.directory });
-  const builtIn = await identity.context.database.role.findMany({ where: { tenantId: null } });
-  roles = Object.fromEntries(builtIn.map(({ name, id }) => [name, id]));
 });
 afterAll(async () => {
   await identity.stop();
@@ -28,7 +25,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   tenant = await identity.people.tenant({ name: 'Acme <Rocket> & Co' });
-  owner = await identity.people.user({ tenant, roleId: roles.owner ?? '' });
+  owner = await identity.people.user({ tenant, role: 'owner' });
   bearer = await identity.people.signIn(owner);
 });
 
@@ -194,7 +191,7 @@ describe('accepting it', () => {
   test('takes a member nothing and gives them nothing', async () => {
     const user = await verified();
     const token = await invited(user.email ?? '', 'admin');
-    await identity.people.join(user, tenant, roles.viewer ?? '');
+    await identity.people.join(user, tenant, await identity.people.builtInRole('viewer'));
     await accept(token).expect(200);
     expect(await member(user.email ?? '')).toMatchObject({ role: 'viewer' });
   });
@@ -219,7 +216,7 @@ describe('accepting it', () => {
   test('is refused once who invited has left, may not invite or holds less than the role gives', async () => {
     const { database } = identity.context;
     const inviter = async () => {
-      const user = await identity.people.user({ tenant, roleId: roles.admin ?? '' });
+      const user = await identity.people.user({ tenant, role: 'admin' });
       const email = address();
       await invite(email, 'admin', await identity.people.signIn(user)).expect(202);
       return { user, where: { tenantId_userId: { tenantId: tenant.id, userId: user.id } }, email };
@@ -233,7 +230,7 @@ describe('accepting it', () => {
     await database.membership.delete({ where: left.where });
     await database.membership.update({
       where: demoted.where,
-      data: { roleId: roles.viewer ?? '' },
+      data: { roleId: await identity.people.builtInRole('viewer') },
     });
     await database.user.update({ where: { id: deactivated.user.id }, data: { isActive: false } });
     for (const { email } of [left, demoted, deactivated]) {

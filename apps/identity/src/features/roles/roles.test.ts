@@ -1,22 +1,17 @@
 import type { Tenant, User } from '../../generated/prisma/client.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { startIdentity } from '../../testing/identity.ts';
 import type { Bearer } from '../../testing/population.ts';
 
-let identity: TestIdentity;
-let tenant: Tenant;
-let builtIn: Record<string, string>;
-
-beforeAll(async () => {
-  identity = await startIdentity();
-  const roles = await database().role.findMany({ where: { tenantId: null } });
-  builtIn = Object.fromEntries(roles.map(({ name, id }) => [name, id]));
-});
+const identity = await startIdentity();
 afterAll(() => identity.stop());
+const { database } = identity.context;
+const viewer = await identity.people.builtInRole('viewer');
+
+let tenant: Tenant;
 beforeEach(async () => {
   tenant = await identity.people.tenant();
 });
 
-const database = () => identity.context.database;
 const at = (id?: string): string => `/api/tenants/${tenant.id}/roles${id ? `/${id}` : ''}`;
 const get = (bearer: Bearer, path: string) => identity.http.get(path).set(bearer);
 const post = (bearer: Bearer, body: object) => identity.http.post(at()).set(bearer).send(body);
@@ -28,12 +23,12 @@ const allow = (action: string) => ({ action, effect: 'allow' });
 const deny = (action: string) => ({ action, effect: 'deny' });
 const having = (roleId: string): Promise<User> => identity.people.user({ tenant, roleId });
 const owner = async (): Promise<Bearer> =>
-  identity.people.signIn(await having(builtIn.owner ?? ''));
+  identity.people.signIn(await identity.people.user({ tenant, role: 'owner' }));
 /** Somebody who may change roles, and holds these besides. */
 const manager = (...actions: string[]): Promise<Bearer> =>
   identity.people.caller(tenant, 'identity.roles.*', ...actions);
 const newsOf = async () => {
-  const events = await database().outboxEvent.findMany({
+  const events = await database.outboxEvent.findMany({
     where: { key: tenant.id },
     orderBy: { id: 'asc' },
   });
@@ -100,10 +95,7 @@ describe('a role', () => {
   test('that is built in is changed and deleted by nobody', async () => {
     const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
     for (const bearer of [await owner(), await identity.people.signIn(administrator)]) {
-      for (const attempt of [
-        put(bearer, builtIn.viewer ?? '', { policies: [] }),
-        remove(bearer, builtIn.viewer ?? ''),
-      ]) {
+      for (const attempt of [put(bearer, viewer, { policies: [] }), remove(bearer, viewer)]) {
         expect((await attempt.expect(409)).body.error).toBe('role_built_in');
       }
     }
@@ -124,7 +116,7 @@ describe('a role', () => {
 
   test('is not deleted from under somebody who is given it at the same moment', async () => {
     const bearer = await owner();
-    const user = await having(builtIn.viewer ?? '');
+    const user = await having(viewer);
     const { id } = (await post(bearer, { name: 'Fleeting' })).body.data;
     const [removal, gift] = await Promise.all([
       remove(bearer, id),
@@ -174,7 +166,7 @@ describe('nobody is raised by a role', () => {
   test('that comes to give more, themselves included', async () => {
     const user = await identity.people.user({ tenant, actions: ['identity.roles.*'] });
     const bearer = await identity.people.signIn(user);
-    const { roleId } = await database().membership.findFirstOrThrow({ where: { userId: user.id } });
+    const { roleId } = await database.membership.findFirstOrThrow({ where: { userId: user.id } });
     const policies = [allow('identity.roles.*'), allow('identity.members.list')];
     const answer = await put(bearer, roleId, { policies }).expect(422);
     expect(answer.body.errors.policies[0]).toContain('identity.members.list');
@@ -194,7 +186,7 @@ describe('nobody is raised by a role', () => {
     const bearer = await manager('identity.members.view');
     const id = await identity.people.role(tenant, '!identity.members.delete');
     const [plain, special] = [await having(id), await having(id)];
-    await database().membershipPolicy.create({
+    await database.membershipPolicy.create({
       data: {
         tenantId: tenant.id,
         userId: special.id,
@@ -204,7 +196,7 @@ describe('nobody is raised by a role', () => {
     });
     const answer = await put(bearer, id, { policies: [] }).expect(422);
     expect(answer.body.errors.policies[0]).toContain('identity.members.delete');
-    await database().membershipPolicy.deleteMany({ where: { userId: special.id } });
+    await database.membershipPolicy.deleteMany({ where: { userId: special.id } });
     await put(bearer, id, { policies: [allow('identity.members.view')] }).expect(200);
     const { body } = await get(await identity.people.signIn(plain), '/api/policies');
     expect(body.data).toEqual([allow('identity.members.view')]);
@@ -220,7 +212,7 @@ describe('nobody is raised by a role', () => {
 
     const plain = await identity.people.role(tenant, 'identity.members.list');
     const { id: userId } = await having(plain);
-    await database().membershipPolicy.create({
+    await database.membershipPolicy.create({
       data: { tenantId: tenant.id, userId, action: 'identity.activity.list', effect: 'allow' },
     });
     const answer = await put(bearer, plain, { policies: [] }).expect(403);
@@ -245,12 +237,12 @@ describe('a change of a role', () => {
   });
 
   test('is in the activity log of who made it, with the role', async () => {
-    const chief = await having(builtIn.owner ?? '');
+    const chief = await identity.people.user({ tenant, role: 'owner' });
     const bearer = await identity.people.signIn(chief);
     const { id } = (await post(bearer, { name: 'Reader' })).body.data;
     await put(bearer, id, { description: 'Reads' }).expect(200);
     await remove(bearer, id).expect(200);
-    const entries = await database().activityEntry.findMany({
+    const entries = await database.activityEntry.findMany({
       where: { userId: chief.id, subjectId: id, tenantId: tenant.id },
       orderBy: { id: 'asc' },
     });
@@ -264,6 +256,6 @@ describe('a change of a role', () => {
   test('that is refused leaves nothing behind', async () => {
     await post(await manager(), { name: 'More', policies: [allow('*')] }).expect(422);
     expect(await newsOf()).toEqual([]);
-    expect(await database().role.count({ where: { tenantId: tenant.id, name: 'More' } })).toBe(0);
+    expect(await database.role.count({ where: { tenantId: tenant.id, name: 'More' } })).toBe(0);
   });
 });

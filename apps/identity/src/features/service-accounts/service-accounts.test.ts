@@ -4,22 +4,17 @@ import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
 import {
-  builtInRoleIds,
   type ServiceAccounts,
+  serviceAccountsAs,
   serviceAccountsOf,
 } from '../../testing/service-accounts.ts';
 import { bearerOf, newsOf } from '../../testing/sessions.ts';
 
 let identity: TestIdentity;
-let roles: Record<string, string>;
 let tenant: Tenant;
 let accounts: ServiceAccounts;
 let mailbox: Mailbox;
 
-const as = async (role: string): Promise<ServiceAccounts> => {
-  const user = await identity.people.user({ tenant, roleId: roles[role] ?? '' });
-  return serviceAccountsOf(identity, tenant, await identity.people.signIn(user));
-};
 const holding = async (...actions: string[]): Promise<ServiceAccounts> =>
   serviceAccountsOf(identity, tenant, await identity.people.caller(tenant, ...actions));
 const database = () => identity.context.database;
@@ -29,7 +24,6 @@ const usable = async (key: string) =>
 beforeAll(async () => {
   mailbox = await openMailbox();
   identity = await startIdentity({ MAIL_DIRECTORY: mailbox.directory });
-  roles = await builtInRoleIds(identity);
 });
 afterAll(async () => {
   await identity.stop();
@@ -37,7 +31,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   tenant = await identity.people.tenant();
-  accounts = await as('owner');
+  accounts = await serviceAccountsAs(identity, tenant, 'owner');
 });
 
 describe('creating a service account', () => {
@@ -59,7 +53,7 @@ describe('creating a service account', () => {
     });
     expect(user).toMatchObject({
       ...{ isServiceAccount: true, isSystemAdmin: false, passwordHash: null },
-      memberships: [{ tenantId: tenant.id, roleId: roles.member }],
+      memberships: [{ tenantId: tenant.id, roleId: await identity.people.builtInRole('member') }],
     });
     await accounts.show(id).expect(200, answer.body);
   });
@@ -88,7 +82,7 @@ describe('creating a service account', () => {
   );
 
   test('giving a role requires holding all that it gives: 403 that names what is missing', async () => {
-    const admin = await as('admin');
+    const admin = await serviceAccountsAs(identity, tenant, 'admin');
     const answer = await admin.create({ name: 'Importer', role: 'owner' }).expect(403);
     expect(answer.body).toMatchObject({
       error: 'permission_denied',
@@ -131,7 +125,7 @@ describe('the list of service accounts', () => {
   test('shows nothing of another tenant', async () => {
     const id = await accounts.account('viewer');
     tenant = await identity.people.tenant();
-    const others = await as('owner');
+    const others = await serviceAccountsAs(identity, tenant, 'owner');
     expect((await others.list().expect(200)).body.data).toEqual([]);
     await others.show(id).expect(404);
     await others.update(id, { name: 'Mine' }).expect(404);
@@ -179,7 +173,7 @@ describe('changing a service account', () => {
 
   test('to a role that gives more than the caller holds is 403', async () => {
     const id = await accounts.account('viewer');
-    const admin = await as('admin');
+    const admin = await serviceAccountsAs(identity, tenant, 'admin');
     const answer = await admin.update(id, { role: 'owner' }).expect(403);
     expect(answer.body.error).toBe('permission_denied');
     expect((await accounts.show(id)).body.data.role).toBe('viewer');
@@ -187,7 +181,7 @@ describe('changing a service account', () => {
 
   test('nobody changes or deletes an account that holds more than they do', async () => {
     const id = await accounts.account('owner');
-    const admin = await as('admin');
+    const admin = await serviceAccountsAs(identity, tenant, 'admin');
     for (const answer of [
       await admin.update(id, { name: 'Mine' }),
       await admin.update(id, { role: 'viewer' }),
@@ -239,7 +233,7 @@ describe('destroying a service account', () => {
 
   test('is how it goes: as a mere member it is not removed', async () => {
     const id = await accounts.account('viewer');
-    const owner = await identity.people.user({ tenant, roleId: roles.owner ?? '' });
+    const owner = await identity.people.user({ tenant, role: 'owner' });
     const bearer = await identity.people.signIn(owner);
     const path = `/api/tenants/${tenant.id}/members/${id}`;
     const answer = await identity.http.delete(path).set(bearer).expect(409);
