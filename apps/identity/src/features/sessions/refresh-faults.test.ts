@@ -1,7 +1,5 @@
 import { until } from '@tessera/local-stack';
-import pg from 'pg';
 import type { User } from '../../generated/prisma/client.ts';
-import { identityDatabase, startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import {
   activityOf,
   newsOf,
@@ -10,26 +8,14 @@ import {
   refreshed,
   signedIn,
 } from '../../testing/sessions.ts';
-import { type Severable, severable } from '../../testing/severable.ts';
+import { startSeverableIdentity } from '../../testing/severable-identity.ts';
 import { claimsOf, expectRefused, present } from '../../testing/tokens.ts';
 
-let way: Severable;
-let identity: TestIdentity;
-let direct: pg.Client;
+const { identity, way, direct, stop } = await startSeverableIdentity();
+afterAll(stop);
+
 let user: User;
 let token: string;
-beforeAll(async () => {
-  const url = await identityDatabase();
-  way = await severable(url);
-  identity = await startIdentity({ DATABASE_URL: way.url });
-  direct = new pg.Client({ connectionString: url });
-  await direct.connect();
-});
-afterAll(async () => {
-  await direct.end();
-  await identity.stop();
-  await way.cut();
-});
 beforeEach(async () => {
   user = await identity.people.user();
   token = await signedIn(identity, user);

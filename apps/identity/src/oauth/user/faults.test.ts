@@ -1,29 +1,12 @@
 import { until } from '@tessera/local-stack';
-import pg from 'pg';
-import { CodeFlow, type TestClient } from '../../testing/code-flow.ts';
-import { identityDatabase, startIdentity, type TestIdentity } from '../../testing/identity.ts';
-import { type Severable, severable } from '../../testing/severable.ts';
+import { CodeFlow } from '../../testing/code-flow.ts';
+import { startSeverableIdentity } from '../../testing/severable-identity.ts';
 import { expectRefused, present } from '../../testing/tokens.ts';
 
-let way: Severable;
-let identity: TestIdentity;
-let direct: pg.Client;
-let flow: CodeFlow;
-let client: TestClient;
-beforeAll(async () => {
-  const url = await identityDatabase();
-  way = await severable(url);
-  identity = await startIdentity({ DATABASE_URL: way.url });
-  direct = new pg.Client({ connectionString: url });
-  await direct.connect();
-  flow = new CodeFlow(identity);
-  client = await flow.client();
-});
-afterAll(async () => {
-  await direct.end();
-  await identity.stop();
-  await way.cut();
-});
+const { identity, way, direct, stop } = await startSeverableIdentity();
+afterAll(stop);
+const flow = new CodeFlow(identity);
+const client = await flow.client();
 
 type Answer = Awaited<ReturnType<CodeFlow['token']>>;
 
