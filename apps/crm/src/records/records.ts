@@ -145,12 +145,14 @@ export const createRecords = <
     async restore(caller, id, versions) {
       const expected = { id, versions, deleted: true };
       const values = { deletedAt: null };
-      const row = await repository.update(caller.tenantId, reach(caller), expected, values);
-      if (row) return versioned(row);
-      const there = await find(caller, id);
-      const isExpected = !there.deletedAt && (versions?.includes(there.version) ?? true);
-      if (!isExpected) throw preconditionFailed();
-      return versioned(there);
+      // One that is deleted between the statements begins again.
+      for (;;) {
+        const row = await repository.update(caller.tenantId, reach(caller), expected, values);
+        if (row) return versioned(row);
+        const there = await find(caller, id);
+        if (versions && !versions.includes(there.version)) throw preconditionFailed();
+        if (!there.deletedAt) return versioned(there);
+      }
     },
   };
 };

@@ -104,6 +104,22 @@ describe('A deleted contact', () => {
     expect((await contacts.restore(caller, id, [3])).version).toBe(3);
   });
 
+  test('that goes while it is restored, as it was there until then, comes back', async () => {
+    const caller = callerIn();
+    const { id } = await contacts.create(caller, ada);
+    let isGone = false;
+    const meanwhile = createContacts({
+      ...database,
+      async read(statement) {
+        if (!isGone) await contacts.remove(caller, id);
+        isGone = true;
+        return database.read(statement);
+      },
+    });
+    expect((await meanwhile.restore(caller, id)).version).toBe(3);
+    expect(isGone).toBe(true);
+  });
+
   test('can be restored by many at once', async () => {
     const caller = callerIn();
     const { id } = await contacts.create(caller, ada);
