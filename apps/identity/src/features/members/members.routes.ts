@@ -2,6 +2,7 @@ import { named, nullable, optional, shape, text, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { done, pageMeta, page as pageOf, route, success } from '../../http.ts';
 import { KnownPolicies, Policies } from '../../known-policy.ts';
+import { originOf } from '../../origin.ts';
 import type { Member as MemberRecord } from './member.ts';
 import { MembersInQuery, memberQueryOf } from './members.query.ts';
 import type { MembersService } from './members.service.ts';
@@ -72,8 +73,8 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
     params: OfMember,
     body: MemberChange,
     responses: { 200: success(Member) },
-    async handler({ caller, params, body, reply }) {
-      const member = await members.change(caller, params.tenantId, params.userId, body);
+    async handler({ caller, params, body, req, reply }) {
+      const member = await members.change(caller, params, body, originOf(req));
       return reply(200, { success: true, data: present(member) });
     },
   }),
@@ -86,8 +87,8 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
     params: OfMember,
     responses: { 200: done },
     problems: { 409: 'The member is the last owner, or a service account' },
-    async handler({ caller, params, reply }) {
-      await members.remove(caller, params.tenantId, params.userId);
+    async handler({ caller, params, req, reply }) {
+      await members.remove(caller, params, originOf(req));
       return reply(200, { success: true, message: 'The member is removed.' });
     },
   }),

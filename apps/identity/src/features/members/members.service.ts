@@ -1,6 +1,8 @@
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import { decide, grantsBeyond, type Policy, type Rights } from '@tessera/scope-matcher';
+import { noteOf } from '../../activity.ts';
 import type { Transaction } from '../../database.ts';
+import type { Origin } from '../../origin.ts';
 import type { News } from '../../outbox/outbox.ts';
 import type { Caller } from '../../tokens/caller.ts';
 import type { Member, MemberQuery, Role } from './member.ts';
@@ -20,6 +22,12 @@ export interface MemberChange {
   readonly role?: string | undefined;
   /** In the place of those that the member has. */
   readonly policies?: readonly Policy[] | undefined;
+}
+
+/** Which member of which tenant. */
+export interface OfMember {
+  readonly tenantId: string;
+  readonly userId: string;
 }
 
 /** Who joins, and what else there is to tell of them. */
@@ -87,8 +95,13 @@ export class MembersService {
    * Gives a member another role, other policies, or both. Nobody raises anyone above what they hold
    * (422), changes a member who holds more (403), or takes the tenant its last owner (422).
    */
-  change(caller: Caller, tenantId: string, userId: string, change: MemberChange): Promise<Member> {
-    return this.changing(caller, tenantId, async ({ members, holder }) => {
+  change(
+    caller: Caller,
+    { tenantId, userId }: OfMember,
+    change: MemberChange,
+    origin: Origin,
+  ): Promise<Member> {
+    return this.changing(caller, tenantId, async ({ members, holder, tx }) => {
       const member = await this.#changeable(holder, members, userId);
       const role = change.role === undefined ? member.role : await members.role(change.role);
       if (!role) throw noRole(change.role ?? '');
@@ -101,8 +114,8 @@ export class MembersService {
       }
       const isLoss = isFullOwner(member) && !isFullOwner({ ...member, role, policies });
       if (isLoss && !(await members.hasOtherOwner(userId))) throw invalidField(field, LAST_OWNER);
+      await noteOf(tx, caller, origin, 'member_updated', { tenantId, subjectId: userId });
       await members.change(userId, role.id, policies);
-      await this.#note(caller, members, 'member_updated', userId);
       return { ...member, role, policies };
     });
   }
@@ -115,12 +128,13 @@ export class MembersService {
     caller: Caller,
     tenantId: string,
     roleName: string,
+    origin: Origin,
     person: (tx: Transaction) => Promise<string>,
   ): Promise<string> {
     return this.changing(caller, tenantId, async ({ members, holder, tx }) => {
       const role = await this.#givable(holder, members, roleName);
       const userId = await person(tx);
-      await this.#note(caller, members, 'member_added', userId);
+      await noteOf(tx, caller, origin, 'member_added', { tenantId, subjectId: userId });
       await members.add(userId, role.id);
       return userId;
     });
@@ -171,8 +185,8 @@ export class MembersService {
    * Ends a membership, with every token of the user in the tenant. 409 for the last owner, and for a
    * service account, which is nowhere else.
    */
-  remove(caller: Caller, tenantId: string, userId: string): Promise<void> {
-    return this.changing(caller, tenantId, async ({ members, holder }) => {
+  remove(caller: Caller, { tenantId, userId }: OfMember, origin: Origin): Promise<void> {
+    return this.changing(caller, tenantId, async ({ members, holder, tx }) => {
       const member = await this.#changeable(holder, members, userId);
       if (member.isServiceAccount) {
         const message = 'The member is a service account: delete the account instead.';
@@ -181,8 +195,8 @@ export class MembersService {
       if (isFullOwner(member) && !(await members.hasOtherOwner(userId))) {
         throw new HttpError(409, 'last_owner', `The member cannot be removed: ${LAST_OWNER}.`);
       }
+      await noteOf(tx, caller, origin, 'member_removed', { tenantId, subjectId: userId });
       await members.remove(userId);
-      await this.#note(caller, members, 'member_removed', userId);
     });
   }
 
@@ -234,14 +248,5 @@ export class MembersService {
     if (!member) throw noMember();
     demandChangeable(holder, member);
     return member;
-  }
-
-  async #note(
-    caller: Caller,
-    members: MembersInTransaction,
-    action: string,
-    subjectId: string,
-  ): Promise<void> {
-    if (caller.type !== 'client') await members.note(caller.id, action, subjectId);
   }
 }

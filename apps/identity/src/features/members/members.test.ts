@@ -251,6 +251,22 @@ describe('the last owner', () => {
   });
 });
 
+test('who changed or removed a member, and from which address, is in the activity log', async () => {
+  const [bearer, viewer] = [await owner(), await join('viewer')];
+  const from = { 'user-agent': 'Members/1' };
+  await put(bearer, viewer, { role: 'member' }).set(from).expect(200);
+  await remove(bearer, viewer).set(from).expect(200);
+  const noted = await identity.context.database.activityEntry.findMany({
+    where: { tenantId: tenant.id, subjectId: viewer.id },
+    orderBy: { id: 'asc' },
+  });
+  const origin = { ipAddress: expect.stringContaining('127.0.0.1'), userAgent: 'Members/1' };
+  expect(noted).toMatchObject([
+    { action: 'member_updated', ...origin },
+    { action: 'member_removed', ...origin },
+  ]);
+});
+
 describe('a removed member', () => {
   test('is no longer let in with the tokens of the tenant, and this is told', async () => {
     const [bearer, viewer] = [await owner(), await join('viewer')];

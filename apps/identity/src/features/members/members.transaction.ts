@@ -125,12 +125,6 @@ export class MembersInTransaction extends MembersToRead {
     await this.#tell(userId, ...more, await revokeUserTokens(this.#tx, where, reason));
   }
 
-  /** Notes what a user did to a member of the tenant. */
-  async note(userId: string, action: string, subjectId: string): Promise<void> {
-    const tenantId = this.#tenantId;
-    await this.#tx.activityEntry.create({ data: { userId, tenantId, action, subjectId } });
-  }
-
   /** Tells that what these members may do has changed; too many to name are everybody. */
   async tellPolicies(userIds: readonly string[], ...more: News[]): Promise<void> {
     const user_ids = userIds.length > MAX_NAMED_USERS ? null : [...userIds];

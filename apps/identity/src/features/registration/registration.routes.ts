@@ -89,7 +89,8 @@ export const registrationRoutes = (use: Dependencies): RouteTable => {
       }
       demand(tenant_name === undefined, 'tenant_name', 'a member has no tenant of their own');
       const { id: tenantId } = activeTenant(caller);
-      const made = await registration.registerMember(caller, tenantId, application, role);
+      const person = { ...application, role };
+      const made = await registration.registerMember(caller, tenantId, person, originOf(req));
       const data = {
         ...made,
         ...{ email: body.email, first_name, last_name },

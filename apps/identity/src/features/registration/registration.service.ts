@@ -40,13 +40,13 @@ export class RegistrationService {
   async registerMember(
     caller: Caller,
     tenantId: string,
-    application: Application,
-    role: string = USUAL_ROLE,
+    { role = USUAL_ROLE, ...application }: Application & { readonly role?: string | undefined },
+    origin: Origin,
   ): Promise<{ id: string; role: string }> {
     const { repository, members } = this.#use;
     const person = await this.#personOf(application);
     try {
-      const id = await members.add(caller, tenantId, role, (tx) =>
+      const id = await members.add(caller, tenantId, role, origin, (tx) =>
         repository.addPerson(tx, person),
       );
       return { id, role };

@@ -88,6 +88,16 @@ describe('register with a bearer that holds identity.users.create', () => {
     expect(answer.body.data.role).toBe('member');
   });
 
+  test('notes it in the log of who did it, with their address', async () => {
+    const answer = await register(form(address()), await owner()).expect(201);
+    const noted = await identity.context.database.activityEntry.findFirst({
+      where: { action: 'member_added', subjectId: answer.body.data.id },
+    });
+    expect(noted).toMatchObject({
+      ...{ tenantId: tenant.id, ipAddress: expect.stringContaining('127.0.0.1') },
+    });
+  });
+
   test('gives no role that exceeds what the caller holds, and none that does not exist', async () => {
     const bearer = await identity.people.caller(tenant, 'identity.users.create');
     for (const role of ['owner', 'viewer', 'no-such-role']) {
