@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
 import { type KeptProcess, keepProcess } from './kept-process.ts';
 
-const START_LIMIT_MS = 15_000;
+const START_LIMIT_MS = 60_000;
 const HOST = '127.0.0.1';
 
 export interface BrokerOptions {
@@ -35,12 +35,12 @@ export interface Broker {
 
 /**
  * Starts a broker that speaks Kafka's protocol and waits until it answers. It ends with this process,
- * however that ends. Throws, with what the broker had to say, when the port is taken or nothing
- * answers within 15 s.
+ * however that ends. Throws, with what the broker had to say, when the given port is taken or nothing
+ * answers within a minute.
  */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const port = options.port ?? (await freePort());
-  if (await speaksKafka(port)) throw new Error(`Port ${port} is taken by another broker`);
+  if (await speaksKafka(port)) throw new PortTaken(`Port ${port} is taken by another broker`);
   const directory = path.resolve(
     options.directory ?? (await mkdtemp(path.join(tmpdir(), 'tessera-broker-'))),
   );
@@ -61,10 +61,14 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     await answers(broker, port, log);
   } catch (error) {
     await broker.stop();
+    // Between our look and its start somebody else may have taken the free port.
+    if (!options.port && error instanceof PortTaken) return startBroker(options);
     throw error;
   }
   return { brokers: [`${HOST}:${port}`], port, stop: broker.stop, kill: broker.kill };
 }
+
+class PortTaken extends Error {}
 
 const localServer = (port: number): object => ({
   host: `${HOST}:${port}`,
@@ -112,9 +116,11 @@ async function answers(broker: KeptProcess, port: number, log: string): Promise<
   while (!(await speaksKafka(port))) {
     const said = await readFile(log, 'utf8');
     // It stays, useless, when it cannot have the port.
-    if (ended || said.includes(`listen tcp :${port}:`) || Date.now() > deadline) {
+    const isTaken = said.includes(`listen tcp :${port}:`);
+    if (ended || isTaken || Date.now() > deadline) {
       const errors = said.match(/(?<=level=error ).*/g) ?? [said.slice(-2000)];
-      throw new Error(`The broker did not start on port ${port}: ${errors.join('; ')}`);
+      const problem = `The broker did not start on port ${port}: ${errors.join('; ')}`;
+      throw isTaken ? new PortTaken(problem) : new Error(problem);
     }
     await delay(10);
   }

@@ -1,12 +1,32 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 
-/** A loopback port that nothing listens on. */
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+/**
+ * Below the ports that systems give to outgoing connections and to whoever listens on port 0: what is
+ * free here stays free until it is used, however many connections are opened in between.
+ */
+const [FIRST, LAST] = [20_000, 32_767];
+
+const given = new Set<number>();
+
+const isFree = async (port: number): Promise<boolean> => {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, 'close');
-  return port;
+  return true;
+};
+
+/** A loopback port that nothing listens on; never the same one twice in a process. */
+export const freePort = async (): Promise<number> => {
+  for (;;) {
+    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST + 1));
+    if (given.has(port)) continue;
+    given.add(port);
+    if (await isFree(port)) return port;
+  }
 };
