@@ -60,9 +60,16 @@ describe('the tenant', () => {
     }
     const unknown = await probe.get('/contacts', inTenant(person, 'unknown'));
     expect(unknown.body).toMatchObject({ error: 'tenant_forbidden' });
-    const none = await probe.get('/contacts', person.headers);
-    expect([none.status, none.body.error]).toEqual([403, 'tenant_forbidden']);
-    expect(none.body.message).toContain('X-Tenant');
+  });
+
+  test.each([
+    ['a client', { type: 'client', scopes: ['*'] }],
+    ['a system administrator who is in none', { is_system_admin: true }],
+  ] as const)('has to be named by %s, who is told how', async (_, who) => {
+    const person = identity.signIn({ ...who, tenants: [], tenant_id: null });
+    const { status, body } = await probe.get('/contacts', person.headers);
+    expect([status, body.error]).toEqual([403, 'tenant_forbidden']);
+    expect(body.message).toContain('X-Tenant');
   });
 
   test('that is suspended is closed to everybody', async () => {

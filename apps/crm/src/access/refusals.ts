@@ -33,7 +33,7 @@ export const refusalOf = (answer: Exclude<Answer<unknown>, { outcome: 'answered'
 export const tenantForbidden = (): HttpError =>
   new HttpError(403, 'tenant_forbidden', 'The token is not for this tenant.');
 
-/** A client belongs to no tenant: it has to say where it acts (decision C5). */
+/** A caller who belongs to no tenant and may act in any has to say where (decision C5). */
 export const tenantUnnamed = (): HttpError =>
   new HttpError(403, 'tenant_forbidden', 'Name the tenant by the header "X-Tenant: <slug>".');
 

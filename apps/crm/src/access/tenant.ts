@@ -20,7 +20,8 @@ export const slugNamed = (req: Request): string | undefined => {
 export const tenantOf = (principal: Principal, req: Request): Tenant => {
   const { type, tenants, tenant_id, is_system_admin } = principal;
   const named = tenantNamed(req);
-  if (type === 'client' && named === undefined) throw tenantUnnamed();
+  const mustName = type === 'client' || (is_system_admin && tenant_id === null);
+  if (mustName && named === undefined) throw tenantUnnamed();
   const tenant = tenants.find(({ id, slug }) =>
     named === undefined ? id === tenant_id : slug === named,
   );
