@@ -13,7 +13,7 @@ const Device = named(
     device_type: text(50),
     browser: text(100),
     os: text(100),
-    ip_address: nullable(text(50)),
+    ip_address: nullable(text(100)),
     is_trusted: bool(),
     is_current: bool(),
     last_used_at: time(),

@@ -63,6 +63,8 @@ describe('every login records its device', () => {
     ['okhttp/4.12.0', 'okhttp'],
     ['(nothing that is known)', 'unknown'],
     ['x'.repeat(8000), 'x'.repeat(60)],
+    [`${'x'.repeat(400)}/1.0 (y)`, 'x'.repeat(60)],
+    ['Your account is locked: see https://evil.test/ (now)', 'Your'],
     ['', 'Unknown device'],
   ])('whatever it calls itself: %.20s', async (userAgent, name) => {
     const bearer = steps.bearerOf(await steps.login(user, { 'user-agent': userAgent }));

@@ -18,7 +18,9 @@ const productOf = (userAgent: string): string => /^[\w.-]{1,60}/.exec(userAgent)
 export const describeDevice = (userAgent: string | null): DeviceDescription => {
   if (!userAgent) return { name: 'Unknown device', type: UNKNOWN, browser: UNKNOWN, os: UNKNOWN };
   const { browser, os, platform } = bowser.parse(userAgent);
-  const program = browser.name || productOf(userAgent);
+  // Of what bowser does not know it gives all that stands before the last slash, whoever wrote it.
+  const { name } = browser;
+  const program = name && !userAgent.startsWith(`${name}/`) ? name : productOf(userAgent);
   return {
     name: os.name ? `${program} on ${os.name}` : program,
     type: platform.type || UNKNOWN,

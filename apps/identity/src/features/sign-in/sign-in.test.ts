@@ -4,6 +4,7 @@ import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { cookieValueOf, setCookieOf } from '../../testing/cookies.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { PASSWORD } from '../../testing/population.ts';
+import { bearerOf } from '../../testing/sessions.ts';
 import { claimsOf, present } from '../../testing/tokens.ts';
 
 let identity: TestIdentity;
@@ -121,11 +122,14 @@ describe('signing in', () => {
     try {
       const someone = await proxied.people.user();
       const madeUp = randomBytes(5000).toString('base64url');
-      const { status } = await proxied.http
+      const { status, body } = await proxied.http
         .post('/api/auth/login')
         .set({ 'x-forwarded-for': madeUp, 'user-agent': madeUp })
         .send({ email: someone.email, password: PASSWORD });
       expect(status).toBe(200);
+      const bearer = bearerOf(body.data.token);
+      const devices = await proxied.http.get('/api/devices').set(bearer);
+      expect(devices.body.data[0].ip_address).toBe(madeUp.slice(0, 100));
       const where = { userId: someone.id };
       const entry = await proxied.context.database.activityEntry.findFirstOrThrow({ where });
       expect([entry.ipAddress, entry.userAgent]).toEqual([
