@@ -1,32 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { throwawaySettings } from '../postgres.ts';
-import { type Stack, startStack } from '../stack.ts';
 import { type Answer, call, callUntil, signIn } from './people.ts';
+import { startTestStack, type TestStack } from './test-stack.ts';
 
-let directory: string;
-let stack: Stack;
+let stack: TestStack;
 let owner: string;
 
 beforeAll(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), 'tessera-keys-'));
-  stack = await startStack({
-    directory,
-    from: 'source',
-    postgresSettings: throwawaySettings,
-    environment: {
-      RATE_LIMIT_LOGIN: '1000',
-      RATE_LIMIT_DEFAULT: '100000',
-      RATE_LIMIT_ADDRESS: '100000',
-    },
-  });
+  stack = await startTestStack();
   owner = await signIn(stack, 'owner');
 }, 120_000);
-afterAll(async () => {
-  await stack?.stop();
-  await rm(directory, { recursive: true });
-}, 30_000);
+afterAll(() => stack?.remove(), 30_000);
 
 /** An answer of identity to the owner of the tenant. */
 const accounts = (method: string, at: string, body?: object): Promise<Answer> =>

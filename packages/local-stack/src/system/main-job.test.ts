@@ -1,35 +1,16 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
-import { throwawaySettings } from '../postgres.ts';
-import { type Stack, startStack } from '../stack.ts';
 import { type Answer, call, callUntil, signIn, statuses } from './people.ts';
+import { startTestStack, type TestStack } from './test-stack.ts';
 
-let directory: string;
-let stack: Stack;
+let stack: TestStack;
 
-const start = (): Promise<Stack> =>
-  startStack({
-    directory,
-    from: 'source',
-    postgresSettings: throwawaySettings,
-    environment: {
-      RATE_LIMIT_LOGIN: '1000',
-      RATE_LIMIT_DEFAULT: '100000',
-      RATE_LIMIT_ADDRESS: '100000',
-      LOG_LEVEL: 'info',
-    },
-  });
-
+const environment = { LOG_LEVEL: 'info' };
 beforeAll(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), 'tessera-system-'));
-  stack = await start();
+  stack = await startTestStack({ environment });
 }, 120_000);
-afterAll(async () => {
-  await stack?.stop();
-  await rm(directory, { recursive: true });
-}, 30_000);
+afterAll(() => stack?.remove(), 30_000);
 
 const identity = (
   method: string,
@@ -47,7 +28,7 @@ const changeRole = (token: string, role: string): Promise<Answer> => {
 
 describe('one command starts everything', () => {
   test('the accounts are written for scripts, readable by their owner alone', async () => {
-    const file = path.join(directory, 'local.json');
+    const file = path.join(stack.directory, 'local.json');
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(stack.system);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
@@ -221,7 +202,7 @@ test('what was stopped finds its data when it starts again', async () => {
   const before = stack.system;
   const created = await createContact(await signIn(stack, 'owner'));
   await stack.stop();
-  stack = await start();
+  stack = await startTestStack({ environment, directory: stack.directory });
   expect({ ...stack.system, identity_url: '', crm_url: '' }).toEqual({
     ...before,
     identity_url: '',

@@ -1,31 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { throwawaySettings } from '../postgres.ts';
-import { type Stack, startStack } from '../stack.ts';
 import { type Answer, call, callUntil, signIn, statuses } from './people.ts';
+import { startTestStack, type TestStack } from './test-stack.ts';
 
-let directory: string;
-let stack: Stack;
+let stack: TestStack;
 
 beforeAll(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), 'tessera-outages-'));
-  stack = await startStack({
-    directory,
-    from: 'source',
-    postgresSettings: throwawaySettings,
-    environment: {
-      RATE_LIMIT_LOGIN: '1000',
-      RATE_LIMIT_DEFAULT: '100000',
-      RATE_LIMIT_ADDRESS: '100000',
-    },
-  });
+  stack = await startTestStack();
 }, 120_000);
-afterAll(async () => {
-  await stack?.stop();
-  await rm(directory, { recursive: true });
-}, 30_000);
+afterAll(() => stack?.remove(), 30_000);
 
 const contacts = (method: string, token: string): Promise<Answer> =>
   call(method, `${stack.crm.url}/api/crm/contacts`, {

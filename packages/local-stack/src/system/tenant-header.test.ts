@@ -1,22 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { startIdentityStub } from '../identity-stub/stub.ts';
-import { throwawaySettings } from '../postgres.ts';
-import { type Stack, startStack } from '../stack.ts';
 import { type Answer, call, signIn } from './people.ts';
+import { startTestStack, type TestStack } from './test-stack.ts';
 
-let directory: string;
-let stack: Stack;
+let stack: TestStack;
 
 beforeAll(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), 'tessera-tenants-'));
-  stack = await startStack({
-    directory,
-    from: 'source',
-    postgresSettings: throwawaySettings,
-    environment: { RATE_LIMIT_LOGIN: '1000', RATE_LIMIT_ADDRESS: '100000' },
-  });
+  stack = await startTestStack();
   for (const [who, first_name] of [
     ['owner', 'Ágnes'],
     ['other_owner', 'Gerda'],
@@ -25,10 +14,7 @@ beforeAll(async () => {
     expect((await contacts('POST', { token, body: { first_name } })).status).toBe(201);
   }
 }, 120_000);
-afterAll(async () => {
-  await stack?.stop();
-  await rm(directory, { recursive: true });
-}, 30_000);
+afterAll(() => stack?.remove(), 30_000);
 
 const contacts = (
   method: string,

@@ -1,35 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { DeploymentAutomationStandIn } from '../deployment-automation/stand-in.ts';
-import { throwawaySettings } from '../postgres.ts';
-import { type Stack, startStack } from '../stack.ts';
 import { type Answer, call, callUntil, signIn } from './people.ts';
+import { startTestStack, type TestStack } from './test-stack.ts';
 
-let directory: string;
 let automation: DeploymentAutomationStandIn;
-let stack: Stack;
+let stack: TestStack;
 
 beforeAll(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), 'tessera-tenants-'));
   automation = await new DeploymentAutomationStandIn().start();
-  stack = await startStack({
-    directory,
-    from: 'source',
-    postgresSettings: throwawaySettings,
-    environment: {
-      RATE_LIMIT_LOGIN: '1000',
-      RATE_LIMIT_DEFAULT: '100000',
-      RATE_LIMIT_ADDRESS: '100000',
-    },
+  stack = await startTestStack({
     environmentOf: { identity: automation.environment },
   });
 }, 120_000);
 afterAll(async () => {
-  await stack?.stop();
+  await stack?.remove();
   await automation?.stop();
-  await rm(directory, { recursive: true });
 }, 30_000);
 
 type Options = Parameters<typeof call>[2];

@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { throwawaySettings } from '../postgres.ts';
+import { type Stack, type StackOptions, startStack } from '../stack.ts';
+
+/** The whole system in a folder of its own. */
+export interface TestStack extends Stack {
+  readonly directory: string;
+  /** Stops it, and leaves nothing behind. */
+  remove(): Promise<void>;
+}
+
+const withoutLimits = {
+  RATE_LIMIT_LOGIN: '1000',
+  RATE_LIMIT_DEFAULT: '100000',
+  RATE_LIMIT_ADDRESS: '100000',
+};
+
+/** Starts the sources in a new folder, or in that of a stack that was stopped. */
+export const startTestStack = async ({
+  environment,
+  ...options
+}: Omit<Partial<StackOptions>, 'from'> = {}): Promise<TestStack> => {
+  const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), 'tessera-system-')));
+  const removeData = () => rm(directory, { recursive: true });
+  const stack = await startStack({
+    ...options,
+    ...{ directory, from: 'source', postgresSettings: throwawaySettings },
+    environment: { ...withoutLimits, ...environment },
+  }).catch(async (error) => {
+    await removeData();
+    throw error;
+  });
+  return {
+    ...stack,
+    directory,
+    async remove() {
+      await stack.stop();
+      await removeData();
+    },
+  };
+};
