@@ -25,14 +25,15 @@ export interface PasswordSettings {
   readonly minLength: number;
 }
 
+/** A hash that no password has: comparing with it takes as long as with a real one of that cost. */
+const nobodysHash = (cost: number): string => `$2b$${`${cost}`.padStart(2, '0')}$${'.'.repeat(53)}`;
+
 /** What new passwords must be, and bcrypt in a bounded queue: slow by design, so it must not be the way to take the service down. */
 export class Passwords {
   readonly #cost: number;
   readonly #minLength: number;
   readonly #most: number;
   readonly #run: LimitFunction;
-  /** A hash of the right cost that no password has: comparing with it takes as long as with a real one. */
-  readonly #nobodys: string;
 
   constructor({ cost, queueLimit, minLength }: PasswordSettings) {
     const cores = availableParallelism();
@@ -40,7 +41,6 @@ export class Passwords {
     this.#minLength = minLength;
     this.#most = cores + queueLimit;
     this.#run = pLimit(cores);
-    this.#nobodys = `$2b$${`${cost}`.padStart(2, '0')}$${'.'.repeat(53)}`;
   }
 
   /** Every rule that a new password breaks, a message each. */
@@ -68,13 +68,14 @@ export class Passwords {
   }
 
   /**
-   * Whether the password has this hash; without a hash it takes as long and is false. 503 when the queue
-   * is full.
+   * Whether the password has this hash; without a hash, or with one that was made with less work, a no
+   * takes as long. 503 when the queue is full.
    */
-  async matches(given: string, hash: string | null): Promise<boolean> {
+  async matches(given: string, kept: string | null): Promise<boolean> {
     const password = normalisedPassword(given);
-    const known = isTooLongToHash(password) ? null : hash;
-    const equal = await this.#queued(() => bcrypt.compare(password, known ?? this.#nobodys));
+    const known = isTooLongToHash(password) ? null : kept;
+    const hash = known ?? nobodysHash(this.#cost);
+    const equal = await this.#queued(() => this.#compare(password, hash));
     return equal && known !== null;
   }
 
@@ -87,6 +88,15 @@ export class Passwords {
   /** Whether a hash was made with less work than is asked for today. */
   isOutdated(hash: string): boolean {
     return bcrypt.getRounds(hash) < this.#cost;
+  }
+
+  /** Each step of the cost doubles the work, so that those up to today's add up to what is missing. */
+  async #compare(password: string, hash: string): Promise<boolean> {
+    if (await bcrypt.compare(password, hash)) return true;
+    for (let cost = bcrypt.getRounds(hash); cost < this.#cost; cost += 1) {
+      await bcrypt.compare(password, nobodysHash(cost));
+    }
+    return false;
   }
 
   async #queued<T>(work: () => Promise<T>): Promise<T> {

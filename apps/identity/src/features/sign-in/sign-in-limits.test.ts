@@ -1,3 +1,4 @@
+import bcrypt from 'bcrypt';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { PASSWORD } from '../../testing/population.ts';
 
@@ -105,6 +106,28 @@ describe('hashing', () => {
     await Promise.all(Array.from({ length: 40 }, () => attempt(identity, email, PASSWORD)));
     for (let i = 0; i < 5; i += 1) {
       expect((await attempt(identity, email, PASSWORD)).status).toBe(200);
+    }
+  });
+
+  test('is as much work for an old hash, made with less, as for an address that nobody has', async () => {
+    const identity = await start({ BCRYPT_COST: '7' });
+    const { id, email } = await identity.people.user();
+    const passwordHash = await bcrypt.hash(PASSWORD, 4);
+    await identity.context.database.user.update({ where: { id }, data: { passwordHash } });
+    const compare = import.meta.jest.spyOn(bcrypt, 'compare');
+    try {
+      const workFor = async (address: string | null) => {
+        compare.mockClear();
+        expect((await attempt(identity, address, 'wrong')).status).toBe(401);
+        const hashes = compare.mock.calls.map(([, hash]) => String(hash));
+        return hashes.reduce((work, hash) => work + 2 ** bcrypt.getRounds(hash), 0);
+      };
+      expect([await workFor(email), await workFor('nobody@example.test')]).toEqual([
+        2 ** 7,
+        2 ** 7,
+      ]);
+    } finally {
+      compare.mockRestore();
     }
   });
 
