@@ -1,9 +1,9 @@
-import { notFound } from '@tessera/http-kit';
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { bumpPolicyVersion } from '../../outbox/outbox.ts';
 import { readPage } from '../../paging.ts';
 import { literally } from '../../search.ts';
+import { demandTenant } from '../../tenants.ts';
 import { type Member, type MemberQuery, memberOf, whole } from './member.ts';
 import { MembersInTransaction, MembersToRead } from './members.transaction.ts';
 
@@ -38,11 +38,12 @@ export class MembersRepository {
     this.#database = database;
   }
 
-  /** One page, and the number of it: a page beyond the last one is the last one. */
+  /** One page, and the number of it: a page beyond the last one is the last one. 404 without the tenant. */
   async list(
     tenantId: string,
     query: MemberQuery,
   ): Promise<{ members: Member[]; page: number; total: number }> {
+    await demandTenant(this.#database, tenantId);
     const { sort, search, isServiceAccount } = query;
     const where = {
       ...{ tenantId, ...matching(search) },
@@ -62,25 +63,30 @@ export class MembersRepository {
     return row && memberOf(row);
   }
 
-  /** Runs what reads several things of the tenant's members, and may write what is none of theirs. */
+  /**
+   * Runs what reads several things of the tenant's members, and may write what is none of theirs. 404
+   * without the tenant.
+   */
   reading<T>(
     tenantId: string,
     work: (members: MembersToRead, tx: Transaction) => Promise<T>,
   ): Promise<T> {
-    return this.#database.$transaction((tx) => work(new MembersToRead(tx, tenantId), tx));
+    return this.#database.$transaction(async (tx) => {
+      await demandTenant(tx, tenantId);
+      return work(new MembersToRead(tx, tenantId), tx);
+    });
   }
 
   /**
    * Runs a change of the tenant's members. It holds the tenant's version from the first statement on, so
-   * that changes come one after the other and each sees what the one before it left.
+   * that changes come one after the other and each sees what the one before it left. 404 without the tenant.
    */
   changing<T>(
     tenantId: string,
     work: (members: MembersInTransaction, tx: Transaction) => Promise<T>,
   ): Promise<T> {
     return this.#database.$transaction(async (tx) => {
-      const isThere = await tx.tenant.findUnique({ where: { id: tenantId }, select: { id: true } });
-      if (!isThere) throw notFound('The tenant');
+      await demandTenant(tx, tenantId);
       const version = await bumpPolicyVersion(tx, tenantId);
       return work(new MembersInTransaction(tx, tenantId, version), tx);
     });

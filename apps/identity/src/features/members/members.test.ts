@@ -303,5 +303,10 @@ describe('who is not of the tenant', () => {
     await put(bearer, viewer, { role: 'owner' }).expect(200);
     tenant = { ...tenant, id: '01890a5d-ac96-774b-bcce-b302099a8057' };
     await put(bearer, viewer, { role: 'owner' }).expect(404);
+    for (const list of ['members', 'roles', 'service-accounts']) {
+      await get(bearer, `/api/tenants/${tenant.id}/${list}`).expect(404);
+    }
+    const builtIn = await identity.people.builtInRole('viewer');
+    await get(bearer, `/api/tenants/${tenant.id}/roles/${builtIn}`).expect(404);
   });
 });

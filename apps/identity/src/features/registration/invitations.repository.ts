@@ -65,7 +65,7 @@ export class InvitationsRepository {
       ...{ kind: 'invitation', to: email, locale: user?.locale ?? invitation.locale },
       data: { token, lifetime, tenant, inviter: inviter?.name ?? null },
     });
-    if (inviter) await note(tx, inviter, 'member_invited');
+    if (inviter) await note(tx, { ...inviter, tenantId }, 'member_invited');
   }
 
   /** The invitation of a token; null where it is used, expired or unknown. */

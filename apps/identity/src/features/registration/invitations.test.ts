@@ -63,6 +63,24 @@ describe('an invitation', () => {
     expect(mail.link.pathname).toBe('/invitations/accept');
   });
 
+  test('of an administrator of the system is in the log of the tenant that it leads to', async () => {
+    const { database } = identity.context;
+    const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
+    const by = await identity.people.signIn(administrator);
+    await invite(address(), 'member', by).expect(202);
+    const noted = await database.activityEntry.findFirst({
+      where: { userId: administrator.id, action: 'member_invited' },
+    });
+    expect(noted?.tenantId).toBe(tenant.id);
+  });
+
+  test('into a tenant that is not there is a 404', async () => {
+    const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
+    const by = await identity.people.signIn(administrator);
+    tenant = { ...tenant, id: '01890a5d-ac96-774b-bcce-b302099a8057' };
+    await invite(address(), 'member', by).expect(404);
+  });
+
   test('is answered with 202 whether or not there is an account with the address', async () => {
     const known = await invite((await verified()).email ?? '').expect(202);
     const unknown = await invite(address()).expect(202);

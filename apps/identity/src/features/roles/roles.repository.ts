@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../paging.ts';
 import { literally } from '../../search.ts';
+import { demandTenant } from '../../tenants.ts';
 import { policiesOf } from '../members/member.ts';
 import { type TenantRole, tenantRoleOf, wholeRole } from './role.ts';
 
@@ -39,11 +40,12 @@ export class RolesRepository {
     this.#database = database;
   }
 
-  /** One page, and the number of it: a page beyond the last one is the last one. */
+  /** One page, and the number of it: a page beyond the last one is the last one. 404 without the tenant. */
   async list(
     tenantId: string,
     { search, sort, ...asked }: RoleQuery,
   ): Promise<{ roles: TenantRole[]; page: number; total: number }> {
+    await demandTenant(this.#database, tenantId);
     const where = { ...inTenant(tenantId), ...(search && { name: literally(search) }) };
     const { order } = sort;
     const orderBy = [sort.by === 'name' ? { name: order } : { createdAt: order }, { id: order }];
@@ -55,7 +57,9 @@ export class RolesRepository {
     return { roles: rows.map(tenantRoleOf), ...at };
   }
 
-  find(tenantId: string, id: string): Promise<TenantRole | null> {
+  /** Null where the tenant has no such role; 404 without the tenant. */
+  async find(tenantId: string, id: string): Promise<TenantRole | null> {
+    await demandTenant(this.#database, tenantId);
     return new RolesInTransaction(this.#database, tenantId).find(id);
   }
 }
