@@ -1,20 +1,11 @@
+import { readBounded } from '@tessera/http-kit';
+
 export interface OutboundBounds {
   /** For the whole answer, its body included. */
   readonly timeoutMs: number;
   /** The largest body that is read. */
   readonly maxBytes: number;
 }
-
-const readBounded = async (response: Response, maxBytes: number): Promise<Buffer> => {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > maxBytes) throw new Error(`The answer is larger than ${maxBytes} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-};
 
 /**
  * A `fetch` for what belongs to others: it ends after a time, reads no more than a bound, and follows no

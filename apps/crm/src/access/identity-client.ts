@@ -1,5 +1,6 @@
 import type { JsonWebKey } from 'node:crypto';
 import { type Policies, type Principal, parsePolicies, parsePrincipal } from '@tessera/contracts';
+import { readBounded } from '@tessera/http-kit';
 
 /** What came of asking identity. Only what identity itself says of a token is held against the caller. */
 export type Answer<T> =
@@ -32,14 +33,8 @@ export interface IdentityClientOptions {
 const BODY_LIMIT = 4 * 1024 * 1024;
 
 const readJson = async (response: Response): Promise<unknown> => {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > BODY_LIMIT) throw new Error(`The answer is larger than ${BODY_LIMIT} bytes.`);
-    chunks.push(chunk);
-  }
-  return size === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString());
+  const body = await readBounded(response, BODY_LIMIT);
+  return body.length === 0 ? undefined : JSON.parse(body.toString());
 };
 
 const textOf = (body: unknown, key: string, pattern: RegExp): string | undefined => {
