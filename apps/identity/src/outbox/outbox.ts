@@ -8,8 +8,17 @@ export type News = {
 }[EventType];
 
 /**
+ * Locks the tenant's policy version until the transaction ends: what may change a tenant's policies begins
+ * with it, so that such changes come one after the other.
+ */
+export const lockPolicyVersion = async (tx: Transaction, tenantId: string): Promise<void> => {
+  await tx.$queryRaw`SELECT 1 FROM identity.policy_versions
+    WHERE tenant_id = ${tenantId}::uuid FOR NO KEY UPDATE`;
+};
+
+/**
  * Raises the tenant's policy version and gives the new one. The row stays locked until the transaction
- * ends: what changes a tenant's policies calls this first, so that such changes come one after the other.
+ * ends.
  */
 export const bumpPolicyVersion = async (tx: Transaction, tenantId: string): Promise<number> => {
   const [row] = await tx.$queryRaw<{ version: bigint }[]>`

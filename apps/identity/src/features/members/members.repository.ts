@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
-import { bumpPolicyVersion } from '../../outbox/outbox.ts';
+import { lockPolicyVersion } from '../../outbox/outbox.ts';
 import { readPage } from '../../paging.ts';
 import { literally } from '../../search.ts';
 import { demandTenant } from '../../tenants.ts';
@@ -87,8 +87,8 @@ export class MembersRepository {
   ): Promise<T> {
     return this.#database.$transaction(async (tx) => {
       await demandTenant(tx, tenantId);
-      const version = await bumpPolicyVersion(tx, tenantId);
-      return work(new MembersInTransaction(tx, tenantId, version), tx);
+      await lockPolicyVersion(tx, tenantId);
+      return work(new MembersInTransaction(tx, tenantId), tx);
     });
   }
 }

@@ -9,6 +9,7 @@ import type { Member, MemberQuery, Role } from './member.ts';
 import type { MembersRepository } from './members.repository.ts';
 import type { MembersInTransaction, MembersToRead } from './members.transaction.ts';
 import {
+  areSamePolicies,
   demandChangeable,
   EVERYTHING,
   grantedBy,
@@ -93,7 +94,8 @@ export class MembersService {
 
   /**
    * Gives a member another role, other policies, or both. Nobody raises anyone above what they hold
-   * (422), changes a member who holds more (403), or takes the tenant its last owner (422).
+   * (422), changes a member who holds more (403), or takes the tenant its last owner (422). What changes
+   * nothing is told to nobody.
    */
   change(
     caller: Caller,
@@ -106,6 +108,7 @@ export class MembersService {
       const role = change.role === undefined ? member.role : await members.role(change.role);
       if (!role) throw noRole(change.role ?? '');
       const policies = change.policies ?? member.policies;
+      if (role.id === member.role.id && areSamePolicies(policies, member.policies)) return member;
       const field = change.role === undefined ? 'policies' : 'role';
       const before = rightsOfMember(member);
       const given = grantsBeyond({ holder, before, after: rightsOf(role, policies) });

@@ -118,6 +118,21 @@ describe('a change of role', () => {
     expect(await database.outboxEvent.count({ where: { key: tenant.id } })).toBe(0);
   });
 
+  test.each([
+    ['nothing', {}],
+    ['what is there already', { role: 'viewer', policies: [] }],
+  ])('to %s raises no version, tells nothing and is not noted', async (_case, body) => {
+    const [bearer, viewer] = [await owner(), await join('viewer')];
+    const { database } = identity.context;
+    const version = () => database.policyVersion.findUnique({ where: { tenantId: tenant.id } });
+    const before = await version();
+    const answer = await put(bearer, viewer, body).expect(200);
+    expect(answer.body.data).toMatchObject({ user_id: viewer.id, role: 'viewer', policies: [] });
+    expect(await version()).toEqual(before);
+    expect(await database.outboxEvent.count({ where: { key: tenant.id } })).toBe(0);
+    expect(await database.activityEntry.count({ where: { subjectId: viewer.id } })).toBe(0);
+  });
+
   test('to a role that does not exist is 422 on the role', async () => {
     const [bearer, viewer] = [await owner(), await join('viewer')];
     const answer = await put(bearer, viewer, { role: 'emperor' }).expect(422);

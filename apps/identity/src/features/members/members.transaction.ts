@@ -1,7 +1,7 @@
 import { MAX_NAMED_USERS } from '@tessera/contracts';
 import type { Policy } from '@tessera/scope-matcher';
 import type { Transaction } from '../../database.ts';
-import { enqueue, type News } from '../../outbox/outbox.ts';
+import { bumpPolicyVersion, enqueue, type News } from '../../outbox/outbox.ts';
 import { type RevocationReason, revokeUserTokens } from '../../tokens/revoke.ts';
 import { type Member, memberOf, type Role, roleOf, whole } from './member.ts';
 
@@ -72,13 +72,11 @@ export class MembersToRead {
 export class MembersInTransaction extends MembersToRead {
   readonly #tx: Transaction;
   readonly #tenantId: string;
-  readonly #version: number;
 
-  constructor(tx: Transaction, tenantId: string, version: number) {
+  constructor(tx: Transaction, tenantId: string) {
     super(tx, tenantId);
     this.#tx = tx;
     this.#tenantId = tenantId;
-    this.#version = version;
   }
 
   /** Makes a user a member. The next sign-in of somebody who was in no tenant starts here. */
@@ -125,10 +123,11 @@ export class MembersInTransaction extends MembersToRead {
     await this.#tell(userId, ...more, await revokeUserTokens(this.#tx, where, reason));
   }
 
-  /** Tells that what these members may do has changed; too many to name are everybody. */
+  /** Raises the version and tells that what these members may do has changed; too many to name are everybody. */
   async tellPolicies(userIds: readonly string[], ...more: News[]): Promise<void> {
     const user_ids = userIds.length > MAX_NAMED_USERS ? null : [...userIds];
-    const data = { tenant_id: this.#tenantId, version: this.#version, user_ids };
+    const version = await bumpPolicyVersion(this.#tx, this.#tenantId);
+    const data = { tenant_id: this.#tenantId, version, user_ids };
     await enqueue(this.#tx, { type: 'identity.policy.updated', data }, ...more);
   }
 

@@ -7,6 +7,13 @@ import type { MembersToRead } from './members.transaction.ts';
 export const NOTHING: Rights = { policies: [] };
 export const EVERYTHING: Rights = { policies: [{ action: '*', effect: 'allow' }] };
 
+const inOneOrder = (policies: readonly Policy[]): string =>
+  JSON.stringify([...new Set(policies.map(({ action, effect }) => `${effect} ${action}`))].sort());
+
+/** Whether two lists hold the same policies, in whatever order and however often. */
+export const areSamePolicies = (some: readonly Policy[], others: readonly Policy[]): boolean =>
+  inOneOrder(some) === inOneOrder(others);
+
 /** Role and membership together. */
 export const rightsOf = (
   role: { readonly policies: readonly Policy[] },

@@ -6,7 +6,7 @@ import type { Origin } from '../../origin.ts';
 import type { Caller } from '../../tokens/caller.ts';
 import type { MembersService, Turn } from '../members/members.service.ts';
 import type { MembersInTransaction } from '../members/members.transaction.ts';
-import { beyond, grantedBy, rightsOf } from '../members/rights.ts';
+import { areSamePolicies, beyond, grantedBy, rightsOf } from '../members/rights.ts';
 import type { TenantRole } from './role.ts';
 import {
   type RoleContent,
@@ -68,7 +68,8 @@ export class RolesService {
 
   /**
    * Changes a role for all who have it. Nobody raises any of them above what they hold themselves (422),
-   * or changes a role by which somebody holds more (403). 409 for a built-in one.
+   * or changes a role by which somebody holds more (403). 409 for a built-in one. What changes nothing is
+   * told to nobody.
    */
   change(
     caller: Caller,
@@ -83,6 +84,7 @@ export class RolesService {
       await this.#demandFreeName(roles, name, id);
       const holders = await roles.holdersOf(id);
       demandNoMore(holder, role, holders);
+      if (isSame(role, { name, description, policies })) return role;
       for (const own of holders.ownPolicies) {
         const before = rightsOf(role, own);
         demandNoGrant(grantsBeyond({ holder, before, after: rightsOf({ policies }, own) }));
@@ -130,6 +132,11 @@ export class RolesService {
     throw invalidField('name', `there is a role "${name}" already`);
   }
 }
+
+const isSame = (role: TenantRole, { name, description, policies }: RoleContent): boolean =>
+  role.name === name &&
+  role.description === description &&
+  areSamePolicies(role.policies, policies);
 
 const demandNoGrant = ([given]: readonly string[]): void => {
   if (given === undefined) return;

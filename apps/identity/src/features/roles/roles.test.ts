@@ -253,6 +253,21 @@ describe('a change of a role', () => {
     ]);
   });
 
+  test('that changes nothing raises no version, tells nothing and is not noted', async () => {
+    const bearer = await owner();
+    const content = { name: 'Same', description: 'As it is', policies: [allow('*'), deny('*')] };
+    const { id } = (await post(bearer, content).expect(201)).body.data;
+    const told = await newsOf();
+    const twice = { ...content, policies: [deny('*'), allow('*'), deny('*')] };
+    for (const body of [{}, twice]) {
+      const answer = await put(bearer, id, body).expect(200);
+      expect(answer.body.data).toMatchObject({ id, ...content });
+    }
+    expect(await newsOf()).toEqual(told);
+    const noted = { subjectId: id, action: 'role_updated' };
+    expect(await database.activityEntry.count({ where: noted })).toBe(0);
+  });
+
   test('that is refused leaves nothing behind', async () => {
     await post(await manager(), { name: 'More', policies: [allow('*')] }).expect(422);
     expect(await newsOf()).toEqual([]);

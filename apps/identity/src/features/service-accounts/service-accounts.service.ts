@@ -38,6 +38,9 @@ const refusingTakenAddress = async <T>(work: Promise<T>): Promise<T> => {
   }
 };
 
+const isSame = (account: Member, { name = account.name, email = account.email }: AccountChange) =>
+  account.name === name && account.email === email;
+
 /** 404 for whoever is no service account of the tenant. */
 const accountOf = (member: Member | null): Member => {
   if (!member?.isServiceAccount) throw notFound('The service account');
@@ -88,7 +91,7 @@ export class ServiceAccountsService {
     return refusingTakenAddress(created);
   }
 
-  /** As creating; and 403 where the account holds more than the caller. */
+  /** As creating; and 403 where the account holds more than the caller. What changes nothing is told to nobody. */
   change(
     caller: Caller,
     { tenantId, userId }: OfAccount,
@@ -100,10 +103,13 @@ export class ServiceAccountsService {
       const account = await this.#changeable(turn, userId);
       const role =
         change.role === undefined ? account.role : await this.#givable(turn, change.role);
+      const isSameRole = role.id === account.role.id;
+      if (isSameRole && isSame(account, change)) return account;
       await changeAccount(tx, userId, change);
       await noteOf(tx, caller, origin, 'service_account_updated', { tenantId, subjectId: userId });
       const news: News = { type: 'identity.user.updated', data: { user_id: userId } };
-      await members.change(userId, role.id, account.policies, news);
+      if (isSameRole) await members.tell([news]);
+      else await members.change(userId, role.id, account.policies, news);
       return accountOf(await members.member(userId));
     });
     return refusingTakenAddress(changed);

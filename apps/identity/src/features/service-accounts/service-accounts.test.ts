@@ -161,6 +161,24 @@ describe('changing a service account', () => {
     ]);
   });
 
+  test('another name raises no version of the policies, and no change at all tells nothing', async () => {
+    const id = await accounts.account('viewer', { email: 'same@example.test' });
+    const version = () => database().policyVersion.findUnique({ where: { tenantId: tenant.id } });
+    const before = await version();
+    await accounts.update(id, { name: 'Exporter' }).expect(200);
+    expect(await version()).toEqual(before);
+    const told = await newsOf(identity, { id } as never);
+    const same = { name: 'Exporter', email: 'same@example.test', role: 'viewer' };
+    for (const body of [{}, same]) {
+      const answer = await accounts.update(id, body).expect(200);
+      expect(answer.body.data).toMatchObject({ id, ...same });
+    }
+    expect(await version()).toEqual(before);
+    expect(await newsOf(identity, { id } as never)).toEqual(told);
+    const noted = { subjectId: id, action: 'service_account_updated' };
+    expect(await database().activityEntry.count({ where: noted })).toBe(1);
+  });
+
   test('gives the rights of another role to the keys that are in use', async () => {
     const id = await accounts.account('viewer');
     const { key } = await accounts.key(id);
