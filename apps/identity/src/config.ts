@@ -118,7 +118,7 @@ export const variables = {
   ),
   BRAND_NAME: described(
     withDefault(text(60), 'Tessera'),
-    "What identity's own pages are headed with.",
+    "What identity's own pages and its mails are headed with.",
   ),
   IDLE_SIGN_OUT_SECONDS: described(
     withDefault(int(0, 86_400), 1800),

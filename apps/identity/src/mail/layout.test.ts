@@ -25,6 +25,7 @@ const rendered = (locale: string, kind: MailKind, given: object = {}) => {
   const { language, texts } = textsFor(locale);
   const page = {
     ...texts,
+    brand: 'Acme & Co.',
     language,
     text: textOf(locale, kind, given),
     link: 'https://x.test/?a=1&b=2',
@@ -39,6 +40,8 @@ describe.each(['en', 'hu', 'de'])('in %s', (locale) => {
       expect(each).not.toMatch(/undefined|null|NaN|\[object|Invalid/);
       expect(each).toContain(textOf(locale, kind).greeting);
     }
+    expect(html).toContain('>Acme &amp; Co.</td>');
+    expect(text).toContain('\n-- \nAcme & Co.\n');
     expect(html).toContain(`<html lang="${locale}">`);
     expect(text).toContain('https://x.test/?a=1&b=2');
     expect(html).not.toMatch(/<script|<img|src=/);

@@ -3,6 +3,8 @@ import type { MailText } from './texts/texts.ts';
 
 /** Everything that a mail shows, in one language. */
 export interface Page {
+  /** Who writes, as readers know them. */
+  readonly brand: string;
   readonly language: string;
   readonly text: MailText;
   readonly link: string;
@@ -14,12 +16,12 @@ export interface Page {
 const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');
 
 /** The mail for readers that show plain text. */
-export const plainText = ({ text, link, whyThisMail }: Page): string =>
+export const plainText = ({ brand, text, link, whyThisMail }: Page): string =>
   [
     ...[text.greeting, ...text.paragraphs].map(onOneLine),
     `${text.action}:\n${link}`,
     ...text.notes.map(onOneLine),
-    `-- \n${whyThisMail}`,
+    `-- \n${onOneLine(brand)}\n${whyThisMail}`,
     '',
   ].join('\n\n');
 
@@ -32,7 +34,8 @@ const paragraph = (text: string, style: string): string =>
  * The mail for all others. Mail programs know tables and styles at the element, and no script, no sheet
  * and no picture from elsewhere; those that know more get dark colours from the sheet in the head.
  */
-export const htmlPage = ({ language, text, link, copyTheAddress, whyThisMail }: Page): string => {
+export const htmlPage = (page: Page): string => {
+  const { brand, language, text, link, copyTheAddress, whyThisMail } = page;
   const href = escaped(link);
   const body = [text.greeting, ...text.paragraphs].map((line) =>
     paragraph(line, 'font-size: 16px; line-height: 24px;'),
@@ -58,7 +61,7 @@ export const htmlPage = ({ language, text, link, copyTheAddress, whyThisMail }: 
 <table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" style="background: #f3f4f6;">
 <tr><td align="center" style="padding: 32px 16px;">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width: 560px; text-align: left;">
-<tr><td class="faint" style="padding: 0 4px 12px; ${FONT} font-size: 14px; font-weight: 600; color: #4b5563;">Tessera</td></tr>
+<tr><td class="faint" style="padding: 0 4px 12px; ${FONT} font-size: 14px; font-weight: 600; color: #4b5563;">${escaped(brand)}</td></tr>
 <tr><td class="card" style="padding: 32px; background: #ffffff; color: #111827; border-radius: 8px; ${FONT}">
 <h1 style="margin: 0 0 20px; font-size: 20px; line-height: 28px; font-weight: 600;">${escaped(text.subject)}</h1>
 ${body.join('\n')}

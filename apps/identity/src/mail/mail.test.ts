@@ -132,16 +132,17 @@ describe('without an SMTP server', () => {
   });
   afterEach(() => mailbox.remove());
 
-  test('mails are written into MAIL_DIRECTORY, for one user to read', async () => {
+  test('mails are written into MAIL_DIRECTORY, for one user to read, in the name of BRAND_NAME', async () => {
     const log = recorder();
     const identity = await startIdentity(
-      { MAIL_DIRECTORY: mailbox.directory },
+      { MAIL_DIRECTORY: mailbox.directory, BRAND_NAME: 'Acme & Co.' },
       { logger: log.logger },
     );
     await send(identity, reset('../ada@example.test', 'hu'));
     const mail = await mailbox.next('password_reset', '../ada@example.test');
     await identity.stop();
     expect(mail).toMatchObject({ subject: 'Új jelszó megadása' });
+    expect(mail.text).toContain('Acme & Co.');
     expect(mail.link.searchParams.get('token')).toBe(TOKEN);
     const names = await readdir(mailbox.directory);
     expect(names.map((name) => path.extname(name)).sort()).toEqual(['.html', '.txt']);

@@ -15,6 +15,11 @@ export interface ClaimedMail {
   readonly attempts: number;
 }
 
+export interface MailSettings extends LinkTargets {
+  /** Who writes, as readers know them. */
+  readonly brandName: string;
+}
+
 /** What is sealed for one row opens in no other. */
 export const mailPurpose = (id: string): string => `mail ${id}`;
 
@@ -37,11 +42,13 @@ export class MailOutbox {
   readonly #pool: Pool;
   readonly #vault: Vault;
   readonly #links: ReturnType<typeof mailLinks>;
+  readonly #brand: string;
 
-  constructor(pool: Pool, vault: Vault, targets: LinkTargets) {
+  constructor(pool: Pool, vault: Vault, settings: MailSettings) {
     this.#pool = pool;
     this.#vault = vault;
-    this.#links = mailLinks(targets);
+    this.#links = mailLinks(settings);
+    this.#brand = settings.brandName;
   }
 
   /** Writes a mail that leaves with the transaction. */
@@ -73,7 +80,7 @@ export class MailOutbox {
     // Each kind with its own data: the pairs fit, and TypeScript cannot follow a union through a table.
     const text = (texts.mails[kind] as (data: Mail['data']) => MailText)(mail.data);
     const link = (this.#links[kind] as (mail: Mail) => string)(mail);
-    const page = { ...texts, language, text, link };
+    const page = { ...texts, brand: this.#brand, language, text, link };
     return { id, kind, to, subject: text.subject, text: plainText(page), html: htmlPage(page) };
   }
 }
