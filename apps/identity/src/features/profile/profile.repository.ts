@@ -2,6 +2,7 @@ import { type Actor, note } from '../../activity.ts';
 import type { Database } from '../../database.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
 import { enqueue } from '../../outbox/outbox.ts';
+import { type PageAsked, type Paged, readPage } from '../../paging.ts';
 
 type Changeable = Pick<User, 'firstName' | 'lastName' | 'phone' | 'timezone' | 'locale'>;
 
@@ -55,20 +56,17 @@ export class ProfileRepository {
     return { ...password, twoFactorEnabled, pinEnabled: pin !== null };
   }
 
-  /** A page of the user’s own activity, the newest first, and how many entries there are. */
-  async activity(
-    userId: string,
-    { page, perPage }: { readonly page: number; readonly perPage: number },
-  ): Promise<{ readonly entries: ActivityEntry[]; readonly total: number }> {
-    const [entries, total] = await this.#database.$transaction([
-      this.#database.activityEntry.findMany({
-        where: { userId },
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        skip: (page - 1) * perPage,
-        take: perPage,
-      }),
-      this.#database.activityEntry.count({ where: { userId } }),
-    ]);
-    return { entries, total };
+  /** A page of the user’s own activity, the newest first. */
+  activity(userId: string, asked: PageAsked): Promise<Paged<ActivityEntry>> {
+    const where = { userId };
+    return readPage(this.#database, asked, {
+      count: (tx) => tx.activityEntry.count({ where }),
+      rows: (tx, part) =>
+        tx.activityEntry.findMany({
+          where,
+          orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+          ...part,
+        }),
+    });
   }
 }

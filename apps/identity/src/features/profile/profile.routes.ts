@@ -1,6 +1,6 @@
 import type { RouteEntry, RouteTable } from '@tessera/http-kit';
 import { userOf } from '../../access.ts';
-import { page as pageOf, route, success } from '../../http.ts';
+import { pageMeta, page as pageOf, route, success } from '../../http.ts';
 import { originOf } from '../../origin.ts';
 import {
   Activity,
@@ -65,9 +65,13 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       summary: 'One’s own activity, the newest first',
       query: ActivityQuery,
       responses: { 200: pageOf(Activity) },
-      async handler({ caller, query: { page, per_page }, reply }) {
-        const { entries, meta } = await profiles.activity(userOf(caller), page, per_page);
-        return reply(200, { success: true, data: entries.map(presentActivity), meta });
+      async handler({ caller, query: { page: asked, per_page: perPage }, reply }) {
+        const { rows, page, total } = await profiles.activity(userOf(caller), {
+          page: asked,
+          perPage,
+        });
+        const meta = pageMeta(page, perPage, total);
+        return reply(200, { success: true, data: rows.map(presentActivity), meta });
       },
     }),
   };

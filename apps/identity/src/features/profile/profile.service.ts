@@ -1,8 +1,8 @@
 import { unauthenticated } from '@tessera/http-kit';
 import { actorOf } from '../../activity.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
-import { type PageMeta, pageMeta } from '../../http.ts';
 import type { Origin } from '../../origin.ts';
+import type { PageAsked, Paged } from '../../paging.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { ProfileChange, ProfileRepository, Security } from './profile.repository.ts';
 
@@ -29,13 +29,8 @@ export class ProfileService {
     return present(await this.#repository.security(id));
   }
 
-  async activity(
-    { id }: UserCaller,
-    page: number,
-    perPage: number,
-  ): Promise<{ readonly entries: readonly ActivityEntry[]; readonly meta: PageMeta }> {
-    const { entries, total } = await this.#repository.activity(id, { page, perPage });
-    return { entries, meta: pageMeta(page, perPage, total) };
+  activity({ id }: UserCaller, asked: PageAsked): Promise<Paged<ActivityEntry>> {
+    return this.#repository.activity(id, asked);
   }
 }
 

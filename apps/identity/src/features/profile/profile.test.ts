@@ -146,6 +146,13 @@ describe('GET /api/profile/activity', () => {
     });
   });
 
+  test('gives the last page for one beyond it', async () => {
+    await record(24);
+    const beyond = await get('/api/profile/activity?page=9');
+    expect(beyond.body.meta.current_page).toBe(2);
+    expect(beyond.body).toEqual((await get('/api/profile/activity?page=2')).body);
+  });
+
   test.each([
     ['per_page=1000', 100],
     ['per_page=0', 1],
