@@ -33,6 +33,19 @@ test('A connection carries the settings of its pool', async () => {
   ]);
 });
 
+test('A time is the same moment, whatever zone the server would write it in', async () => {
+  const moment = new Date('2026-07-01T12:00:00.5Z');
+  const { pathname } = new URL(url);
+  await open().query(`ALTER DATABASE "${pathname.slice(1)}" SET timezone TO 'Europe/Budapest'`);
+  const pool = open();
+  const text = `SELECT '${moment.toISOString()}'::timestamptz AS at`;
+  const adapter = await createAdapter(pool).connect();
+  const { rows } = await adapter.queryRaw({ sql: text, args: [], argTypes: [] });
+  const [read] = await createReader(pool)<{ at: Date }>({ text, values: [] });
+  const seen = [rows[0]?.[0], read?.at].map((at) => new Date(at as string));
+  expect(seen).toEqual([moment, moment]);
+});
+
 test('The end of an idle connection is told, and the next query gets another', async () => {
   const lost = new Promise<Error>((resolve) => {
     const pool = open({ size: 1, onConnectionLost: resolve });
@@ -79,4 +92,18 @@ test('A reader gives the rows of a statement with its values', async () => {
     { n: 1, words: ['a'] },
     { n: 2, words: ['a'] },
   ]);
+});
+
+test.each([
+  ...['2026-07-01 12:00:00.123+00', '2026-07-01 14:00:00.123+02', '2026-07-01 12:00:00.1+00'],
+  ...['2026-07-01 12:00:00+00', '2026-07-01 12:00:00.123456+00', '0001-01-01 00:00:00.001+00'],
+  ...['9999-12-31 23:59:59.999+00', '10000-01-01 00:00:00.12+00', '0044-03-15 00:00:00.123+00 BC'],
+  ...['infinity', '-infinity', null],
+])('A reader gives the time %s as `pg` does, in code and in JSON', async (time) => {
+  const pool = open();
+  const statement = { text: 'SELECT $1::timestamptz AS at', values: [time] };
+  const [read] = await createReader(pool)<{ at: unknown }>(statement);
+  const { rows } = await pool.query(statement);
+  expect(read).toEqual(rows[0]);
+  expect(JSON.stringify(read)).toBe(JSON.stringify(rows[0]));
 });

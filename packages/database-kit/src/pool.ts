@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { storedTypes } from './stored-time.ts';
 
 export interface PoolOptions {
   /** What `pg_stat_activity` shows. */
@@ -35,6 +36,8 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
     maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
     keepAlive: true,
     options: [
+      // The adapter of Prisma takes every time for one in UTC, whatever zone the server writes it in.
+      '-c TimeZone=UTC',
       ...(options.schema ? [`-c search_path=${options.schema},public`] : []),
       ...(options.planCacheMode ? [`-c plan_cache_mode=${options.planCacheMode}`] : []),
     ].join(' '),
@@ -63,7 +66,7 @@ export interface Statement {
 export function createReader(pool: pg.Pool): <R>(statement: Statement) => Promise<R[]> {
   const nameOf = statementNames();
   return async <R>({ text, values }: Statement) => {
-    const { rows } = await pool.query({ name: nameOf(text), text, values });
+    const { rows } = await pool.query({ name: nameOf(text), text, values, types: storedTypes });
     return rows as R[];
   };
 }
