@@ -26,6 +26,8 @@ afterAll(() => close());
 const admin = (args: readonly string[], input = ''): Promise<Ended> =>
   identityAdmin({ DATABASE_URL: fresh.url }, args, input);
 
+const SCOPE = 'identity.tenants.view';
+
 const document = () => {
   const slug = `acme-${uuidv7().slice(-6)}`;
   return {
@@ -212,6 +214,20 @@ describe('identity-admin', () => {
     });
   });
 
+  test('makes no system application whose id, name or scope could not be used', async () => {
+    for (const [id, scope, name, named] of [
+      ['', SCOPE, 'Pipeline', 'client_id'],
+      ['two words', SCOPE, 'Pipeline', 'client_id'],
+      ['pipelíne', SCOPE, 'Pipeline', 'client_id'],
+      ['nameless', SCOPE, ' ', 'name'],
+      ['scopeless', 'identity.tenents.view', 'Pipeline', 'identity.tenents.view'],
+    ] as const) {
+      const { code, error } = await admin(['create-system-application', id, scope, '--name', name]);
+      expect({ code, error }).toEqual({ code: 1, error: expect.stringContaining(named) });
+      expect(await database.systemApplication.count({ where: { clientId: id } })).toBe(0);
+    }
+  });
+
   test('makes a confidential client whose secret is shown once and stored as a hash', async () => {
     const clientId = `admin-panel-${uuidv7()}`;
     const uris = ['https://panel.example.com/callback', 'http://127.0.0.1:3000/callback'];
@@ -333,10 +349,18 @@ describe('identity-admin', () => {
     });
     expect(await admin(['rotate-secret'])).toMatchObject({ code: 2 });
     expect((await admin(['seed'], 'no JSON')).code).toBe(1);
-    const { code, error } = await admin(['--json', 'rotate-secret', 'nobody']);
-    expect({ code, error: JSON.parse(error) }).toEqual({
-      code: 1,
-      error: { error: 'There is no client called nobody.' },
-    });
+    for (const [args, code, said] of [
+      [['rotate-secret', 'nobody'], 1, 'There is no client called nobody.'],
+      [['rotate-secret'], 2, "missing required argument 'client_id'"],
+      [['sede'], 2, "unknown command 'sede' (Did you mean seed?)"],
+      [[], 2, 'a command is missing'],
+    ] as const) {
+      const { error, ...ended } = await admin(['--json', ...args]);
+      expect({ ...ended, error: JSON.parse(error) }).toEqual({
+        code,
+        out: '',
+        error: { error: said },
+      });
+    }
   });
 });

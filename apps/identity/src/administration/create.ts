@@ -82,8 +82,10 @@ export const listAdministrators = async (database: Database): Promise<object[]> 
 /** Makes a system application and gives its secret, which nothing shows again. */
 export const createSystemApplication = async (
   database: Database,
-  { clientId, name, scopes }: { clientId: string; name: string; scopes: readonly string[] },
+  { scopes, ...given }: { clientId: string; name: string; scopes: readonly string[] },
 ): Promise<{ client_id: string; client_secret: string; scope: string }> => {
+  const clientId = valid(clientIdField, given.clientId, 'client_id');
+  const name = valid(text(200), given.name, 'name');
   const [unknown] = unknownPatterns(scopes);
   if (unknown) throw new Error(`The scope ${unknown.pattern} is unknown: ${unknown.reason}`);
   const client_secret = newSecret();

@@ -31,6 +31,10 @@ export const createProgram = (inSession: InSession, print: (text: string) => voi
 Secrets and passwords that are made up are shown once, by the command that makes them.
 Exit codes: 0 done, 1 refused or failed, 2 used wrongly.`,
     )
+    .configureOutput({
+      // Whoever reads JSON gets the one object that tells why there is no result.
+      writeErr: (text) => isJson(program) || process.stderr.write(text),
+    })
     .exitOverride();
   const run: Run = async (work) => {
     const result = await inSession(work);
