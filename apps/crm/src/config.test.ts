@@ -10,6 +10,7 @@ test('little has to be said', () => {
     port: 4100,
     metricsPort: undefined,
     logLevel: 'info',
+    redis: { url: undefined, timeoutMs: 500 },
     database: { url: needed.DATABASE_URL, poolSize: 10 },
     identity: { url: needed.IDENTITY_URL, timeoutMs: 2000 },
     systemTokens: [],

@@ -60,7 +60,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const logger = overrides.logger ?? createLogger('crm', config.logLevel);
   const { clock, observers = [] } = overrides;
   const database = createDatabase(config.database, logger);
-  const counters = createCounters(config.redisUrl, 'crm', logger);
+  const counters = createCounters(config.redis, 'crm', logger);
   const access = accessOf(config, logger, clock);
   return {
     config,

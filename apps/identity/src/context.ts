@@ -54,7 +54,7 @@ export interface Overrides {
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('identity', config.logLevel);
   const { pool, database } = createDatabase(config.database, logger);
-  const counters = createCounters(config.redisUrl, 'identity', logger);
+  const counters = createCounters(config.redis, 'identity', logger);
   const vault = createVault(config.keyEncryptionKeys);
   const keys = new SigningKeys(database, vault);
   const keyUses = new KeyUses({ pool, logger });

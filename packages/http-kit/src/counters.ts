@@ -29,9 +29,6 @@ class MemoryCounter extends MemoryStore {
   }
 }
 
-/** In milliseconds: a request does not wait longer for its counter. */
-const PATIENCE = 500;
-
 /**
  * Counts in Redis; while it does not answer, in the memory of this replica: a limit that is too wide by
  * the number of replicas is better than none, and better than no service.
@@ -92,10 +89,15 @@ export const memoryCounters: Counters = {
   stop: async () => undefined,
 };
 
-const redisCounters = (url: string, service: string, logger: Logger): Counters => {
+const redisCounters = (
+  url: string,
+  timeoutMs: number,
+  service: string,
+  logger: Logger,
+): Counters => {
   const redis = new Redis(url, {
-    commandTimeout: PATIENCE,
-    connectTimeout: PATIENCE,
+    commandTimeout: timeoutMs,
+    connectTimeout: timeoutMs,
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
   });
@@ -124,12 +126,20 @@ const redisCounters = (url: string, service: string, logger: Logger): Counters =
   };
 };
 
+/** Where Redis is, and how long a request waits for its counter there. */
+export interface RedisOptions {
+  /** `redis://` or `rediss://`. */
+  readonly url: string | undefined;
+  readonly timeoutMs: number;
+}
+
 /**
- * Counters in the Redis of `url` (`redis://` or `rediss://`), which all replicas of the service share
- * (decision B4); in memory where none is given.
+ * Counters in Redis, which all replicas of the service share (decision B4); in memory where no URL is
+ * given.
  */
 export const createCounters = (
-  url: string | undefined,
+  { url, timeoutMs }: RedisOptions,
   service: string,
   logger: Logger,
-): Counters => (url === undefined ? memoryCounters : redisCounters(url, service, logger));
+): Counters =>
+  url === undefined ? memoryCounters : redisCounters(url, timeoutMs, service, logger);

@@ -47,6 +47,10 @@ export const serviceVariables = (standardPort: number) =>
       optional(matching(/^rediss?:\/\/\S+$/, 'a redis:// or rediss:// URL', 2000)),
       'Where the limits count, for all replicas together; without it each counts by itself.',
     ),
+    REDIS_TIMEOUT_MS: described(
+      withDefault(int(1, 60_000), 500),
+      'How long a request waits for Redis; then this replica counts by itself.',
+    ),
     CORS_ORIGINS: described(
       withDefault(list(origin, { max: 200 }), []),
       'Browser origins that may call.',
@@ -72,7 +76,7 @@ export const serviceSettings = (read: OutOf<ReturnType<typeof serviceVariables>>
     logLevel: read.LOG_LEVEL,
     database: { url: read.DATABASE_URL, poolSize: read.DATABASE_POOL_SIZE },
     kafkaBrokers: read.KAFKA_BROKERS,
-    redisUrl: read.REDIS_URL,
+    redis: { url: read.REDIS_URL, timeoutMs: read.REDIS_TIMEOUT_MS },
     corsOrigins: read.CORS_ORIGINS,
     trustedProxies: read.TRUSTED_PROXIES,
   };
