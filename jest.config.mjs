@@ -2,7 +2,7 @@
 export default {
   testEnvironment: 'node',
   // Processes, brokers and databases take their time on a busy machine; nothing here measures speed.
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   maxWorkers: '100%',
   // Modules of ES stay in memory after their test: a worker that has grown is replaced by a new one.
   workerIdleMemoryLimit: '1GB',

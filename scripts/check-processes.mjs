@@ -21,8 +21,8 @@ const running = () => {
   return new Map(pids.map((pid) => [pid, commandOf(pid)]).filter(([, command]) => isOurs(command)));
 };
 
-/** A process may end a moment after the one that told it to. */
-const PATIENCE_MS = 5000;
+/** A process may end a while after the one that told it to: servers are given time to finish. */
+const PATIENCE_MS = 30_000;
 
 export const noProcessLeft = {
   running,

@@ -15,7 +15,6 @@ export default {
   ...others,
   rootDir: '../..',
   testRegex: suites,
-  testTimeout: 120_000,
   resolver: '<rootDir>/infra/kafka/resolver.cjs',
   reporters: ['default', ['<rootDir>/infra/kafka/reporter.mjs', { suites }]],
 };

@@ -6,9 +6,6 @@ import { createPublisher, type Publisher } from './publisher.ts';
 import { newTopics, openBroker, type TestBroker } from './testing/broker.ts';
 import { type Reading, read } from './testing/reading.ts';
 
-// Apache Kafka needs some time to come back.
-import.meta.jest.setTimeout(180_000);
-
 const topics = newTopics('early', 'killed', 'leaving');
 let broker: TestBroker;
 let publisher: Publisher;
@@ -79,7 +76,7 @@ test('Whenever the broker is killed, each published event is received, or onConn
       await broker.kill();
       const killed = performance.now();
       await until(() => !connected());
-      expect(performance.now() - killed).toBeLessThan(3000);
+      expect(performance.now() - killed).toBeLessThan(6000);
       await broker.start();
       await until(connected);
       await another(10);
@@ -90,7 +87,7 @@ test('Whenever the broker is killed, each published event is received, or onConn
   }
   await until(() => history.includes(`received ${published - 1}`));
 
-  expect(longest).toBeLessThan(6500);
+  expect(longest).toBeLessThan(15_000);
   expect(history.filter((event) => event === 'connected').length).toBeGreaterThanOrEqual(3);
   const missed = Array.from({ length: published }, (_, value) => value).filter(
     (value) =>

@@ -4,8 +4,6 @@ import { createPublisher, type Publisher, type PublisherOptions } from './publis
 import { newTopics, openBroker, type TestBroker } from './testing/broker.ts';
 import { type Reading, read } from './testing/reading.ts';
 
-import.meta.jest.setTimeout(60_000);
-
 const topics = newTopics('order', 'duplicates', 'hanging', 'closing', 'away');
 const publishers: Publisher[] = [];
 const readings: Reading[] = [];
@@ -126,13 +124,14 @@ test('After a rejected publish, neither the same messages nor other ones are tak
 
 test('A broker that takes the connection and never answers makes every waiting publish reject in time', async () => {
   const silent = (host: string, port: number): Socket => connect({ host, port }).pause();
-  const { publish } = publisher({ dial: silent, timeoutMs: 300 });
+  const { publish } = publisher({ dial: silent, timeoutMs: 2000 });
   const started = performance.now();
   const results = await Promise.allSettled(
     ['one', 'two', 'three'].map((value) => publish([message(topics.hanging, value)])),
   );
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-  expect(performance.now() - started).toBeLessThan(1500);
+  // Not one after the other.
+  expect(performance.now() - started).toBeLessThan(5500);
 });
 
 test('A closed publisher finishes what it was given and refuses more', async () => {
@@ -152,7 +151,7 @@ test('Without a broker a publish rejects in time and says where it looked; with 
   await broker.kill();
   const rejected = early.publish([message(topics.away, 'lost')]);
   await expect(rejected).rejects.toThrow(`Cannot publish to ${broker.brokers}: `);
-  expect(performance.now() - started).toBeLessThan(6000);
+  expect(performance.now() - started).toBeLessThan(15_000);
   await broker.start();
   await early.publish([message(topics.away, 'found')]);
 
