@@ -16,11 +16,11 @@ interface Guessing {
     code: string,
   ): Promise<{ status: number; body: { error?: string }; headers: Record<string, string> }>;
   right(): Promise<string>;
+  wrong(): string;
   /** The lock has run out. */
   wait(): Promise<unknown>;
 }
 
-const WRONG = '918273';
 const past = new Date(0);
 
 const factors = {
@@ -30,6 +30,7 @@ const factors = {
     return {
       guess: (code) => verify(bearer, code),
       right: () => authenticator.code(),
+      wrong: () => authenticator.wrongCode(),
       wait: () =>
         identity.context.database.twoFactor.update({
           where: { userId: user.id },
@@ -43,6 +44,7 @@ const factors = {
     return {
       guess: (pin) => verifyPin(bearer, pin),
       right: async () => PIN,
+      wrong: () => '918273',
       wait: () =>
         identity.context.database.pin.update({
           where: { userId: user.id },
@@ -61,7 +63,8 @@ describe.each(Object.entries(factors))('%s is locked', (_, prepare) => {
   });
 
   const fail = async (times: number): Promise<void> => {
-    for (let i = 0; i < times; i += 1) expect((await guessing.guess(WRONG)).status).toBe(422);
+    for (let i = 0; i < times; i += 1)
+      expect((await guessing.guess(guessing.wrong())).status).toBe(422);
   };
   const lockedFor = async (): Promise<number> => {
     const { status, body, headers } = await guessing.guess(await guessing.right());
@@ -103,7 +106,9 @@ describe.each(Object.entries(factors))('%s is locked', (_, prepare) => {
   });
 
   test('after five of thirty wrong ones at the same time', async () => {
-    const answers = await Promise.all(Array.from({ length: 30 }, () => guessing.guess(WRONG)));
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => guessing.guess(guessing.wrong())),
+    );
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 422)).toHaveLength(5);
     expect(statuses.filter((status) => status === 429)).toHaveLength(25);

@@ -138,12 +138,16 @@ describe('a code is good once', () => {
     await expectRefused(identity.http, body.access_token);
     expect((await flow.refresh(client, body.refresh_token)).status).toBe(400);
     expect((await present(identity.http, bystander.access_token)).status).toBe(200);
-    const [event] = await identity.context.database.outboxEvent.findMany({
-      where: { topic: 'identity.token.revoked', key: user.id },
+    const { jti } = claimsOf(body.access_token);
+    const events = await identity.context.database.outboxEvent.findMany({
+      where: {
+        topic: 'identity.token.revoked',
+        payload: { path: ['data', 'token_id'], equals: jti ?? '' },
+      },
     });
-    expect(event?.payload).toMatchObject({
-      data: { token_id: claimsOf(body.access_token).jti, user_id: user.id, reason: 'token_reused' },
-    });
+    expect(events.map(({ payload }) => payload)).toMatchObject([
+      { data: { user_id: user.id, reason: 'token_reused' } },
+    ]);
   });
 
   test('of ten at once one is answered, and its tokens are dead', async () => {
