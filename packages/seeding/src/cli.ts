@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import bcrypt from 'bcrypt';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import pg from 'pg';
+import type { SeededTenant } from './accounts.ts';
 import { type Databases, localDatabases } from './local-databases.ts';
 import { terminalProgress } from './progress.ts';
 import type { KindName } from './records.ts';
@@ -12,17 +13,19 @@ const USAGE_ERROR = 2;
 /** 128 and the number of SIGINT, as shells say it. */
 const INTERRUPTED = 130;
 const MOST = 100_000_000;
+/** Each is planned in memory; users and records are not. */
+const MOST_TENANTS = 100_000;
 /** What identity hashes with: with less, the first sign-in of each user would hash again. */
 const BCRYPT_COST = 12;
 /** Where `npm start` keeps its data. */
 const localDirectory = fileURLToPath(new URL('../../../.data', import.meta.url));
 
 const wholeNumber =
-  (least: number) =>
+  (least: number, most = MOST) =>
   (text: string): number => {
     const number = Number(text);
-    if (/^\d+$/.test(text) && number >= least && number <= MOST) return number;
-    throw new InvalidArgumentError(`It is a whole number from ${least} to ${MOST}.`);
+    if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
   };
 
 const password = (text: string): string => {
@@ -43,7 +46,7 @@ const program = new Command('pnpm seed')
     'Fills the databases of the local system, or those of IDENTITY_DATABASE_URL and CRM_DATABASE_URL, ' +
       'with tenants, users and records. The same options again make what is still missing.',
   )
-  .option('--tenants <number>', 'how many tenants', wholeNumber(1), 3)
+  .option('--tenants <number>', 'how many tenants', wholeNumber(1, MOST_TENANTS), 3)
   .option('--users <number>', 'how many users they have together', wholeNumber(1), 30)
   .option('--seed <number>', 'another number makes other tenants', wholeNumber(0), 1)
   .option('--password <text>', 'of every user; made up where there is none', password)
@@ -75,12 +78,11 @@ const givenDatabases = (): Databases | undefined => {
   );
 };
 
-const report = ({ tenants, records }: Seeded, secret: string, seconds: number): void => {
-  const made = tenants.filter(({ isKnown }) => !isKnown);
-  const users = made.reduce((sum, of) => sum + of.users.length, 0);
-  const counts = { tenants: made.length, users, ...records };
-  const parts = Object.entries(counts).map(([name, n]) => `${n.toLocaleString('en')} ${name}`);
-  console.log(`Added ${parts.join(', ')} in ${seconds.toFixed(0)} s.`);
+const madeOf = (tenants: readonly SeededTenant[]) => tenants.filter(({ isKnown }) => !isKnown);
+
+/** Before the records are there: whoever interrupts the run has the users all the same. */
+const tellAccounts = (tenants: readonly SeededTenant[], secret: string): void => {
+  const made = madeOf(tenants);
   for (const { name, ownerEmail } of made.slice(0, 5)) {
     console.log(`  owner of ${name}: ${ownerEmail}`);
   }
@@ -89,6 +91,14 @@ const report = ({ tenants, records }: Seeded, secret: string, seconds: number): 
       ? `Everybody's password: ${secret}`
       : 'The users have the password that was printed when they were made.',
   );
+};
+
+const report = ({ tenants, records }: Seeded, seconds: number): void => {
+  const made = madeOf(tenants);
+  const users = made.reduce((sum, { added }) => sum + added, 0);
+  const counts = { tenants: made.length, users, ...records };
+  const parts = Object.entries(counts).map(([name, n]) => `${n.toLocaleString('en')} ${name}`);
+  console.log(`Added ${parts.join(', ')} in ${seconds.toFixed(0)} s.`);
 };
 
 const main = async (): Promise<void> => {
@@ -114,10 +124,11 @@ const main = async (): Promise<void> => {
         exclusive: exclusive ?? !given,
         passwordHash: await bcrypt.hash(secret, BCRYPT_COST),
         signal: interruption.signal,
+        onTenants: (there) => tellAccounts(there, secret),
       },
       terminalProgress(),
     );
-    report(seeded, secret, (performance.now() - started) / 1000);
+    report(seeded, (performance.now() - started) / 1000);
   } finally {
     await Promise.all(Object.values(pools).map((pool) => pool.end()));
     await databases.stop();

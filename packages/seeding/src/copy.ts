@@ -36,19 +36,24 @@ function* encodedRows(rows: Iterable<Row>): Generator<string> {
 }
 
 /**
- * Sends rows with one COPY. What the first row names are the columns, and every other names the same.
- * Rejects, with the connection as the failure left it, where the server refuses a row or the signal
- * aborts: inside a transaction nothing of it stays then.
+ * Sends rows with one COPY, each as it is made. What the first row names are the columns, and every
+ * other names the same. Rejects, with the connection as the failure left it, where the server refuses a
+ * row or the signal aborts: inside a transaction nothing of it stays then.
  */
 export const copyRows = async (
   client: pg.ClientBase,
   table: string,
-  rows: readonly Row[],
+  rows: Iterable<Row>,
   signal?: AbortSignal,
 ): Promise<void> => {
-  const [first] = rows;
-  if (!first) return;
-  const columns = Object.keys(first).map((name) => pg.escapeIdentifier(name));
+  const iterator = rows[Symbol.iterator]();
+  const first = iterator.next();
+  if (first.done) return;
+  const all = function* (): Generator<Row> {
+    yield first.value;
+    yield* { [Symbol.iterator]: () => iterator };
+  };
+  const columns = Object.keys(first.value).map((name) => pg.escapeIdentifier(name));
   const copy = client.query(from(`COPY ${table} (${columns.join(', ')}) FROM STDIN`));
-  await pipeline(Readable.from(encodedRows(rows)), copy, { signal });
+  await pipeline(Readable.from(encodedRows(all())), copy, { signal });
 };

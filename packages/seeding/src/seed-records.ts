@@ -7,8 +7,8 @@ import { type KindName, type RecordKind, recordKinds } from './records.ts';
 const DAY_MS = 86_400_000;
 /** The first record is this old; the last one is of now. */
 const AGE_MS = 3 * 365 * DAY_MS;
-/** As many users or companies as records refer to. */
-const MOST_REFERENCES = 50_000;
+/** As many users or companies as the records of one tenant refer to, and those of all tenants. */
+const MOST_REFERENCES = { each: 50_000, together: 1_000_000 };
 
 /** A tenant that gets records. */
 export interface RecordsOf {
@@ -41,7 +41,8 @@ export const seedRecords = async (
   { seed = 1, now = new Date(), rebuildIndexes = true, ...watching }: SeedRecordsOptions = {},
 ): Promise<void> => {
   const kind: RecordKind = recordKinds[name];
-  const companies = await Promise.all(tenants.map((of) => companiesOf(pool, of.tenantId)));
+  const most = mostReferences(tenants.length);
+  const companies = await Promise.all(tenants.map((of) => companiesOf(pool, of.tenantId, most)));
   const place = Object.keys(recordKinds).indexOf(name);
   const rows = function* (): Generator<Row> {
     for (const [at, of] of tenants.entries()) {
@@ -58,6 +59,12 @@ export const seedRecords = async (
 /** How much of a total the one at a place gets, where it is spread evenly over so many. */
 export const shareOf = (total: number, many: number, at: number): number =>
   Math.floor(total / many) + (at < total % many ? 1 : 0);
+
+/** To how many users, or companies, the records of each of so many tenants refer at most. */
+export const mostReferences = (tenants: number): number => {
+  const { each, together } = MOST_REFERENCES;
+  return Math.min(each, Math.ceil(together / tenants));
+};
 
 /** Makes contacts in one tenant. */
 export const seedContacts = (
@@ -87,14 +94,14 @@ function* rowsOf(
   }
 }
 
-const companiesOf = async (pool: pg.Pool, tenantId: string): Promise<string[]> => {
+const companiesOf = async (pool: pg.Pool, tenantId: string, most: number): Promise<string[]> => {
   const { rows: there } = await pool.query<{ table: string | null }>(
     `SELECT to_regclass('tenant_crm.companies')::text AS table`,
   );
   if (!there[0]?.table) return [];
   const { rows } = await pool.query<{ id: string }>(
     `SELECT id FROM tenant_crm.companies WHERE tenant_id = $1 AND deleted_at IS NULL
-     ORDER BY id LIMIT ${MOST_REFERENCES}`,
+     ORDER BY id LIMIT ${most}`,
     [tenantId],
   );
   return rows.map(({ id }) => id);

@@ -62,11 +62,11 @@ interface Listing {
 const ownersOf = (said: string): string[] =>
   [...said.matchAll(/^ {2}owner of .*: (\S+@\S+)$/gm)].map(([, email]) => email ?? '');
 
-const signIn = async (email: string): Promise<string> => {
+const signIn = async (email: string, password = PASSWORD): Promise<string> => {
   const response = await fetch(`${stack.identity.url}/api/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email, password: PASSWORD }),
+    body: JSON.stringify({ email, password }),
   });
   expect(response.status).toBe(200);
   return ((await response.json()) as { data: { token: string } }).data.token;
@@ -220,13 +220,16 @@ test.each([
   ['SIGINT', 130, 21],
   ['SIGKILL', null, 22],
 ] as const)(
-  'A load that ends by %s leaves every total exact and every index there, and can be done again',
+  'A load that ends by %s leaves every total exact, every index there, and users who were told of; it can be done again',
   async (signal, code, seed) => {
     const [before, total] = [await indexes(), await counted('contacts')];
     const options = `--tenants 1 --users 1 --companies 0 --contacts 25000 --seed ${seed} --exclusive`;
     const { child, ended } = await startCopying(options);
     child.kill(signal);
-    expect(await ended).toMatchObject({ code });
+    const cut = await ended;
+    expect(cut).toMatchObject({ code });
+    const [, password] = /^Everybody's password: (\S+)$/m.exec(cut.said) ?? [];
+    const token = await signIn(ownersOf(cut.said)[0] ?? '', password);
     await until(async () => (await counted('contacts')) === total);
     expect(await kept('contacts')).toBe(total);
     expect(await indexes()).toEqual(before);
@@ -234,6 +237,7 @@ test.each([
     const again = await run(options);
     expect(again).toMatchObject({ code: 0 });
     expect(again.told).toContain('whoever asks CRM for one waits');
+    expect((await list(token, 'contacts')).meta.total).toBe(25_000);
     expect(await counted('contacts')).toBe(total + 25_000);
     expect(await kept('contacts')).toBe(total + 25_000);
     expect(await indexes()).toEqual(before);
@@ -245,7 +249,8 @@ describe('refused with 2 and the reason:', () => {
   test.each([
     ['--contacts -1', "option '--contacts <number>' argument '-1' is invalid"],
     ['--contacts many', 'It is a whole number from 0'],
-    ['--tenants 0', 'It is a whole number from 1'],
+    ['--tenants 0', 'It is a whole number from 1 to 100000.'],
+    ['--tenants 100001 --users 100001', 'It is a whole number from 1 to 100000.'],
     ['--tenants 5 --users 4', '--users (4) must be at least --tenants (5)'],
     ['--password short', 'at least 12 characters'],
     ['--dragons 3', "unknown option '--dragons'"],

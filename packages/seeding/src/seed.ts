@@ -17,6 +17,8 @@ export interface SeedOptions {
   /** Whether it is to be quicker, and whoever asks CRM for such records waits until they are there. */
   readonly exclusive: boolean;
   readonly signal?: AbortSignal | undefined;
+  /** Is told of the tenants once they are there, before they have records. */
+  onTenants?(tenants: readonly SeededTenant[]): void;
 }
 
 /** What a run has added. */
@@ -38,7 +40,8 @@ export const seed = async (
   const kinds = kindNames.filter((name) => options.records[name] > 0);
   const tables = kinds.map((name) => tableOf(name));
   await requireTables(databases.crm, 'crm', ['tenant_crm.record_counts', ...tables]);
-  const tenants = await seedAccounts(databases.identity, options);
+  const tenants = await seedAccounts(databases.identity, options, progress);
+  options.onTenants?.(tenants);
   const known = tenants.filter(({ isKnown }) => isKnown).length;
   if (known > 0) progress.note(`${known} of the tenants are there: they stay as they are.`);
   const added = { ...nothing };
