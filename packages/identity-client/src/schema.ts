@@ -692,7 +692,7 @@ export interface paths {
         get: operations["showProfile"];
         /**
          * Change one’s own profile
-         * @description Fields that are not given stay as they are.
+         * @description For people; a service account is changed by who looks after it. Fields that are not given stay as they are.
          */
         put: operations["updateProfile"];
         post?: never;
@@ -712,7 +712,7 @@ export interface paths {
         get?: never;
         /**
          * Change one’s own profile, as PUT /api/profile
-         * @description Fields that are not given stay as they are.
+         * @description For people; a service account is changed by who looks after it. Fields that are not given stay as they are.
          */
         put: operations["updateUserProfile"];
         post?: never;

@@ -1,5 +1,5 @@
 import type { RouteEntry, RouteTable } from '@tessera/http-kit';
-import { userOf } from '../../access.ts';
+import { personOf, userOf } from '../../access.ts';
 import { pageMeta, page as pageOf, route, success } from '../../http.ts';
 import { originOf } from '../../origin.ts';
 import {
@@ -22,11 +22,12 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       path,
       permission: 'authenticated',
       summary,
-      description: 'Fields that are not given stay as they are.',
+      description:
+        'For people; a service account is changed by who looks after it. Fields that are not given stay as they are.',
       body: ProfileInput,
       responses: { 200: success(Profile) },
       async handler({ caller, body, req, reply }) {
-        const user = await profiles.change(userOf(caller), changeOf(body), originOf(req));
+        const user = await profiles.change(personOf(caller), changeOf(body), originOf(req));
         return reply(200, { success: true, data: presentProfile(user) });
       },
     });

@@ -330,4 +330,13 @@ describe('a service account', () => {
     expect(user.body.data).not.toHaveProperty('scopes');
     await identity.http.get('/api/profile').set(key).expect(200);
   });
+
+  test.each(['/api/profile', '/api/user/profile'])(
+    'is not renamed by its own keys at %s, which would pass by their scopes',
+    async (path) => {
+      const answer = await identity.http.put(path).set(key).send({ first_name: 'Other' });
+      expect([answer.status, answer.body.error]).toEqual([403, 'permission_denied']);
+      expect((await accounts.show(id)).body.data.name).toBe('Importer');
+    },
+  );
 });
