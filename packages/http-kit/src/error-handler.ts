@@ -48,7 +48,7 @@ export const errorHandler = (options: ErrorHandlerOptions): ErrorRequestHandler 
   return (thrown, req, res, _next) => {
     const error = answerTo(thrown);
     res.locals.errorCode = error.code;
-    if (error.status >= 500) req.log?.error({ err: error.cause ?? error }, error.message);
+    if (error.status >= 500) req.log?.().error({ err: error.cause ?? error }, error.message);
     if (res.headersSent) {
       // Half an answer cannot be taken back: the connection is cut, so that the caller sees a failure.
       if (!res.writableEnded) res.destroy();

@@ -6,8 +6,8 @@ export type { Logger } from 'pino';
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** Writes lines that carry the id of the request; there when the app uses `requestLog`. */
-    readonly log?: Logger;
+    /** Gives a logger whose lines carry the id of the request; there when the app uses `requestLog`. */
+    log?: () => Logger;
   }
 }
 
@@ -53,7 +53,7 @@ export const requestLog =
     const id = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
     res.setHeader('X-Request-Id', id);
     // A logger of its own is costly, and most requests write nothing.
-    Object.defineProperty(req, 'log', { get: () => logger.child({ request_id: id }) });
+    req.log = () => logger.child({ request_id: id });
     res.once('close', () => {
       // Without an answer that went out whole there is no status that anyone has seen.
       const status = res.writableFinished ? res.statusCode : undefined;

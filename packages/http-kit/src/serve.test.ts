@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as later } from 'node:timers/promises';
+import express from 'express';
 import { type Listening, listen, PortTaken } from './index.ts';
+
+const place = { host: '127.0.0.1', port: 0, variable: 'THINGS_PORT' };
 
 /** A server whose answers wait until they are let go. */
 const holding = async () => {
   const held: ServerResponse[] = [];
-  const place = { host: '127.0.0.1', port: 0, variable: 'THINGS_PORT' };
   const listening = await listen((_req, res) => void held.push(res), place);
   const agent = new Agent({ keepAlive: true });
   const call = async (): Promise<{ text: string; connection: string | undefined }> => {
@@ -36,8 +38,8 @@ test('a taken port is told by its number and by the variable that changes it', a
 });
 
 test('what cannot be listened on is no taken port', async () => {
-  const place = { host: '203.0.113.1', port: 0, variable: 'THINGS_PORT' };
-  await expect(listen(() => {}, place)).rejects.not.toBeInstanceOf(PortTaken);
+  const elsewhere = { ...place, host: '203.0.113.1' };
+  await expect(listen(() => {}, elsewhere)).rejects.not.toBeInstanceOf(PortTaken);
 });
 
 test('stopping lets a running request end, takes no new one, and waits no longer', async () => {
@@ -75,4 +77,14 @@ test('stopping cuts what does not end in time', async () => {
 test('stopping twice is stopping', async () => {
   const { listening } = await holding();
   await Promise.all([listening.stop(), listening.stop()]);
+});
+
+test('requests and answers of an Express application are born as its own', async () => {
+  const app = express();
+  const isBorn = (one: object): boolean => Object.getPrototypeOf(one) === one.constructor.prototype;
+  app.get('/', (req, res) => void res.json({ ip: req.ip, isBorn: [isBorn(req), isBorn(res)] }));
+  const listening = await listen(app, place);
+  const answer = await fetch(listening.url);
+  expect(await answer.json()).toEqual({ ip: '127.0.0.1', isBorn: [true, true] });
+  await listening.stop();
 });
