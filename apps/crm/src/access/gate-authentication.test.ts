@@ -37,7 +37,7 @@ describe('401', () => {
     ['expired', () => identity.signIn({ token: { expiresIn: -60 } }).token],
     ['tampered with', () => tampered(identity.signIn().token, { sub: 'eve' })],
     ['not signed', () => unsigned({ sub: 'ada' })],
-    ['malformed', () => 'a.b.c'],
+    ['malformed', () => `${identity.signIn().token.split('.')[0]}.!.x`],
   ])('for a token that is %s, and identity is not asked', async (_what, token) => {
     const asked = identity.count('/api/user');
     const { status, body, headers } = await probe.get('/contacts', bearer(token()));
@@ -59,11 +59,19 @@ describe('401', () => {
     ['of another kind', () => identity.signer.sign({}, { typ: 'JWT' })],
     ['of a key that nobody knows', () => createSigner().sign({})],
     ['opaque and unknown', () => 'Zm9vYmFy'],
+    ['no token of any kind', () => 'a.b.c'],
   ])('for a token that is %s, since identity says so', async (_what, token) => {
     const asked = identity.count('/api/user');
     const { status, body } = await probe.get('/contacts', bearer(token()));
     expect([status, body.error]).toEqual([401, 'unauthenticated']);
     expect(identity.count('/api/user')).toBe(asked + 1);
+  });
+
+  test('not for an opaque token that happens to begin like a JWT', async () => {
+    const scopes = ['tenant.*.crm.contacts.*'];
+    const client = identity.signIn({ type: 'client', tenants: [], scopes }, 'eyJhbGciOiJFUzI1NiJ9');
+    const answer = await probe.get('/contacts', { ...client.headers, 'x-tenant': 'acme' });
+    expect(answer.status).toBe(200);
   });
 
   test('when the token is revoked between the caller and the policies', async () => {

@@ -39,8 +39,18 @@ const readKey = (jwk: JsonWebKey): [string, Key][] => {
   }
 };
 
-/** Signed tokens have three parts and begin with a JSON object; identity's opaque ones have no dot. */
-const isSigned = (token: string): boolean => /^ey|^[^.]*\.[^.]*\.[^.]*$/.test(token);
+/** The header of a JWT in compact form (RFC 7515 section 7.1); undefined for every other kind of token. */
+const headerOf = (token: string): { readonly alg: string } | undefined => {
+  const segments = token.split('.');
+  if (segments.length !== 3) return undefined;
+  try {
+    const header = JSON.parse(Buffer.from(segments[0] ?? '', 'base64url').toString());
+    // Every JWS header names an algorithm (RFC 7515 section 4.1.1).
+    return typeof header?.alg === 'string' ? header : undefined;
+  } catch {
+    return undefined;
+  }
+};
 
 const decoded = (token: string): jwt.Jwt | null => {
   try {
@@ -51,8 +61,9 @@ const decoded = (token: string): jwt.Jwt | null => {
 };
 
 /**
- * Refuses signed tokens that cannot be good without asking identity: those that are malformed,
- * unsigned, expired, or badly signed by a key that is known. It admits none: identity does.
+ * Refuses JWTs that cannot be valid without asking identity: malformed, unsigned or expired ones, and
+ * those whose signature does not match a known key. A token that is not clearly a JWT is not refused.
+ * It never admits a token: only identity does.
  */
 export class Signatures {
   readonly #options: SignaturesOptions;
@@ -75,10 +86,11 @@ export class Signatures {
 
   /** Whether a token is surely not good. Never waits: keys that are missing come for the next one. */
   refuses(token: string): boolean {
-    if (!isSigned(token)) return false;
+    const header = headerOf(token);
+    // Opaque tokens may look like anything: only identity knows them.
+    if (!header) return false;
     const content = decoded(token);
-    if (!content || typeof content.payload === 'string' || content.header.alg === 'none')
-      return true;
+    if (!content || typeof content.payload === 'string' || header.alg === 'none') return true;
     const now = this.#options.clock() / 1000;
     const { exp } = content.payload;
     if (exp !== undefined && !(exp > now - TOLERANCE)) return true;

@@ -107,8 +107,11 @@ export class IdentityStandIn {
     this.#interceptors.clear();
   }
 
-  /** Someone who is signed in at acme, unless told otherwise. */
-  signIn({ policies = [], token: options, ...given }: PersonOptions = {}): Person {
+  /** Someone who is signed in at acme, unless told otherwise. A client may have a token of the test's choice. */
+  signIn(
+    { policies = [], token: options, ...given }: PersonOptions = {},
+    opaqueToken = randomBytes(48).toString('base64url'),
+  ): Person {
     const id = given.id ?? randomUUID();
     const tenants = given.tenants ?? [this.acme];
     const tenantId = given.tenant_id === undefined ? (tenants[0]?.id ?? null) : given.tenant_id;
@@ -122,8 +125,7 @@ export class IdentityStandIn {
       ...given,
     };
     const claims = { sub: id, ...(principal.token_id && { jti: principal.token_id }) };
-    const token =
-      type === 'client' ? randomBytes(48).toString('base64url') : this.signer.sign(claims, options);
+    const token = type === 'client' ? opaqueToken : this.signer.sign(claims, options);
     this.#people.set(token, principal);
     this.#policies.set(keyOf(tenantId, id), policies);
     if (!this.#versions.has(tenantId)) this.#versions.set(tenantId, 1);
