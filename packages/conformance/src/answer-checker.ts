@@ -2,14 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
-
-interface ObservedResponse extends ServerResponse {
-  readonly locals: { readonly operation?: string; readonly isPage?: boolean };
-}
+import { type Observer, observeAnswers } from './observe.ts';
 
 export interface AnswerChecker {
   /** Express middleware for the front of an app: looks at every answer that leaves it. */
-  observe(req: unknown, res: ObservedResponse, next: () => void): void;
+  readonly observe: Observer;
   /** The answers that were not as declared, a sentence each. */
   readonly findings: readonly string[];
   /** Throws where there are findings. */
@@ -88,26 +85,12 @@ export const createAnswerChecker = (documentOf: () => object): AnswerChecker => 
     verify() {
       if (findings.length > 0) throw new Error(`Answers not as declared:\n${findings.join('\n')}`);
     },
-    observe(_req, res, next) {
-      const { write, end } = res;
-      const sent: Buffer[] = [];
-      const keep = ([chunk]: readonly unknown[]): void => {
-        if (typeof chunk === 'string' || chunk instanceof Uint8Array) sent.push(Buffer.from(chunk));
-      };
-      res.write = function (this: ObservedResponse, ...args: unknown[]) {
-        keep(args);
-        return Reflect.apply(write, this, args);
-      } as typeof res.write;
-      res.end = function (this: ObservedResponse, ...args: unknown[]) {
-        keep(args);
-        const { operation, isPage } = res.locals;
-        const isHead = res.req.method === 'HEAD';
-        if (operation !== undefined && !isPage && !isHead && res.statusCode !== 304) {
-          check(operation, res, Buffer.concat(sent).toString());
-        }
-        return Reflect.apply(end, this, args);
-      } as typeof res.end;
-      next();
-    },
+    observe: observeAnswers((res, payload) => {
+      const { operation, isPage } = res.locals;
+      const isHead = res.req.method === 'HEAD';
+      if (operation !== undefined && !isPage && !isHead && res.statusCode !== 304) {
+        check(operation, res, payload);
+      }
+    }),
   };
 };

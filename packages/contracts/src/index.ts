@@ -1,10 +1,12 @@
 export {
+  LONGEST_PATTERN,
   type Policies,
   PoliciesMeta,
   PolicyPayload,
   parsePolicies,
 } from './caller/policies.ts';
 export {
+  MOST_SCOPES,
   type Principal,
   PrincipalPayload,
   PrincipalTenant,

@@ -6,7 +6,7 @@ import type { Database } from '../database.ts';
 import { registerClient } from '../oauth/user/registration.ts';
 import type { Passwords } from '../passwords.ts';
 import { digest, newSecret } from '../secrets.ts';
-import { clientIdField } from './seed.shape.ts';
+import { clientIdField, scopes as scopesField } from './seed.shape.ts';
 
 /** What was given, as the field takes it; throws what is wrong with it. */
 export const valid = <T>(field: Field<T>, given: unknown, name: string): T => {
@@ -86,6 +86,7 @@ export const createSystemApplication = async (
 ): Promise<{ client_id: string; client_secret: string; scope: string }> => {
   const clientId = valid(clientIdField, given.clientId, 'client_id');
   const name = valid(text(200), given.name, 'name');
+  valid(scopesField, scopes, 'scope');
   const [unknown] = unknownPatterns(scopes);
   if (unknown) throw new Error(`The scope ${unknown.pattern} is unknown: ${unknown.reason}`);
   const client_secret = newSecret();

@@ -1,3 +1,4 @@
+import { LONGEST_PATTERN, MOST_SCOPES } from '@tessera/contracts';
 import {
   bool,
   email,
@@ -25,6 +26,8 @@ export const clientIdField = matching(
   100,
 );
 const secret = verbatim(200, 32);
+/** Of a system application. */
+export const scopes = list(verbatim(LONGEST_PATTERN), { min: 1, max: MOST_SCOPES });
 const many = { max: 10_000 };
 
 /** What `identity-admin seed` reads: who and what should exist. */
@@ -54,7 +57,7 @@ export const Seed = shape({
         client_id: clientIdField,
         name: text(200),
         client_secret: secret,
-        scopes: list(text(300), { min: 1 }),
+        scopes,
       }),
       many,
     ),

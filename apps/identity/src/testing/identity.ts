@@ -8,6 +8,7 @@ import { createApp } from '../app.ts';
 import { readConfig } from '../config.ts';
 import { type Context, createContext, type Overrides } from '../context.ts';
 import { migrations } from '../database.ts';
+import { createContractChecker } from './contract-checker.ts';
 import { Population } from './population.ts';
 
 /** Identity as it runs, on a database of its own. */
@@ -19,7 +20,7 @@ export interface TestIdentity {
   readonly http: Agent;
   /** Makes tenants, roles and users, and signs them in. */
   readonly people: Population;
-  /** Stops it, and throws where an answer was not as its operation declares. */
+  /** Stops it, and throws where an answer was not as its operation or its contract declares. */
   stop(): Promise<void>;
 }
 
@@ -60,9 +61,10 @@ export const startIdentity = async (
   const databaseUrl = environment.DATABASE_URL ?? (await identityDatabase());
   const config = readConfig({ ...testEnvironment(databaseUrl), ...environment });
   const answers = createAnswerChecker(() => made.document);
+  const contracts = createContractChecker();
   const context = createContext(config, {
     ...overrides,
-    observers: [answers.observe, ...(overrides.observers ?? [])],
+    observers: [answers.observe, contracts.observe, ...(overrides.observers ?? [])],
   });
   const made = createApp(context);
   await context.start();
@@ -78,6 +80,7 @@ export const startIdentity = async (
       await server.stop();
       await context.stop();
       answers.verify();
+      contracts.verify();
     },
   };
 };

@@ -41,6 +41,17 @@ describe('parsePrincipal', () => {
     );
   });
 
+  test.each([
+    ['a blank name', { name: ' ' }],
+    ['no name', { name: '' }],
+    ['a name of a thousand letters', { name: 'x'.repeat(1000) }],
+    ['an address of a thousand letters', { email: 'x'.repeat(1000) }],
+  ])('takes %s as it is: it is only shown', (_what, shown) => {
+    expect(parsePrincipal({ ...wire, ...shown })).toEqual({ ...principal, ...shown });
+    const tenants = [{ ...wire.tenants[0], ...('name' in shown && { name: shown.name }) }];
+    expect(parsePrincipal({ ...wire, tenants })?.tenants).toEqual(tenants);
+  });
+
   test('takes the little that a stub tells, and gives no right that was not told', () => {
     const bare = { id: 'dev', tenant_id: TENANT, tenants: [{ id: TENANT, slug: 'local' }] };
     expect(parsePrincipal(bare)).toEqual({

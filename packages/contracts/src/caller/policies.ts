@@ -13,7 +13,10 @@ import {
 } from '@tessera/fields';
 import { type Policy, parsePattern } from '@tessera/scope-matcher';
 
-const action = verbatim(200);
+/** The longest pattern that a scope or the action of a policy has, in characters. */
+export const LONGEST_PATTERN = 200;
+
+const action = verbatim(LONGEST_PATTERN);
 const effect = oneOf('allow', 'deny');
 const version = int(0, Number.MAX_SAFE_INTEGER);
 

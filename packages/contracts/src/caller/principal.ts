@@ -18,14 +18,18 @@ import {
   validate,
   verbatim,
 } from '@tessera/fields';
+import { LONGEST_PATTERN } from './policies.ts';
+
+/** The most scopes that one token or client has. */
+export const MOST_SCOPES = 1000;
 
 const kind = oneOf('user', 'service_account', 'client');
-const scopes = list(verbatim(200), { max: 1000 });
+const scopes = list(verbatim(LONGEST_PATTERN), { max: MOST_SCOPES });
 const version = int(0, Number.MAX_SAFE_INTEGER);
 
 export const PrincipalTenant = named(
   'PrincipalTenant',
-  shape({ id: uuid(), slug: text(63), name: text(200), plan: text(63), is_active: bool() }),
+  shape({ id: uuid(), slug: text(63), name: text(200), plan: text(100), is_active: bool() }),
 );
 
 /** What identity answers at `GET /api/user` (decision I9), inside its envelope. */
@@ -36,7 +40,8 @@ export const PrincipalPayload = named(
     id: text(200),
     type: kind,
     email: nullable(text(254)),
-    name: nullable(text(200)),
+    /** First and last name, 200 characters each, with a space between them. */
+    name: nullable(text(401)),
     /** The token's tenant, which decides everywhere. */
     tenant_id: nullable(uuid()),
     is_system_admin: bool(),
@@ -88,13 +93,24 @@ const mayMiss = <F extends Fields>({ fields }: Shape<F>): MayMiss<F> =>
     Object.entries(fields).map(([key, field]) => [key, optional(nullable(field))]),
   ) as MayMiss<F>;
 
+/** Text that is only shown: no length or blank of it may cost a caller their access. */
+const shown = optional(nullable(verbatim(10_000, 0)));
+
 const { id } = PrincipalPayload.fields;
 const { id: tenantId, slug } = PrincipalTenant.fields;
-const ReadableTenant = openShape({ ...mayMiss(PrincipalTenant), id: tenantId, slug });
+const ReadableTenant = openShape({
+  ...mayMiss(PrincipalTenant),
+  id: tenantId,
+  slug,
+  name: shown,
+  plan: shown,
+});
 /** Only what nobody can do without has to be there; all that is there has to be of its type. */
 const Readable = openShape({
   ...mayMiss(PrincipalPayload),
   id,
+  email: shown,
+  name: shown,
   tenants: optional(nullable(list(ReadableTenant, { max: 10_000 }))),
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { PrincipalPayload, parsePrincipal } from '@tessera/contracts';
 import { validate } from '@tessera/fields';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
@@ -75,6 +76,22 @@ describe('GET /api/user', () => {
     const { body } = await who(bearer);
     expect(validate(PrincipalPayload, body.data).ok).toBe(true);
     expect(parsePrincipal(body)?.id).toBe(user.id);
+  });
+
+  test('is read however long the names are that identity takes', async () => {
+    const spacious = await identity.people.tenant({
+      slug: `t-${randomUUID()}`.padEnd(63, 'x'),
+      name: 'Ő'.repeat(200),
+      plan: 'p'.repeat(100),
+    });
+    const names = { firstName: 'é'.repeat(200), lastName: '𝔄'.repeat(200) };
+    const someone = await identity.people.user({ tenant: spacious, data: names });
+    const { status, body } = await who(await identity.people.signIn(someone));
+    expect(status).toBe(200);
+    expect(parsePrincipal(body)).toMatchObject({
+      name: `${names.firstName} ${names.lastName}`,
+      tenants: [presented(spacious)],
+    });
   });
 
   test('lists every tenant of the caller by slug, and says which are active', async () => {

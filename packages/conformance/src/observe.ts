@@ -1,0 +1,30 @@
+import type { ServerResponse } from 'node:http';
+
+/** An answer on its way out, with what the application noted about its request. */
+export interface ObservedResponse extends ServerResponse {
+  readonly locals: { readonly operation?: string; readonly isPage?: boolean };
+}
+
+/** Express middleware. */
+export type Observer = (req: unknown, res: ObservedResponse, next: () => void) => void;
+
+/** Middleware for the front of an app that shows every answer, with its whole body, as it leaves. */
+export const observeAnswers =
+  (look: (res: ObservedResponse, payload: string) => void): Observer =>
+  (_req, res, next) => {
+    const { write, end } = res;
+    const sent: Buffer[] = [];
+    const keep = ([chunk]: readonly unknown[]): void => {
+      if (typeof chunk === 'string' || chunk instanceof Uint8Array) sent.push(Buffer.from(chunk));
+    };
+    res.write = function (this: ObservedResponse, ...args: unknown[]) {
+      keep(args);
+      return Reflect.apply(write, this, args);
+    } as typeof res.write;
+    res.end = function (this: ObservedResponse, ...args: unknown[]) {
+      keep(args);
+      look(this, Buffer.concat(sent).toString());
+      return Reflect.apply(end, this, args);
+    } as typeof res.end;
+    next();
+  };
