@@ -232,7 +232,8 @@ describe('identity-admin', () => {
     const clientId = `admin-panel-${uuidv7()}`;
     const uris = ['https://panel.example.com/callback', 'http://127.0.0.1:3000/callback'];
     const args = [
-      ...['create-client', clientId, '--name', 'Admin panel', '--confidential', '--trusted'],
+      ...['create-client', clientId, '--name', 'Admin panel', '--confidential'],
+      ...['--trusted', '--first-party'],
       ...uris.flatMap((uri) => ['--redirect-uri', uri]),
     ];
     const { code, out } = await admin(['--json', ...args]);
@@ -240,10 +241,20 @@ describe('identity-admin', () => {
     const stored = await database.oAuthClient.findUniqueOrThrow({ where: { clientId } });
     expect({ code, shown }).toEqual({
       code: 0,
-      shown: { client_id: clientId, redirect_uris: uris, is_trusted: true },
+      shown: {
+        client_id: clientId,
+        redirect_uris: uris,
+        is_trusted: true,
+        is_first_party: true,
+      },
     });
     expect(Buffer.from(stored.secretHash ?? [])).toEqual(digest(client_secret));
-    expect(stored).toMatchObject({ redirectUris: uris, isTrusted: true, tenantId: null });
+    expect(stored).toMatchObject({
+      redirectUris: uris,
+      isTrusted: true,
+      isFirstParty: true,
+      tenantId: null,
+    });
     expect(await admin(args)).toMatchObject({ code: 1, error: expect.stringContaining('already') });
   });
 
@@ -254,11 +265,17 @@ describe('identity-admin', () => {
     const { code, out } = await admin(['--json', ...args]);
     expect({ code, shown: JSON.parse(out) }).toEqual({
       code: 0,
-      shown: { client_id: clientId, redirect_uris: [uri], is_trusted: false },
+      shown: {
+        client_id: clientId,
+        redirect_uris: [uri],
+        is_trusted: false,
+        is_first_party: false,
+      },
     });
     expect(await database.oAuthClient.findUnique({ where: { clientId } })).toMatchObject({
       secretHash: null,
       isTrusted: false,
+      isFirstParty: false,
     });
   });
 
@@ -267,6 +284,7 @@ describe('identity-admin', () => {
     const uri = ['--redirect-uri', 'https://panel.example.com/callback'];
     expect((await create(...uri, '--public', '--confidential')).code).toBe(2);
     expect((await create('--public')).code).toBe(2);
+    expect((await create(...uri, '--tenant', 'acme', '--first-party')).code).toBe(2);
     for (const [args, named] of [
       [['--redirect-uri', 'http://panel.example.com/callback'], 'panel.example.com'],
       [[...uri, '--tenant', 'nowhere'], 'tenant "nowhere"'],
@@ -275,6 +293,12 @@ describe('identity-admin', () => {
       expect({ code, error }).toEqual({ code: 1, error: expect.stringContaining(named) });
     }
     expect(await database.oAuthClient.findUnique({ where: { clientId: 'panel' } })).toBeNull();
+  });
+
+  test('makes no client with the id that tokens without a client carry', async () => {
+    const uri = ['--redirect-uri', 'https://panel.example.com/callback'];
+    const { code, error } = await admin(['create-client', 'first-party', '--name', 'P', ...uri]);
+    expect({ code, error }).toEqual({ code: 1, error: expect.stringContaining('reserved') });
   });
 
   test('publishes the next signing key at once, to sign ten minutes from now', async () => {

@@ -111,6 +111,7 @@ export const seedOf = (system: LocalSystem): object => {
     ...of,
     name,
     is_trusted: true,
+    is_first_party: tenant_slug === undefined,
     ...(tenant_slug && { tenant_slug }),
   });
   return {

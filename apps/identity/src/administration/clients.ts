@@ -184,6 +184,7 @@ export const listClients = async (database: Database): Promise<object[]> => {
     ...present(one),
     is_public: one.secretHash === null,
     is_trusted: one.isTrusted,
+    is_first_party: one.isFirstParty,
     tenant: one.tenant?.slug ?? null,
     redirect_uris: one.redirectUris,
   }));

@@ -106,6 +106,8 @@ interface UserFacingClient {
   readonly redirectUris: readonly string[];
   readonly isPublic: boolean;
   readonly isTrusted: boolean;
+  /** Part of the platform itself: it gets the scope `api` (decision I19). */
+  readonly isFirstParty: boolean;
   /** Of the tenant whose client it is. */
   readonly tenantSlug?: string | undefined;
 }
@@ -123,6 +125,9 @@ export const createClient = async (
 ): Promise<object> => {
   const clientId = valid(clientIdField, given.clientId, 'client_id');
   const name = valid(text(200), given.name, 'name');
+  if (given.isFirstParty && tenantSlug !== undefined) {
+    throw new Error('A client of a tenant cannot be first-party.');
+  }
   const tenantId = tenantSlug === undefined ? null : await tenantIdOf(database, tenantSlug);
   const client_secret = await unlessTaken(
     `There is a client called ${clientId} already.`,
@@ -133,5 +138,6 @@ export const createClient = async (
     ...(client_secret !== null && { client_secret }),
     redirect_uris: given.redirectUris,
     is_trusted: given.isTrusted,
+    is_first_party: given.isFirstParty,
   };
 };

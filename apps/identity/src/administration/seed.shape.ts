@@ -71,6 +71,7 @@ export const Seed = shape({
         client_secret: nullable(secret),
         redirect_uris: list(verbatim(2000), { min: 1 }),
         is_trusted: withDefault(bool(), false),
+        is_first_party: withDefault(bool(), false),
         tenant_slug: optional(slug),
       }),
       many,

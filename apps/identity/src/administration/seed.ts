@@ -1,6 +1,6 @@
 import { unknownPatterns } from '@tessera/contracts';
 import type { Database, Transaction } from '../database.ts';
-import { demandRedirectUris } from '../oauth/user/registration.ts';
+import { demandFreeClientId, demandRedirectUris } from '../oauth/user/registration.ts';
 import { bumpPolicyVersion, enqueue } from '../outbox/outbox.ts';
 import type { Passwords } from '../passwords.ts';
 import { digest } from '../secrets.ts';
@@ -124,8 +124,12 @@ export const applySeed = async (
 ): Promise<Seeded> => {
   refuseUnknownScopes(document);
   refuseWeakPasswords(passwords, document);
-  for (const { client_id, redirect_uris } of document.clients) {
+  for (const { client_id, redirect_uris, is_first_party, tenant_slug } of document.clients) {
+    demandFreeClientId(client_id);
     demandRedirectUris(client_id, redirect_uris);
+    if (is_first_party && tenant_slug !== undefined) {
+      throw new Error(`${client_id}: a client of a tenant cannot be first-party.`);
+    }
   }
   const hashes = await hashesOfNew(database, passwords, document.users);
   return database.$transaction(
@@ -155,7 +159,10 @@ export const applySeed = async (
       const clients = await tx.oAuthClient.createMany({
         data: document.clients.map(
           ({ client_id, name, client_secret, tenant_slug, ...client }) => ({
-            ...{ clientId: client_id, name, isTrusted: client.is_trusted },
+            clientId: client_id,
+            name,
+            isTrusted: client.is_trusted,
+            isFirstParty: client.is_first_party,
             redirectUris: client.redirect_uris,
             secretHash: client_secret === null ? null : hashOf(client_secret),
             tenantId: tenant_slug

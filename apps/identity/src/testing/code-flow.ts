@@ -25,6 +25,8 @@ export interface TokenAnswer {
 interface ClientOptions {
   readonly isPublic?: boolean;
   readonly isTrusted?: boolean;
+  /** Unless told otherwise, a trusted client of no tenant is one. */
+  readonly isFirstParty?: boolean;
   readonly redirectUris?: readonly string[];
   readonly tenantId?: string;
 }
@@ -45,12 +47,18 @@ export class CodeFlow {
 
   async client(options: ClientOptions = {}): Promise<TestClient> {
     const { isPublic = false, isTrusted = true, tenantId = null } = options;
+    const { isFirstParty = isTrusted && tenantId === null } = options;
     const redirectUris = options.redirectUris ?? ['https://panel.test/callback'];
     const clientId = `client-${randomUUID().slice(0, 8)}`;
     const secret = isPublic ? null : newSecret();
     await this.#identity.context.database.oAuthClient.create({
       data: {
-        ...{ clientId, name: 'Panel', isTrusted, tenantId, redirectUris: [...redirectUris] },
+        clientId,
+        name: 'Panel',
+        isTrusted,
+        isFirstParty,
+        tenantId,
+        redirectUris: [...redirectUris],
         secretHash: secret === null ? null : new Uint8Array(digest(secret)),
       },
     });

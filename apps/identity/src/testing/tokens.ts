@@ -1,6 +1,6 @@
 import jwt from 'jsonwebtoken';
 import type { Agent, Test } from 'supertest';
-import type { TokenUse } from '../tokens/access-token.ts';
+import { FIRST_PARTY, type TokenUse } from '../tokens/access-token.ts';
 import { issueTokens } from '../tokens/issue.ts';
 import type { TestIdentity } from './identity.ts';
 
@@ -10,6 +10,8 @@ interface Grant {
   readonly use?: TokenUse;
   /** The administrator who acts as the user. */
   readonly impersonatorId?: string;
+  /** No client unless told. */
+  readonly clientId?: string;
 }
 
 /** Issues a recorded token of no session, as any feature does. */
@@ -19,7 +21,7 @@ export const issue = ({ context }: TestIdentity, grant: Grant): Promise<string> 
       userId: grant.userId,
       tenantId: grant.tenantId ?? null,
       sessionId: null,
-      clientId: 'tests',
+      clientId: grant.clientId ?? FIRST_PARTY,
       name: 'Of a test',
       use: grant.use ?? 'login',
       impersonatorId: grant.impersonatorId ?? null,

@@ -53,7 +53,7 @@ describe('a genuine token', () => {
         iss: issuer,
         aud: issuer,
         sub: user.id,
-        client_id: 'tests',
+        client_id: 'first-party',
         jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
         iat: expect.any(Number),
         exp: expect.any(Number),

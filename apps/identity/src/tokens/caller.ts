@@ -9,6 +9,12 @@ export interface CallerTenant {
   readonly isActive: boolean;
 }
 
+/**
+ * Whose client a token was issued to (decision I19): the platform's own, a tenant's, or anybody else's.
+ * Tokens that were issued without a client (sign-ins, API keys) are `first_party`.
+ */
+export type ClientKind = 'first_party' | 'tenant' | 'third_party';
+
 interface Credential {
   /** The `jti` of a signed token, or the SHA-256 of an opaque one in hexadecimal. */
   readonly tokenId: string;
@@ -33,7 +39,12 @@ export interface UserCaller extends Credential {
   readonly lastName: string;
   /** The language that they read. */
   readonly locale: string;
+  /**
+   * Whether the caller acts with the rights of a system administrator. Only a token of a first-party client
+   * carries them: false for an administrator who uses any other client.
+   */
   readonly isSystemAdmin: boolean;
+  readonly clientKind: ClientKind;
   /** The session that the token hangs on; service accounts have none. */
   readonly sessionId: string | null;
   readonly tokenUse: TokenUse;
@@ -43,7 +54,10 @@ export interface UserCaller extends Credential {
   readonly impersonatorId: string | null;
   /** The token's tenant, which decides everywhere. */
   readonly tenant: CallerTenant | null;
-  /** Every tenant that they are a member of, by slug. */
+  /**
+   * Every tenant that they are a member of, by slug. With a tenant's or a third-party client: the token's
+   * tenant alone.
+   */
   readonly tenants: readonly CallerTenant[];
   /** What role and membership give in the token's tenant. */
   readonly policies: readonly Policy[];

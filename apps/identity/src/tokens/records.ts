@@ -1,12 +1,13 @@
 import { batched } from '@tessera/database-kit';
 import type { Policy } from '@tessera/scope-matcher';
 import type { Pool } from 'pg';
-import type { TokenUse } from './access-token.ts';
-import type { CallerTenant, ClientCaller, Restriction, UserCaller } from './caller.ts';
+import { FIRST_PARTY, type TokenUse } from './access-token.ts';
+import type { CallerTenant, ClientCaller, ClientKind, Restriction, UserCaller } from './caller.ts';
 
 interface Row {
   readonly token_id: string;
   readonly client_id: string;
+  readonly client_kind: ClientKind;
   readonly use: TokenUse;
   readonly scopes: string[] | null;
   readonly session_id: string | null;
@@ -29,12 +30,23 @@ interface Row {
   readonly policies: Policy[] | null;
 }
 
+const CLIENT_KIND = `CASE WHEN c.client_id IS NULL OR c.is_first_party THEN 'first_party'
+  WHEN c.tenant_id IS NOT NULL THEN 'tenant' ELSE 'third_party' END`;
+
+/**
+ * The client still exists and is enabled, and a tenant's client acts in its own tenant alone. A token that
+ * was issued without a client has no row to join.
+ */
+const IS_CLIENT_GOOD = `(t.client_id = '${FIRST_PARTY}' OR (c.client_id IS NOT NULL
+  AND c.disabled_at IS NULL AND (c.tenant_id IS NULL OR c.tenant_id = t.tenant_id)))`;
+
 /**
  * Everything about the callers behind credentials, in one statement on the pool itself, because it runs on
- * every request. Nothing for one whose user is inactive, or whose tenant they have left.
+ * every request. Nothing for one whose user is inactive, whose tenant they have left, or whose client is
+ * disabled or deleted.
  */
 const callersBehind = (credentials: string): string => `
-  SELECT t.id AS token_id, t.client_id, t.use, t.scopes, t.session_id, t.impersonator_id, t.expires_at,
+  SELECT t.id AS token_id, t.client_id, ${CLIENT_KIND} AS client_kind, t.use, t.scopes, t.session_id, t.impersonator_id, t.expires_at,
     t.tenant_id, u.id AS user_id, u.email, u.first_name, u.last_name, u.is_system_admin,
     u.locale, u.is_service_account, u.force_password_change, s.pin_pending, v.version,
     (SELECT json_agg(json_build_object('id', n.id, 'slug', n.slug, 'name', n.name, 'plan', n.plan,
@@ -48,10 +60,11 @@ const callersBehind = (credentials: string): string => `
         WHERE tenant_id = m.tenant_id AND user_id = m.user_id) AS p) AS policies
   FROM ${credentials} t
   JOIN identity.users u ON u.id = t.user_id AND u.is_active
+  LEFT JOIN identity.oauth_clients c ON c.client_id = t.client_id
   LEFT JOIN identity.sessions s ON s.id = t.session_id
   LEFT JOIN identity.memberships m ON m.tenant_id = t.tenant_id AND m.user_id = t.user_id
   LEFT JOIN identity.policy_versions v ON v.tenant_id = t.tenant_id
-  WHERE (t.tenant_id IS NULL OR m.user_id IS NOT NULL)`;
+  WHERE (t.tenant_id IS NULL OR m.user_id IS NOT NULL) AND ${IS_CLIENT_GOOD}`;
 
 /** Nothing for tokens that are unknown. */
 const CALLERS = callersBehind('identity.tokens');
@@ -75,7 +88,7 @@ const RENEWABLE_CALLER = `${CALLERS} AND t.id = $1 AND t.use IN ('login', 'switc
 
 /** A web session stands for a token of its own, in the tenant that its user starts in. */
 const SESSION_CALLER = callersBehind(`(
-  SELECT s.id, 'first-party' AS client_id, 'login' AS use, NULL::text[] AS scopes, s.id AS session_id,
+  SELECT s.id, '${FIRST_PARTY}' AS client_id, 'login' AS use, NULL::text[] AS scopes, s.id AS session_id,
     NULL::uuid AS impersonator_id, s.expires_at, s.user_id,
     (SELECT m.tenant_id FROM identity.memberships m WHERE m.user_id = s.user_id
       ORDER BY m.tenant_id IS NOT DISTINCT FROM o.tenant_id DESC, m.created_at LIMIT 1) AS tenant_id
@@ -91,7 +104,9 @@ const restrictionOf = (row: Row): Restriction | null => {
 };
 
 const callerOf = (row: Row): UserCaller => {
-  const tenants = row.tenants ?? [];
+  const isFirstParty = row.client_kind === 'first_party';
+  const memberships = row.tenants ?? [];
+  const own = memberships.filter(({ id }) => id === row.tenant_id);
   return {
     type: row.is_service_account ? 'service_account' : 'user',
     id: row.user_id,
@@ -99,7 +114,8 @@ const callerOf = (row: Row): UserCaller => {
     firstName: row.first_name,
     lastName: row.last_name,
     locale: row.locale,
-    isSystemAdmin: row.is_system_admin,
+    isSystemAdmin: isFirstParty && row.is_system_admin,
+    clientKind: row.client_kind,
     tokenId: row.token_id,
     clientId: row.client_id,
     ...(row.scopes && { scopes: row.scopes }),
@@ -108,8 +124,8 @@ const callerOf = (row: Row): UserCaller => {
     restriction: restrictionOf(row),
     impersonatorId: row.impersonator_id,
     expiresAt: row.expires_at,
-    tenant: tenants.find(({ id }) => id === row.tenant_id) ?? null,
-    tenants,
+    tenant: own[0] ?? null,
+    tenants: isFirstParty ? memberships : own,
     policies: row.policies ?? [],
     policiesVersion: row.version === null ? null : Number(row.version),
   };

@@ -17,6 +17,7 @@ interface ClientOptions {
   readonly redirectUri: string[];
   readonly public?: boolean;
   readonly trusted: boolean;
+  readonly firstParty: boolean;
   readonly tenant?: string;
 }
 
@@ -48,19 +49,27 @@ const addCreation = (program: Command, run: Run): void => {
       new Option('--public', 'without a secret: for browsers and phones').conflicts('confidential'),
     )
     .option('--trusted', 'users are not asked for consent', false)
-    .option('--tenant <slug>', 'the tenant whose client it is')
+    .option('--first-party', 'part of the platform: it may act as the user in everything', false)
+    .addOption(
+      new Option('--tenant <slug>', 'the tenant whose client it is').conflicts('firstParty'),
+    )
     .addHelpText(
       'after',
       examples(
-        'create-client admin-panel --name "Admin panel" --trusted --redirect-uri https://panel.example.com/callback',
-        'create-client mobile-app --name "Mobile app" --public --redirect-uri com.example.mobile:/callback',
+        'create-client admin-panel --name "Admin panel" --trusted --first-party --redirect-uri https://panel.example.com/callback',
+        'create-client mobile-app --name "Mobile app" --public --trusted --first-party --redirect-uri com.example.mobile:/callback',
       ),
     )
     .action((clientId: string, { public: isPublic = false, ...given }: ClientOptions) =>
       run(({ database }) =>
         createClient(database, {
-          ...{ clientId, name: given.name, redirectUris: given.redirectUri },
-          ...{ isPublic, isTrusted: given.trusted, tenantSlug: given.tenant },
+          clientId,
+          name: given.name,
+          redirectUris: given.redirectUri,
+          isPublic,
+          isTrusted: given.trusted,
+          isFirstParty: given.firstParty,
+          tenantSlug: given.tenant,
         }),
       ),
     );

@@ -134,7 +134,7 @@ describe('user token active: POST /api/auth/switch-tenant', () => {
     expect(answer.status).toBe(200);
     // What ends the grant still ends what was made from it.
     const next = await recordOf(identity, answer.body.data.token);
-    expect(next).toMatchObject({ use: 'switch', grantId: 'a-grant', clientId: 'tests' });
+    expect(next).toMatchObject({ use: 'switch', grantId: 'a-grant', clientId: 'first-party' });
   });
 
   test('of many at once with one token one succeeds', async () => {

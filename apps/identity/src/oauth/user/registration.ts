@@ -1,6 +1,12 @@
 import type { Transaction } from '../../database.ts';
 import { digest, newSecret } from '../../secrets.ts';
+import { FIRST_PARTY } from '../../tokens/access-token.ts';
 import { fillIn, redirectUriProblem } from './redirect-uri.ts';
+
+/** Throws where an id cannot be a client's: tokens that are issued without a client carry it. */
+export const demandFreeClientId = (clientId: string): void => {
+  if (clientId === FIRST_PARTY) throw new Error(`The client id ${clientId} is reserved.`);
+};
 
 /** Throws an error that names the address and what is wrong with it. */
 export const demandRedirectUris = (clientId: string, uris: readonly string[]): void => {
@@ -16,7 +22,10 @@ export interface NewClient {
   readonly redirectUris: readonly string[];
   /** Without a secret: in a browser or on a phone it would be none. */
   readonly isPublic: boolean;
+  /** Users are not asked for consent. */
   readonly isTrusted: boolean;
+  /** Part of the platform itself: it gets the scope `api` (decision I19). Never a tenant's client. */
+  readonly isFirstParty: boolean;
   readonly tenantId: string | null;
 }
 
@@ -28,6 +37,7 @@ export const registerClient = async (
   tx: Transaction,
   { isPublic, redirectUris, ...client }: NewClient,
 ): Promise<string | null> => {
+  demandFreeClientId(client.clientId);
   demandRedirectUris(client.clientId, redirectUris);
   const secret = isPublic ? null : newSecret();
   await tx.oAuthClient.create({
@@ -52,7 +62,14 @@ export const registerTenantClient = async (
 ): Promise<{ clientId: string; secret: string }> => {
   const clientId = `tenant-${slug}`;
   const redirectUris = templates.map((template) => fillIn(template, slug));
-  const own = { clientId, name, redirectUris, tenantId: id };
-  const secret = await registerClient(tx, { ...own, isPublic: false, isTrusted: true });
+  const secret = await registerClient(tx, {
+    clientId,
+    name,
+    redirectUris,
+    tenantId: id,
+    isPublic: false,
+    isTrusted: true,
+    isFirstParty: false,
+  });
   return { clientId, secret: secret ?? '' };
 };

@@ -1,0 +1,102 @@
+import type { Tenant, User } from '../generated/prisma/client.ts';
+import { CodeFlow, type TestClient } from '../testing/code-flow.ts';
+import { startIdentity, type TestIdentity } from '../testing/identity.ts';
+import { claimsOf, expectRefused, issue, present } from '../testing/tokens.ts';
+import type { UserCaller } from './caller.ts';
+import { usersOfTokens } from './records.ts';
+
+let identity: TestIdentity;
+let flow: CodeFlow;
+let tenant: Tenant;
+let other: Tenant;
+let user: User;
+beforeAll(async () => {
+  identity = await startIdentity();
+  flow = new CodeFlow(identity);
+  tenant = await identity.people.tenant();
+  other = await identity.people.tenant();
+  user = await identity.people.user({ tenant, data: { isSystemAdmin: true } });
+  await identity.people.join(user, other, await identity.people.role(other));
+});
+afterAll(() => identity.stop());
+
+const tokenOf = (client: TestClient | undefined, tenantId: string | null = tenant.id) =>
+  issue(identity, { userId: user.id, tenantId, ...(client && { clientId: client.clientId }) });
+
+const callerOf = (token: string): Promise<UserCaller | undefined> =>
+  usersOfTokens(identity.context.pool)(claimsOf(token).jti ?? '');
+
+const principalOf = async (token: string) => {
+  const answer = await identity.http.get('/api/user').set('authorization', `Bearer ${token}`);
+  return answer.body.data;
+};
+
+describe('the kind of client that a token belongs to', () => {
+  test('is first-party for a token that was issued without a client', async () => {
+    expect(await callerOf(await tokenOf(undefined))).toMatchObject({ clientKind: 'first_party' });
+  });
+
+  test.each([
+    ['first_party', () => flow.client()],
+    ['tenant', () => flow.client({ tenantId: tenant.id })],
+    ['third_party', () => flow.client({ isTrusted: false })],
+    ['third_party', () => flow.client({ isTrusted: true, isFirstParty: false })],
+  ] as const)('is %s by the settings of the client', async (clientKind, make) => {
+    expect(await callerOf(await tokenOf(await make()))).toMatchObject({ clientKind });
+  });
+
+  test('decides whether a system administrator acts as one, and which tenants are told', async () => {
+    const first = await principalOf(await tokenOf(await flow.client()));
+    expect(first.is_system_admin).toBe(true);
+    expect(first.tenants).toHaveLength(2);
+    for (const options of [{ tenantId: tenant.id }, { isTrusted: false }]) {
+      const principal = await principalOf(await tokenOf(await flow.client(options)));
+      expect(principal.is_system_admin).toBe(false);
+      expect(principal.tenants.map(({ id }: { id: string }) => id)).toEqual([tenant.id]);
+    }
+  });
+
+  test("a tenant's client opens neither what needs an administrator nor another tenant", async () => {
+    const token = await tokenOf(await flow.client({ tenantId: tenant.id }));
+    const authorization = `Bearer ${token}`;
+    const tenants = await identity.http.get('/api/tenants').set({ authorization });
+    expect([tenants.status, tenants.body.error]).toEqual([403, 'permission_denied']);
+    const named = { authorization, 'x-tenant': other.slug };
+    const elsewhere = await identity.http.get('/api/user').set(named);
+    expect([elsewhere.status, elsewhere.body.error]).toEqual([403, 'tenant_forbidden']);
+  });
+});
+
+describe('a token admits nobody', () => {
+  test.each([
+    [
+      'while its client is disabled',
+      ({ clientId }: TestClient) =>
+        identity.context.database.oAuthClient.update({
+          where: { clientId },
+          data: { disabledAt: new Date() },
+        }),
+    ],
+    [
+      'once its client is deleted',
+      ({ clientId }: TestClient) =>
+        identity.context.database.oAuthClient.delete({ where: { clientId } }),
+    ],
+  ])('%s', async (_when, change) => {
+    const client = await flow.client();
+    const token = await tokenOf(client);
+    expect((await present(identity.http, token)).status).toBe(200);
+    await change(client);
+    await expectRefused(identity.http, token);
+    const renewal = identity.http.post('/api/auth/refresh');
+    expect((await renewal.set('authorization', `Bearer ${token}`)).status).toBe(401);
+  });
+
+  test("of another tenant than its client's, or of none", async () => {
+    const client = await flow.client({ tenantId: tenant.id });
+    expect((await present(identity.http, await tokenOf(client))).status).toBe(200);
+    for (const elsewhere of [other.id, null]) {
+      await expectRefused(identity.http, await tokenOf(client, elsewhere));
+    }
+  });
+});
