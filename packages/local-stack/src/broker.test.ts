@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -42,6 +45,17 @@ test('A broker has a port of its own, and frees it when it is stopped', async ()
   await one.stop();
   expect(await listens(one.port)).toBe(false);
   expect(await listens(other.port)).toBe(true);
+});
+
+test('A broker starts in a folder whose path has a space and a comma', async () => {
+  const parent = await mkdtemp(path.join(tmpdir(), 'tessera broker, '));
+  try {
+    const { port } = await start({ directory: path.join(parent, 'a b, c') });
+    expect(await listens(port)).toBe(true);
+  } finally {
+    await Promise.all(brokers.splice(0).map((broker) => broker.stop()));
+    await rm(parent, { recursive: true });
+  }
 });
 
 test('A killed broker comes back on its port', async () => {

@@ -82,8 +82,10 @@ function launch(configuration: string, log: string, remove: string | undefined):
   try {
     return keepProcess({
       command: executable(),
+      // It splits the paths of its arguments at spaces and commas: this one has neither, wherever it is.
+      cwd: path.dirname(configuration),
       args: [
-        `--providers-file-directory=${configuration}`,
+        `--providers-file-directory=./${path.basename(configuration)}`,
         '--mcp-server-enabled=false',
         '--health-enabled=false',
         '--api-search-enabled=false',

@@ -8,6 +8,8 @@ const keeper = fileURLToPath(new URL('../tools/keep.mjs', import.meta.url));
 export interface KeptCommand {
   command: string;
   args: string[];
+  /** The working directory. Default: that of this process. */
+  cwd?: string | undefined;
   /** The account that runs it, when it must not be ours. */
   uid?: number | undefined;
   gid?: number | undefined;

@@ -4,14 +4,19 @@
 // Anything written to that pipe kills the command at once, as a crash would.
 // Started in a session of its own, it does not see the terminal's Ctrl-C: the parent decides the order.
 //
-// node keep.mjs '{"command", "args", "uid"?, "gid"?, "signal", "remove"?: a directory to remove afterwards}'
+// node keep.mjs '{"command", "args", "cwd"?, "uid"?, "gid"?, "signal", "remove"?: a directory to remove afterwards}'
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 
 const patience = 3000;
-const { command, args, uid, gid, signal, remove } = JSON.parse(process.argv[2]);
+const { command, args, cwd, uid, gid, signal, remove } = JSON.parse(process.argv[2]);
 
-const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], uid, gid });
+const child = spawn(command, args, {
+  stdio: ['ignore', 'inherit', 'inherit'],
+  cwd,
+  uid,
+  gid,
+});
 
 function end() {
   child.kill(signal);
