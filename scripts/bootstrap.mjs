@@ -29,6 +29,14 @@ export const run = (command, args, environment = {}) => {
   if (result.status !== 0) process.exit(result.status ?? 1);
 };
 
+/** Runs a command that says more than a person needs: its output is shown only where it fails. */
+const runQuietly = (command, args) => {
+  const result = spawnSync(command, args, { cwd: root, encoding: 'utf8' });
+  if (result.status === 0) return;
+  console.error(`${result.stdout ?? ''}${result.stderr ?? ''}${result.error?.message ?? ''}`);
+  process.exit(result.status ?? 1);
+};
+
 const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /** Runs the pinned pnpm, whatever is installed on the machine. */
@@ -64,11 +72,15 @@ const datesOf = (paths) => {
   return hash.digest('hex');
 };
 
-/** Does the work unless its result is there and its fingerprint is the one it left behind the last time. */
-const unlessDone = (name, result, fingerprint, work) => {
+/**
+ * Does a step, and says so, unless its result exists and its fingerprint is the one that the last run
+ * recorded.
+ */
+const unlessDone = ({ name, says, result, fingerprint }, work) => {
   const stamp = join(stamps, name);
   const isThere = existsSync(join(root, result)) && existsSync(stamp);
   if (isThere && readFileSync(stamp, 'utf8') === fingerprint) return;
+  console.log(says);
   work();
   mkdirSync(stamps, { recursive: true });
   writeFileSync(stamp, fingerprint);
@@ -84,16 +96,27 @@ export const bootstrap = ({ build = false } = {}) => {
     ...workspace.flatMap((directory) => filesBelow(directory, isManifest)),
     ...filesBelow('patches', () => true),
   ];
-  unlessDone('installed', 'node_modules/.modules.yaml', contentsOf(manifests), () => {
+  const installation = {
+    name: 'installed',
+    says: 'Installing dependencies (the first time this takes a minute or so)...',
+    result: 'node_modules/.modules.yaml',
+    fingerprint: contentsOf(manifests),
+  };
+  unlessDone(installation, () => {
     pnpm('install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only');
   });
   for (const app of ['identity', 'crm']) {
     const schemas = filesBelow(`apps/${app}`, (name) =>
       /^(schema\.prisma|prisma\.config\.ts)$/.test(name),
     );
-    const fingerprint = contentsOf(['pnpm-lock.yaml', ...schemas]);
-    unlessDone(`generated-${app}`, `apps/${app}/src/generated`, fingerprint, () => {
-      run(process.execPath, ['packages/database-kit/tools/prisma.mjs', app, 'generate']);
+    const generation = {
+      name: `generated-${app}`,
+      says: `Generating the database client of ${app}...`,
+      result: `apps/${app}/src/generated`,
+      fingerprint: contentsOf(['pnpm-lock.yaml', ...schemas]),
+    };
+    unlessDone(generation, () => {
+      runQuietly(process.execPath, ['packages/database-kit/tools/prisma.mjs', app, 'generate']);
     });
   }
   if (!build) return;
@@ -101,12 +124,13 @@ export const bootstrap = ({ build = false } = {}) => {
     filesBelow(directory, (name) => /\.(ts|json|prisma)$/.test(name)),
   );
   const settings = ['tsconfig.json', 'tsconfig.base.json', 'pnpm-lock.yaml'];
-  unlessDone(
-    'built',
-    'packages/local-stack/dist/start.js',
-    datesOf([...settings, ...sources]),
-    () => {
-      run(process.execPath, ['node_modules/typescript/bin/tsc', '-b']);
-    },
-  );
+  const compilation = {
+    name: 'built',
+    says: 'Compiling (about half a minute)...',
+    result: 'packages/local-stack/dist/start.js',
+    fingerprint: datesOf([...settings, ...sources]),
+  };
+  unlessDone(compilation, () => {
+    run(process.execPath, ['node_modules/typescript/bin/tsc', '-b']);
+  });
 };

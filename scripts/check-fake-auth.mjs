@@ -1,4 +1,4 @@
-// `pnpm check:fake-auth`: CRM's fake authentication is off in every configuration of the repository but
+// `npm run check:fake-auth`: CRM's fake authentication is off in every configuration of the repository but
 // those of local development (crm.md section 5.5, decision C16). Names each that is not, by file and line.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';

@@ -30,7 +30,7 @@ export const fresh = () => {
   });
   if (run.status !== 0) throw new Error('The generation failed.');
   const stale = difference();
-  if (stale) throw new Error(`Stale; run "pnpm generate" and commit.\n${stale.slice(0, 4000)}`);
+  if (stale) throw new Error(`Stale; run "npm run generate" and commit.\n${stale.slice(0, 4000)}`);
 
   const planted = join(root, 'packages/crm-client/src/planted.ts');
   writeFileSync(planted, 'export {};\n');

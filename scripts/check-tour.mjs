@@ -1,26 +1,30 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { root } from './bootstrap.mjs';
 
 /** The shell blocks of a text, in order, as one script. */
 const script = (text, name) => {
   const found = [...text.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
-  if (found.length < 3) throw new Error(`${name} has no blocks to run.`);
+  if (found.length === 0) throw new Error(`${name} has no blocks to run.`);
   return found.join('\n');
 };
 
 const PAGES = ['README.md', 'docs/service-accounts.md', 'docs/ci-pipeline.md'];
 
-/** What is run, each by itself: the part of the README below its heading, and the pages that are a walk. */
+/** What is run, each by itself: two parts of the README, and the pages that are a walk. */
 const walks = () => {
   const [readme, ...pages] = PAGES.map((name) => ({
     name,
     text: readFileSync(join(root, name), 'utf8'),
   }));
-  const tour = readme.text.split(/^## /m).find((part) => part.startsWith('A five-minute tour'));
-  return [{ name: 'The tour', text: tour ?? '' }, ...pages].map(({ name, text }) => ({
+  const part = (heading) => ({
+    name: `README, ${heading}`,
+    text: readme.text.split(/^## /m).find((text) => text.startsWith(heading)) ?? '',
+  });
+  return [part('A five-minute tour'), part('Administration'), ...pages].map(({ name, text }) => ({
     name,
     code: script(text, name),
   }));
@@ -33,17 +37,49 @@ const follow = (code) =>
     stdio: ['ignore', 'inherit', 'inherit'],
   });
 
-/** A second start finds the ports taken: it ends with 1 and names the port and its variable. */
-const refusesTakenPort = () => {
-  const second = spawnSync('npm', ['start'], { cwd: root, encoding: 'utf8' });
-  if (second.status !== 1 || !/^Port \d+ is taken; set IDENTITY_PORT/m.test(second.stderr)) {
-    throw new Error(`A taken port is not told: exit code ${second.status}\n${second.stderr}`);
+const npm = (args, environment = {}) =>
+  spawnSync('npm', args, { cwd: root, encoding: 'utf8', env: { ...process.env, ...environment } });
+
+/** A start on a port that is taken ends with 1 and names the port and its variable. */
+const refusesTakenPort = async () => {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address();
+  const { status, stderr } = npm(['start'], { IDENTITY_PORT: `${port}` });
+  server.close();
+  if (status !== 1 || !stderr.includes(`Port ${port} is taken; set IDENTITY_PORT`)) {
+    throw new Error(`A taken port is not reported: exit code ${status}\n${stderr}`);
+  }
+};
+
+/** A second start says where the system is running, and fails where it was asked for other ports. */
+const saysWhereItRuns = () => {
+  const { identity_url } = JSON.parse(readFileSync(join(root, '.data/local.json'), 'utf8'));
+  for (const [environment, expected] of [
+    [{}, 0],
+    [{ IDENTITY_PORT: '1024' }, 1],
+  ]) {
+    const { status, stdout, stderr } = npm(['start'], environment);
+    if (status !== expected || !stdout.includes(identity_url)) {
+      throw new Error(`A second start ends with ${status}:\n${stdout}${stderr}`);
+    }
+  }
+};
+
+/** The README's commands of `identity-admin` work on the running system. */
+const administers = () => {
+  const { status, stdout, stderr } = npm([
+    ...['run', '--silent', 'identity-admin', '--', 'list-clients', '--json'],
+  ]);
+  if (status !== 0 || !JSON.parse(stdout).some((client) => client.client_id === 'my-app')) {
+    throw new Error(`identity-admin lists no client my-app:\n${stdout}${stderr}`);
   }
 };
 
 /** Starts the system as the README says, runs exactly what the pages show, and stops it with Ctrl-C. */
 export const tour = async () => {
   const scripts = walks();
+  await refusesTakenPort();
   const system = spawn('npm', ['start'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -62,7 +98,8 @@ export const tour = async () => {
     for (const { name, code } of scripts) {
       if (follow(code).status !== 0) throw new Error(`${name}: a block failed.`);
     }
-    refusesTakenPort();
+    saysWhereItRuns();
+    administers();
     if (follow('false\ntrue').status === 0) throw new Error('A failing block is not noticed.');
   } finally {
     const asked = Date.now();

@@ -1,4 +1,4 @@
-// `pnpm check`: everything that CI does. Each check counts as one, each test as one; the last line is
+// `npm run check`: everything that CI does. Each check counts as one, each test as one; the last line is
 // the sum. A check that cannot fail proves nothing, so each of ours meets a planted fault (its canary).
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,20 +1,10 @@
-// `pnpm dev:identity`, `pnpm dev:crm`, `pnpm dev:crm:fake-auth`: one service alone; and
-// `pnpm dev:identity-stub`: what stands for identity while one works on CRM.
-import { spawn } from 'node:child_process';
-import { bootstrap, root } from './bootstrap.mjs';
+// `npm run dev:identity`, `dev:crm`, `dev:crm:fake-auth`: one service alone; and `dev:identity-stub`: what
+// stands in for identity while one works on CRM.
+import { runFromSource } from './from-source.mjs';
 
-bootstrap();
-const program = spawn(
-  process.execPath,
-  [
-    ...['--conditions=source', '--import', 'tsx'],
-    ...['packages/local-stack/src/develop-main.ts', process.argv[2]],
-  ],
-  { cwd: root, stdio: 'inherit', env: { ...process.env, APP_ENV: 'local' } },
+process.env.APP_ENV = 'local';
+runFromSource(
+  'packages/local-stack/src/develop-main.ts',
+  [process.argv[2]],
+  ['SIGINT', 'SIGTERM', 'SIGHUP'],
 );
-// Whoever ends this process, and not its group as Ctrl-C does, means the program.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-  process.on(signal, () => program.kill(signal));
-program.on('exit', (code) => {
-  process.exitCode = code ?? 1;
-});

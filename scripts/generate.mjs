@@ -1,4 +1,4 @@
-// `pnpm generate`: writes everything that is generated and committed: the OpenAPI documents from the
+// `npm run generate`: writes everything that is generated and committed: the OpenAPI documents from the
 // route tables, the AsyncAPI document from the contracts, the clients from the OpenAPI documents.
 import { bootstrap, run } from './bootstrap.mjs';
 

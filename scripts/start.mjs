@@ -1,6 +1,8 @@
 // `npm start`: the whole system on this machine, from a clean checkout, with Node alone.
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { bootstrap } from './bootstrap.mjs';
+import { join } from 'node:path';
+import { bootstrap, root } from './bootstrap.mjs';
 
 const ports = {
   IDENTITY_PORT: process.env.IDENTITY_PORT || '4000',
@@ -14,10 +16,40 @@ const isFree = (port) =>
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 
+/** The system that runs from this folder, as the process that runs it has recorded; undefined where none does. */
+const runningSystem = async () => {
+  try {
+    const system = JSON.parse(readFileSync(join(root, '.data', 'running.json'), 'utf8'));
+    process.kill(system.pid, 0);
+    // After a crash its process id may belong to a stranger.
+    const health = await fetch(`${system.identity_url}/api/health`, {
+      signal: AbortSignal.timeout(2000),
+    });
+    return (await health.json()).service === 'identity' ? system : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const portsOf = (system) => [system.identity_url, system.crm_url].map((url) => new URL(url).port);
+
+const running = await runningSystem();
+if (running) {
+  console.log(`Tessera is already running from this folder (process ${running.pid}).
+
+  identity   ${running.identity_url}
+  CRM        ${running.crm_url}
+
+Press Ctrl-C in its terminal to stop it.`);
+  const isAsAsked = portsOf(running).join() === Object.values(ports).join();
+  if (!isAsAsked) console.error('It can be started on other ports once it has stopped.');
+  process.exit(isAsAsked ? 0 : 1);
+}
+
 for (const [variable, text] of Object.entries(ports)) {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 1 || port > 65535) {
-    console.error(`${variable} is no port number: ${text}`);
+    console.error(`${variable} is not a port number: ${text}`);
     process.exit(1);
   }
   if (!(await isFree(port))) {

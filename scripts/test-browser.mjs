@@ -1,4 +1,4 @@
-// `pnpm test:browser`: the pages for people in Chromium. Needs that beside Node. Further arguments go to
+// `npm run test:browser`: the pages for people in Chromium. Needs that beside Node. Further arguments go to
 // jest. Screenshots of every page are in `.data/screenshots` afterwards.
 import { existsSync } from 'node:fs';
 import { bootstrap, jest } from './bootstrap.mjs';

@@ -1,4 +1,4 @@
-// `pnpm test:kafka`: the tests that a broker takes part in, against Apache Kafka. Needs Java and Maven
+// `npm run test:kafka`: the tests that a broker takes part in, against Apache Kafka. Needs Java and Maven
 // beside Node, and the network the first time. Further arguments go to jest.
 import { bootstrap, jest, run } from './bootstrap.mjs';
 

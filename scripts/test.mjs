@@ -2,9 +2,9 @@
 import { bootstrap, jest } from './bootstrap.mjs';
 
 const leftOut = {
-  'pnpm test:kafka': 'the events on Apache Kafka (Java, Maven)',
-  'pnpm test:redis': 'the limits that replicas share (redis-server)',
-  'pnpm test:browser': 'the pages in a browser (Chromium)',
+  'npm run test:kafka': 'the events on Apache Kafka (Java, Maven)',
+  'npm run test:redis': 'the limits that replicas share (redis-server)',
+  'npm run test:browser': 'the pages in a browser (Chromium)',
 };
 
 bootstrap();

@@ -35,7 +35,7 @@ write(
   [
     '# Configuration\n',
     'Each service reads its environment once, at the start, and ends with one message that names every',
-    'variable that does not fit. Lists are separated by commas. This page is written by `pnpm generate`.\n',
+    'variable that does not fit. Lists are separated by commas. This page is written by `npm run generate`.\n',
     settings('identity', identityVariables),
     settings('CRM', crmVariables),
   ].join('\n'),

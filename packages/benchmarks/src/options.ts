@@ -15,7 +15,7 @@ export interface Options {
   readonly profile: string | undefined;
 }
 
-export const usage = `pnpm bench [--only name,...] [--seconds N] [--contacts N]
+export const usage = `npm run bench -- [--only name,...] [--seconds N] [--contacts N]
            [--smoke] [--json FILE] [--markdown FILE] [--profile FOLDER]`;
 
 const positive = (name: string, text: string): number => {

@@ -44,7 +44,8 @@ export interface Application {
 
 const START_LIMIT_MS = 60_000;
 
-const isReady = async (url: string): Promise<boolean> => {
+/** Whether a service answers that it can do its work. */
+export const isReady = async (url: string): Promise<boolean> => {
   try {
     return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1000) })).ok;
   } catch {

@@ -40,7 +40,8 @@ const nothingRuns = async (): Promise<boolean> =>
   !(await answers(stubUrl)) &&
   !existsSync(path.join(directory, 'crm/postgres/data/postmaster.pid'));
 
-const start = async (what: string, environment: Record<string, string> = {}) => {
+/** Starts one service, and waits for what it prints once that service answers. */
+const start = async (what: string, notice: string, environment: Record<string, string> = {}) => {
   const child = spawn(
     process.execPath,
     ['--conditions=source', '--import', loader, main, what, directory],
@@ -62,8 +63,9 @@ const start = async (what: string, environment: Record<string, string> = {}) => 
       said += chunk;
     });
   }
-  await until(() => said.includes('crm is ready') || child.exitCode !== null);
-  expect(said).toContain('crm is ready');
+  await until(() => said.includes(notice) || child.exitCode !== null);
+  // What to do next is read below the log of the start.
+  expect(said.indexOf(notice)).toBeGreaterThan(said.indexOf('crm is ready'));
   return { child, ended, said: () => said };
 };
 
@@ -84,7 +86,7 @@ const create = async (token?: string): Promise<number> => {
 test(
   'CRM starts with a stub of identity, tells how to get its token, and takes everything along with Ctrl-C',
   async () => {
-    const { child, ended, said } = await start('crm');
+    const { child, ended, said } = await start('crm', 'curl -sS ');
     expect(said()).toContain(`curl -sS -X POST ${stubUrl}/oauth/token`);
     const granted = await fetch(`${stubUrl}/oauth/token`, { method: 'POST' });
     const { access_token: token } = (await granted.json()) as { access_token: string };
@@ -97,7 +99,7 @@ test(
     expect(await nothingRuns()).toBe(true);
 
     // The same records, with neither token nor stub.
-    const alone = await start('crm:fake-auth', { CRM_FAKE_AUTH_IS_ADMIN: 'true' });
+    const alone = await start('crm:fake-auth', 'curl -sS ', { CRM_FAKE_AUTH_IS_ADMIN: 'true' });
     expect(await contacts()).toEqual([200, 1]);
     expect(await create()).toBe(201);
     expect(await answers(stubUrl)).toBe(false);
@@ -111,7 +113,9 @@ test(
 test(
   'CRM asks the identity that is named, and no stub starts; killed, it leaves nothing running',
   async () => {
-    const { child, said } = await start('crm', { IDENTITY_URL: 'http://127.0.0.1:1' });
+    const { child, said } = await start('crm', 'CRM asks the identity', {
+      IDENTITY_URL: 'http://127.0.0.1:1',
+    });
     expect(said()).toContain('CRM asks the identity at http://127.0.0.1:1');
     expect(await answers(stubUrl)).toBe(false);
     expect(await contacts('opaque')).toEqual([503, undefined]);

@@ -1,10 +1,11 @@
 import path from 'node:path';
-import { nodeArguments, root } from './application.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isReady, nodeArguments, root } from './application.ts';
 import { keyEncryptionKeys, localSystem } from './credentials.ts';
 import { DeploymentAutomationStandIn } from './deployment-automation/stand-in.ts';
 import { askedToEnd, firstEnd } from './ending.ts';
 import { startIdentityStub, stubNotice } from './identity-stub/stub.ts';
-import { keepProcess } from './kept-process.ts';
+import { type KeptProcess, keepProcess } from './kept-process.ts';
 import { portOf } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { seedIdentity } from './seed.ts';
@@ -78,8 +79,18 @@ export type Development = keyof typeof around;
 
 export const isDevelopment = (what: string): what is Development => Object.hasOwn(around, what);
 
+/** Prints the notice below what the service logs while it starts, unless it ends before it is ready. */
+const tellOnceReady = async (service: KeptProcess, url: string, notice: string): Promise<void> => {
+  let hasEnded = false;
+  void service.exited.then(() => {
+    hasEnded = true;
+  });
+  while (!hasEnded && !(await isReady(url))) await delay(100);
+  if (!hasEnded) console.log(notice);
+};
+
 /**
- * `pnpm dev:identity`, `pnpm dev:crm`, `pnpm dev:crm:fake-auth`: one service alone, from its sources,
+ * `npm run dev:identity`, `dev:crm`, `dev:crm:fake-auth`: one service alone, from its sources,
  * started again at every change, on an embedded PostgreSQL of its own. No broker is needed: identity's
  * events wait, and CRM's caches live as long as they do without one. CRM asks the identity at
  * IDENTITY_URL, or the identity stub where none is named. Ends with Ctrl-C, and leaves nothing running.
@@ -101,7 +112,6 @@ export const develop = async (
     const place = { directory, common, identityUrl, crmUrl };
     const { environment, notice, stop } = await around[what](place);
     if (stop) stops.push(stop);
-    console.log(notice);
     const service = keepProcess({
       command: process.execPath,
       args: ['--watch', ...nodeArguments(app, 'main', 'source')],
@@ -110,6 +120,7 @@ export const develop = async (
       output: STANDARD_OUTPUT,
     });
     stops.push(() => service.stop());
+    void tellOnceReady(service, what === 'identity' ? identityUrl : crmUrl, notice);
     process.exitCode = (await firstEnd<number | undefined>(asked, service.exited)) ?? 0;
   } finally {
     for (const stop of stops.reverse()) await stop();

@@ -2,6 +2,7 @@ export { type Broker, type BrokerOptions, startBroker } from './broker.ts';
 export { DeploymentAutomationStandIn, type Fault } from './deployment-automation/stand-in.ts';
 export { freePort } from './free-port.ts';
 export { fixedPrincipal } from './identity-stub/stub.ts';
+export { type LocalDatabases, localDatabases } from './local-databases.ts';
 export {
   type Postgres,
   type PostgresOptions,

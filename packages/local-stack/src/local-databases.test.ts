@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Postgres, startPostgres, throwawaySettings } from '@tessera/local-stack';
 import pg from 'pg';
 import { localDatabases } from './local-databases.ts';
+import { type Postgres, startPostgres, throwawaySettings } from './postgres.ts';
 
 let directory: string;
 let postgres: Postgres | undefined;

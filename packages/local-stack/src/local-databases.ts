@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { startPostgres } from '@tessera/local-stack';
 import pg from 'pg';
+import { startPostgres } from './postgres.ts';
 
-export interface Databases {
+export interface LocalDatabases {
   readonly identity: string;
   readonly crm: string;
   /** Ends what had to be started for them. */
@@ -12,14 +12,14 @@ export interface Databases {
 }
 
 /**
- * The databases of `npm start`, whose data are in the directory: on its server where that runs, else on
- * one that is started now. Throws where the local system was never started.
+ * The databases of `npm start`, whose data are in the directory: on its server if that is running, else on
+ * one that is started now. Rejects if the local system was never started.
  */
-export const localDatabases = async (directory: string): Promise<Databases> => {
+export const localDatabases = async (directory: string): Promise<LocalDatabases> => {
   const home = path.join(directory, 'postgres');
   if (!existsSync(path.join(directory, 'local.json'))) {
     throw new Error(
-      `There is no local system in ${directory} yet: run npm start once, or set IDENTITY_DATABASE_URL and CRM_DATABASE_URL.`,
+      `There is no local system in ${directory} yet: run npm start once, or name other databases in the environment.`,
     );
   }
   const running = await runningServer(home);

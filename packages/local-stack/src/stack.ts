@@ -21,6 +21,8 @@ export interface StackOptions {
   readonly postgresSettings?: Record<string, string>;
   /** Variables of both apps beside those that the stack sets. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Is told what is being done, in a few words, for a person who waits. */
+  onStep?(step: string): void;
   /** Variables of one app. */
   readonly environmentOf?: Readonly<
     Partial<Record<'identity' | 'crm', Readonly<Record<string, string>>>>
@@ -59,9 +61,10 @@ const restartable = (directory: string, first: Broker): Stack['broker'] => {
   };
 };
 
-const inOrder = async (steps: readonly (() => Promise<void>)[]): Promise<void> => {
-  for (const step of steps) await step();
-};
+interface Stop {
+  readonly step: string;
+  run(): Promise<unknown>;
+}
 
 /**
  * Starts PostgreSQL, a broker, identity and CRM on loopback, each as a process of its own, and a stand-in
@@ -78,9 +81,15 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     crm_url: `http://${HOST}:${crmPort}`,
   };
   const brokerDirectory = path.join(directory, 'broker');
-  const stops: (() => Promise<void>)[] = [];
-  const stop = (): Promise<void> => inOrder(stops.splice(0).reverse());
+  const stops: Stop[] = [];
+  const stop = async (): Promise<void> => {
+    for (const { step, run } of stops.splice(0).reverse()) {
+      options.onStep?.(step);
+      await run();
+    }
+  };
   try {
+    options.onStep?.('Starting PostgreSQL and the broker');
     const [postgres, firstBroker] = await Promise.all([
       startPostgres({
         directory: path.join(directory, 'postgres'),
@@ -89,13 +98,16 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       startBroker({ asyncapi: asyncapiDocument(), directory: brokerDirectory }),
     ]);
     const broker = restartable(brokerDirectory, firstBroker);
-    stops.push(
-      () => postgres.stop(),
-      () => broker.stop(),
-    );
+    stops.push({
+      step: 'Stopping PostgreSQL and the broker',
+      run: () => Promise.all([postgres.stop(), broker.stop()]),
+    });
 
     const deploymentAutomation = await new DeploymentAutomationStandIn().start();
-    stops.push(() => deploymentAutomation.stop());
+    stops.push({
+      step: 'Stopping the stand-in for deployment automation',
+      run: () => deploymentAutomation.stop(),
+    });
     const systemToken = randomBytes(32).toString('base64url');
     const common = {
       APP_ENV: 'local',
@@ -124,14 +136,19 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory, 'crm-keys.json'),
       SYSTEM_TOKENS: systemToken,
     };
-    const system = await localSystem(directory, urls, (document) =>
-      seedIdentity(from, identityEnvironment, document),
-    );
+    const system = await localSystem(directory, urls, (document) => {
+      options.onStep?.("Migrating identity's database and creating accounts");
+      return seedIdentity(from, identityEnvironment, document);
+    });
     const app = (name: 'identity' | 'crm', environment: Record<string, string>, url: string) =>
       application({ name, from, environment, url, log: path.join(logs, `${name}.log`) });
     const identity = app('identity', identityEnvironment, urls.identity_url);
     const crm = app('crm', crmEnvironment, urls.crm_url);
-    stops.push(() => Promise.all([identity.stop(), crm.stop()]).then(() => undefined));
+    stops.push({
+      step: 'Stopping identity and CRM, which finish running requests first',
+      run: () => Promise.all([identity.stop(), crm.stop()]),
+    });
+    options.onStep?.('Starting identity and CRM, which migrate their databases first');
     await Promise.all([identity.start(), crm.start()]);
     return { system, identity, crm, postgres, deploymentAutomation, broker, stop };
   } catch (error) {

@@ -1,5 +1,6 @@
 import { askedToEnd, firstEnd } from './ending.ts';
 import { startNotice } from './notice.ts';
+import { recordRunning } from './running.ts';
 import { dataDirectory, type Stack, startStack } from './stack.ts';
 
 /** Until somebody asks for the end, or one of the services ends by itself: then its name and log. */
@@ -17,11 +18,20 @@ export const startAndPrint = async (ports: {
 }): Promise<void> => {
   const asked = askedToEnd();
   try {
-    const stack = await startStack({ directory: dataDirectory, from: 'build', ...ports });
+    const stack = await startStack({
+      directory: dataDirectory,
+      from: 'build',
+      identityPort: ports.identityPort,
+      crmPort: ports.crmPort,
+      onStep: (step) => console.log(`${step}...`),
+    });
+    const forgetRunning = await recordRunning(dataDirectory, stack);
     console.log(startNotice(stack.system, dataDirectory));
     const problem = await untilTheEnd(stack, asked);
     await stack.stop();
+    await forgetRunning();
     if (problem !== undefined) throw new Error(problem);
+    console.log('Stopped.');
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exitCode = 1;

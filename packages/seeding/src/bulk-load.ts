@@ -8,9 +8,22 @@ const ROWS = 20_000;
 /** How long a transaction may wait for a table that somebody else is changing. */
 const LOCK_LIMIT = '10s';
 
+/** How often the progress of an index is looked up. */
+const LOOK_MS = 1000;
+
 interface Index {
   readonly name: string;
   readonly definition: string;
+}
+
+/** An index that is being built. */
+export interface IndexProgress {
+  readonly name: string;
+  /** Which one it is, from 1, of so many. */
+  readonly position: number;
+  readonly count: number;
+  /** How much of the table has been read. */
+  readonly percent: number;
 }
 
 export interface BulkLoad {
@@ -23,7 +36,8 @@ export interface BulkLoad {
   readonly rebuildIndexes: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly onRows?: ((count: number) => void) | undefined;
-  readonly onIndex?: ((name: string) => void) | undefined;
+  /** Is told when an index is begun, and about once a second while it is built. */
+  readonly onIndex?: ((progress: IndexProgress) => void) | undefined;
 }
 
 /**
@@ -45,14 +59,41 @@ export const bulkLoad = async (
       onRows?.(batch.length);
     }
     await client.query(`SET LOCAL maintenance_work_mem = '512MB'`);
-    for (const { name, definition } of indexes) {
-      onIndex?.(name);
-      await client.query(definition);
+    for (const [at, { name, definition }] of indexes.entries()) {
+      const tell = (percent: number): void =>
+        onIndex?.({ name, percent, position: at + 1, count: indexes.length });
+      await building(pool, client, definition, tell);
     }
   });
   // Until then plans are made for the rows that were there before. What is new for the most part is not
   // left to the next vacuum either: each row would be looked up twice.
   await pool.query(`${rebuildIndexes ? 'VACUUM (ANALYZE)' : 'ANALYZE'} ${table}`);
+};
+
+/** Builds an index on one connection, and looks on another one how far that has come. */
+const building = async (
+  pool: pg.Pool,
+  client: pg.ClientBase,
+  definition: string,
+  tell: (percent: number) => void,
+): Promise<void> => {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const look = async (): Promise<void> => {
+    const found = await pool.query<{ percent: number }>(
+      `SELECT coalesce(100 * blocks_done / nullif(blocks_total, 0), 0)::int AS percent
+       FROM pg_stat_progress_create_index WHERE pid = $1`,
+      [rows[0]?.pid],
+    );
+    if (found.rows[0]) tell(found.rows[0].percent);
+  };
+  tell(0);
+  // Nothing depends on knowing how far it is.
+  const looking = setInterval(() => void look().catch(() => undefined), LOOK_MS);
+  try {
+    await client.query(definition);
+  } finally {
+    clearInterval(looking);
+  }
 };
 
 /** The indexes that no constraint stands on. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { type LocalDatabases, localDatabases } from '@tessera/local-stack';
 import bcrypt from 'bcrypt';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import pg from 'pg';
 import type { SeededTenant } from './accounts.ts';
-import { type Databases, localDatabases } from './local-databases.ts';
 import { terminalProgress } from './progress.ts';
 import type { KindName } from './records.ts';
 import { kindNames, type Seeded, seed } from './seed.ts';
@@ -41,21 +41,31 @@ interface Options extends Record<KindName, number> {
   readonly exclusive?: boolean;
 }
 
-const program = new Command('pnpm seed')
+const program = new Command('npm run seed --')
   .description(
     'Fills the databases of the local system, or those of IDENTITY_DATABASE_URL and CRM_DATABASE_URL, ' +
-      'with tenants, users and records. The same options again make what is still missing.',
+      'with tenants, users and records. The same options again make what is missing: tenants, and records ' +
+      'for tenants that have none of a kind. A larger number does not add to tenants that have some: ' +
+      '--contacts 40000 after --contacts 20000 adds nothing. Another --seed makes further tenants.',
   )
   .option('--tenants <number>', 'how many tenants', wholeNumber(1, MOST_TENANTS), 3)
   .option('--users <number>', 'how many users they have together', wholeNumber(1), 30)
-  .option('--seed <number>', 'another number makes other tenants', wholeNumber(0), 1)
-  .option('--password <text>', 'of every user; made up where there is none', password)
-  .option('--exclusive', 'whoever asks for records waits until all are there, which is faster')
-  .option('--no-exclusive', 'nobody waits: the default for databases that are given')
+  .option(
+    '--seed <number>',
+    'another number makes other tenants, with other records',
+    wholeNumber(0),
+    1,
+  )
+  .option('--password <text>', 'password of every user; made up unless given', password)
+  .option('--exclusive', 'requests for records wait until all are loaded, which is faster')
+  .option(
+    '--no-exclusive',
+    'requests do not wait: the default for databases named in the environment',
+  )
   .exitOverride();
 const usual: Record<KindName, number> = { companies: 500, contacts: 10_000 };
 for (const name of kindNames) {
-  const text = `how many ${name} they have together`;
+  const text = `how many ${name} the tenants without any get, together`;
   program.option(`--${name} <number>`, text, wholeNumber(0), usual[name]);
 }
 
@@ -69,7 +79,7 @@ const readOptions = (): Options => {
   return options;
 };
 
-const givenDatabases = (): Databases | undefined => {
+const givenDatabases = (): LocalDatabases | undefined => {
   const { IDENTITY_DATABASE_URL: identity, CRM_DATABASE_URL: crm } = process.env;
   if (!identity && !crm) return undefined;
   if (identity && crm) return { identity, crm, stop: async () => {} };

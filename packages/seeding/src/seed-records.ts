@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { bulkLoad } from './bulk-load.ts';
+import { type BulkLoad, bulkLoad } from './bulk-load.ts';
 import type { Row } from './copy.ts';
 import { createRandom, type Language } from './random.ts';
 import { type KindName, type RecordKind, recordKinds } from './records.ts';
@@ -30,7 +30,7 @@ export interface SeedRecordsOptions {
   readonly rebuildIndexes?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onRows?: ((count: number) => void) | undefined;
-  readonly onIndex?: ((name: string) => void) | undefined;
+  readonly onIndex?: BulkLoad['onIndex'];
 }
 
 /** Makes records of one kind for some tenants, on CRM's database; all of them or none (see `bulkLoad`). */

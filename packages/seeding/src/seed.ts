@@ -43,7 +43,8 @@ export const seed = async (
   const tenants = await seedAccounts(databases.identity, options, progress);
   options.onTenants?.(tenants);
   const known = tenants.filter(({ isKnown }) => isKnown).length;
-  if (known > 0) progress.note(`${known} of the tenants are there: they stay as they are.`);
+  if (known > 0)
+    progress.note(`${known} of the ${tenants.length} tenants exist already and stay as they are.`);
   const added = { ...nothing };
   for (const name of kinds)
     added[name] = await add(databases.crm, name, tenants, options, progress);
@@ -70,18 +71,24 @@ const add = async (
     }),
   );
   if (filled.size > 0) {
-    progress.note(`${filled.size} of the tenants have ${name} already: they get no more.`);
+    progress.note(
+      `${filled.size} of the ${tenants.length} tenants already have ${name} and get no more: --${name} is for tenants without any. For further tenants, with records of their own, give another --seed.`,
+    );
   }
   const total = shares.reduce((sum, { count }) => sum + count, 0);
   if (total === 0) return 0;
   const rebuildIndexes = exclusive && (await isWorthRebuilding(crm, name, total));
-  if (rebuildIndexes) progress.note(`Until all ${name} are there, whoever asks CRM for one waits.`);
+  if (rebuildIndexes)
+    progress.note(
+      `Requests for ${name} wait until all of them are loaded (--no-exclusive avoids that, and takes twice as long).`,
+    );
   const task = progress.begin(name, total);
   try {
     await seedRecords(crm, name, shares, {
       ...{ seed, now, signal, rebuildIndexes },
       onRows: task.advance,
-      onIndex: (index) => task.step(`making ${index}`),
+      onIndex: ({ name: index, position, count, percent }) =>
+        task.step(`building index ${position} of ${count}, ${index}: ${percent} %`),
     });
   } finally {
     task.end();

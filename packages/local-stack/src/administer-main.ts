@@ -1,0 +1,9 @@
+// What scripts/identity-admin.mjs runs. TESSERA_DATA names another folder than the usual one.
+import { administer } from './administer.ts';
+
+try {
+  process.exitCode = await administer(process.argv.slice(2), process.env.TESSERA_DATA);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
