@@ -1,17 +1,18 @@
+import { clientAddress } from '@tessera/http-kit';
 import type { Request } from 'express';
 
 /** Where a request came from, for sessions, devices and the activity log. */
 export interface Origin {
+  /** A valid IP address in its normal form. */
   readonly ipAddress: string | null;
   readonly userAgent: string | null;
 }
 
-/** The most that is kept, in characters: both are what a client, or a proxy that is trusted too far, says. */
+/** The most that is kept, in characters: a client may send anything. */
 const USER_AGENT = 500;
-const ADDRESS = 100;
 
 export const originOf = (req: Request): Origin => ({
-  ipAddress: req.ip?.slice(0, ADDRESS) ?? null,
+  ipAddress: clientAddress(req),
   userAgent: req.get('user-agent')?.slice(0, USER_AGENT) ?? null,
 });
 

@@ -1,11 +1,11 @@
 import type { Request, RequestHandler, Response } from 'express';
 import {
   type AugmentedRequest,
-  ipKeyGenerator,
   type RateLimitInfo,
   rateLimit,
   type Store,
 } from 'express-rate-limit';
+import { clientAddress, IPV6_HOST_BITS, networkOf } from './client-address.ts';
 import { memoryCounters } from './counters.ts';
 import { HttpError } from './http-error.ts';
 
@@ -31,6 +31,13 @@ export interface LimitsOptions<Caller> {
   /** Where counters live, one store per prefix; in memory unless given. */
   readonly store?: (prefix: string) => Store;
 }
+
+/** Whoever has an IPv6 address has 2^64 of them: they count as one. */
+const addressKey = (req: Request): string => {
+  const address = clientAddress(req);
+  if (address === null) return 'unknown';
+  return address.includes(':') ? networkOf(address, IPV6_HOST_BITS) : address;
+};
 
 type Key<Caller> = (req: Request, locals: { readonly caller: Caller }) => string;
 
@@ -102,7 +109,7 @@ export const createLimits = <Caller>(options: LimitsOptions<Caller>): Limits => 
     };
   };
   return {
-    address: stage('address', (req) => ipKeyGenerator(req.ip ?? 'unknown')),
+    address: stage('address', addressKey),
     principal: stage('principal', (_req, { caller }) => options.principalKey(caller)),
   };
 };
