@@ -59,7 +59,7 @@ describe.each(['en', 'hu', 'de'])('in %s', (locale) => {
 
 test('times are told in the zone of the reader, durations in words', () => {
   expect(rendered('en', 'new_device').text).toMatch(/January 31, 2026.*1:00:00\sPM/);
-  expect(rendered('hu', 'password_reset').text).toContain('1 óra');
+  expect(rendered('hu', 'password_reset').text).toContain('1 óráig');
   expect(rendered('de', 'invitation').text).toContain('7 Tage');
 });
 

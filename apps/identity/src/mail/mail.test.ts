@@ -141,7 +141,7 @@ describe('without an SMTP server', () => {
     await send(identity, reset('../ada@example.test', 'hu'));
     const mail = await mailbox.next('password_reset', '../ada@example.test');
     await identity.stop();
-    expect(mail).toMatchObject({ subject: 'Új jelszó megadása' });
+    expect(mail).toMatchObject({ subject: 'Új jelszó beállítása' });
     expect(mail.text).toContain('Acme & Co.');
     expect(mail.link.searchParams.get('token')).toBe(TOKEN);
     const names = await readdir(mailbox.directory);

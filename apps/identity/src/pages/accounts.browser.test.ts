@@ -46,26 +46,26 @@ describe('a forgotten password', () => {
   test('is replaced through the link of the mail, which is good once', async () => {
     await page.goto(`${site.url}/sign-in`);
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
-    await fill(page, { 'E-mail address': user.email ?? '' });
-    await press(page, 'Send the link');
-    await sees(page, 'Look into your mails');
+    await fill(page, { 'Email address': user.email ?? '' });
+    await press(page, 'Send link');
+    await sees(page, 'Check your email');
 
     const link = await linkOf('password_reset', user.email);
     await page.goto(link);
-    await fill(page, { Password: NEW, 'Repeat the password': `${NEW}!` });
-    await press(page, 'Save the password');
-    await reads(page, 'The two passwords are not the same.');
-    await fill(page, { Password: NEW, 'Repeat the password': NEW });
-    await press(page, 'Save the password');
-    await reads(page, 'Your password is changed. Sign in with the new one.');
+    await fill(page, { Password: NEW, 'Confirm password': `${NEW}!` });
+    await press(page, 'Save password');
+    await reads(page, 'The passwords do not match.');
+    await fill(page, { Password: NEW, 'Confirm password': NEW });
+    await press(page, 'Save password');
+    await reads(page, 'Your password has been changed. Sign in with your new password.');
     await giveCredentials(page, user, NEW);
     await page.waitForURL(`${site.url}/signed-in`);
 
     await page.goto(link);
-    await fill(page, { Password: `${NEW}2`, 'Repeat the password': `${NEW}2` });
-    await press(page, 'Save the password');
-    await reads(page, 'This link is no longer valid.');
-    await page.getByRole('link', { name: 'Ask for a new link' }).click();
+    await fill(page, { Password: `${NEW}2`, 'Confirm password': `${NEW}2` });
+    await press(page, 'Save password');
+    await reads(page, 'This link is invalid or has expired.');
+    await page.getByRole('link', { name: 'Request a new link' }).click();
     await sees(page, 'Forgot your password?');
   });
 });
@@ -78,20 +78,20 @@ describe('a new account', () => {
     await fill(page, {
       'First name': 'Grace',
       'Last name': 'Hopper',
-      'Name of your company or team': 'Compilers & Sons',
-      'E-mail address': email,
+      'Company or team name': 'Compilers & Sons',
+      'Email address': email,
       Password: NEW,
-      'Repeat the password': NEW,
+      'Confirm password': NEW,
     });
-    await press(page, 'Create the account');
-    await sees(page, 'Look into your mails');
+    await press(page, 'Create account');
+    await sees(page, 'Check your email');
 
     const link = await linkOf('email_verification', email);
     const found = () => site.identity.context.database.user.findUnique({ where: { email } });
     await page.goto(link);
     expect((await found())?.emailVerifiedAt).toBeNull();
-    await press(page, 'Confirm the address');
-    await reads(page, 'Your e-mail address is confirmed.');
+    await press(page, 'Confirm email address');
+    await reads(page, 'Your email address is confirmed.');
     expect((await found())?.emailVerifiedAt).not.toBeNull();
     await giveCredentials(page, { email }, NEW);
     await reads(page, `Signed in as ${email}.`);
@@ -101,13 +101,13 @@ describe('a new account', () => {
     const { database } = site.identity.context;
     await database.user.update({ where: { id: user.id }, data: { emailVerifiedAt: null } });
     await page.goto(`${site.url}/email/verify?token=worthless`);
-    await press(page, 'Confirm the address');
-    await fill(page, { 'E-mail address': user.email ?? '' });
+    await press(page, 'Confirm email address');
+    await fill(page, { 'Email address': user.email ?? '' });
     await press(page, 'Send a new link');
-    await sees(page, 'Look into your mails');
+    await sees(page, 'Check your email');
     await page.goto(await linkOf('email_verification', user.email));
-    await press(page, 'Confirm the address');
-    await reads(page, 'Your e-mail address is confirmed.');
+    await press(page, 'Confirm email address');
+    await reads(page, 'Your email address is confirmed.');
   });
 });
 
@@ -132,10 +132,10 @@ describe('an invitation', () => {
       'First name': 'Charles',
       'Last name': 'Babbage',
       Password: NEW,
-      'Repeat the password': NEW,
+      'Confirm password': NEW,
     });
-    await press(page, 'Accept the invitation');
-    await reads(page, 'You are a member now. Sign in to begin.');
+    await press(page, 'Accept invitation');
+    await reads(page, 'You have joined the organization. Sign in to get started.');
     await giveCredentials(page, { email }, NEW);
     await page.waitForURL(`${site.url}/signed-in`);
   });
@@ -147,11 +147,11 @@ describe('an invitation', () => {
     const link = await invite(user.email);
     await page.goto(link);
     expect(await page.getByLabel('Password').count()).toBe(0);
-    await press(page, 'Accept the invitation');
-    await reads(page, 'You are a member now. Sign in to begin.');
+    await press(page, 'Accept invitation');
+    await reads(page, 'You have joined the organization. Sign in to get started.');
     expect(await database.membership.count({ where: { userId: user.id } })).toBe(2);
     await page.goto(link);
-    await reads(page, 'This link is no longer valid.');
+    await reads(page, 'This link is invalid or has expired.');
   });
 });
 
@@ -173,14 +173,14 @@ describe('a session', () => {
     const here = page;
     page = await browser.newPerson();
     await signIn();
-    await here.getByRole('link', { name: 'Change the password' }).click();
+    await here.getByRole('link', { name: 'Change your password' }).click();
     await fill(here, {
       'Current password': PASSWORD,
       'New password': NEW,
-      'Repeat the new password': NEW,
+      'Confirm new password': NEW,
     });
-    await press(here, 'Save the password');
-    await reads(here, 'Your password is changed.');
+    await press(here, 'Save password');
+    await reads(here, 'Your password has been changed.');
     await page.reload();
     await sees(page, 'Sign in');
   });
@@ -201,7 +201,7 @@ describe('a session', () => {
     await dialog.waitFor();
     await page.clock.fastForward('00:31');
     await page.waitForURL(`${site.url}/signed-out?reason=idle`);
-    await reads(page, 'because nothing happened for a while');
+    await reads(page, 'because of inactivity');
     const ended = await site.identity.context.database.session.count({
       where: { userId: user.id, endedAt: { not: null } },
     });

@@ -32,6 +32,10 @@ export const renderFailure =
     res.locals.isPage = true;
     const reader = readerOf(req);
     const { failure, back } = reader.texts;
+    const titles: Readonly<Record<number, string>> = {
+      404: failure.notFoundTitle,
+      429: failure.tooMany,
+    };
     // The standard's words are for who runs the application: in English, in all languages.
     const details =
       error.status === 400 && html`<p class="hint" lang="en">${error.code}: ${error.message}</p>`;
@@ -42,7 +46,7 @@ export const renderFailure =
       res,
       reader,
       {
-        title: error.status === 429 ? failure.tooMany : failure.title,
+        title: titles[error.status] ?? failure.title,
         lead: whatHappened(error, reader.texts),
         body: [details, reference, error.status !== 400 && link('/sign-in', back)],
       },

@@ -102,12 +102,12 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     const { email } = await newUser();
     await site.identity.http.post('/api/auth/password/forgot').send({ email });
     await page.goto((await site.mailbox.next('password_reset', email ?? '')).link.href);
-    await fill(page, { Password: 'short', 'Repeat the password': 'different' });
-    await press(page, 'Save the password');
+    await fill(page, { Password: 'short', 'Confirm password': 'different' });
+    await press(page, 'Save password');
   },
   async 'password link of yesterday'(page) {
     await open('/password/reset?token=x&email=ada.lovelace@example.com')(page);
-    await press(page, 'Save the password');
+    await press(page, 'Save password');
   },
   async 'password change'(page) {
     await enter(page);
@@ -117,7 +117,7 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'address to confirm': open('/email/verify?token=x'),
   async 'address not confirmed'(page) {
     await open('/email/verify?token=x')(page);
-    await press(page, 'Confirm the address');
+    await press(page, 'Confirm email address');
   },
   async invitation(page) {
     const { people, http } = site.identity;

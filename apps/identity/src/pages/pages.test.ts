@@ -97,7 +97,7 @@ describe('the sign-in page', () => {
       expect(refused.status).toBe(429);
       expect(refused.headers['retry-after']).toMatch(/^\d+$/);
       expect(refused.headers['content-type']).toMatch(/^text\/html/);
-      expect(refused.text).toContain('That was too often');
+      expect(refused.text).toContain('Too many attempts');
       expect((await limited.http.post('/api/auth/login').send(json)).status).toBe(429);
     } finally {
       await limited.stop();
@@ -336,7 +336,7 @@ describe('without the database', () => {
       await way.cut();
       const answer = await cut.http.get('/signed-in').set('cookie', '__Host-session=x');
       expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
-      expect(answer.text).toContain('We cannot answer at the moment.');
+      expect(answer.text).toContain('The service is temporarily unavailable.');
       expect(answer.text).toContain(answer.headers['x-request-id']);
       expect((await cut.http.get('/sign-in')).status).toBe(200);
       await way.mend();

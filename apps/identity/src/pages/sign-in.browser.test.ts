@@ -69,7 +69,7 @@ describe('the code flow of openid-client as a public client', () => {
     );
     await ledger.begin(page);
     await giveCredentials(page, user);
-    await sees(page, 'Confirm that it is you');
+    await sees(page, 'Two-factor authentication');
     expect(await sessionCookie()).toBeUndefined();
     await giveCode(page, phone.wrongCode());
     expect(await page.getByLabel('Code').getAttribute('aria-invalid')).toBe('true');
@@ -97,7 +97,7 @@ describe('the code flow of openid-client as a public client', () => {
     await other.goto(`${site.url}/sign-in`);
     await giveCredentials(other, user);
     await giveCode(other, recoveryCodes[0] ?? '');
-    await reads(other, 'was used already');
+    await reads(other, 'has already been used');
   });
 
   test('with a PIN', async () => {
@@ -107,7 +107,7 @@ describe('the code flow of openid-client as a public client', () => {
     await sees(page, 'Enter your PIN');
     await fill(page, { PIN: '111111' });
     await press(page, 'Unlock');
-    await reads(page, 'The PIN is wrong');
+    await reads(page, 'The PIN is incorrect');
     await fill(page, { PIN: '192837' });
     await press(page, 'Unlock');
     expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
@@ -118,25 +118,25 @@ describe('the code flow of openid-client as a public client', () => {
     await database.user.update({ where: { id: user.id }, data: { forcePasswordChange: true } });
     await ledger.begin(page);
     await giveCredentials(page, user);
-    await reads(page, 'You have to choose a new password');
+    await reads(page, 'You need to choose a new password');
     await fill(page, {
       'Current password': 'Correct-horse-7-battery',
       'New password': 'short',
-      'Repeat the new password': 'short',
+      'Confirm new password': 'short',
     });
-    await press(page, 'Save the password');
+    await press(page, 'Save password');
     expect(await page.locator('#new_password-error li').allInnerTexts()).toEqual([
-      'It needs at least 12 characters.',
-      'It needs an uppercase letter.',
-      'It needs a digit.',
-      'It needs a special character, such as ! or -.',
+      'Use at least 12 characters.',
+      'Add an uppercase letter.',
+      'Add a number.',
+      'Add a special character, such as ! or -.',
     ]);
     await fill(page, {
       'Current password': 'Correct-horse-7-battery',
       'New password': 'Another-horse-8-battery',
-      'Repeat the new password': 'Another-horse-8-battery',
+      'Confirm new password': 'Another-horse-8-battery',
     });
-    await press(page, 'Save the password');
+    await press(page, 'Save password');
     expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
   });
 
@@ -154,7 +154,7 @@ describe('the code flow of openid-client as a public client', () => {
 
   test('with the keyboard alone', async () => {
     await ledger.begin(page);
-    await hasFocus(page, page.getByLabel('E-mail address'));
+    await hasFocus(page, page.getByLabel('Email address'));
     await page.keyboard.type(user.email ?? '');
     await page.keyboard.press('Tab');
     await page.keyboard.type('wrong');
@@ -185,10 +185,10 @@ describe('an application that nobody vouches for', () => {
   test('gets its tokens once the user allows it', async () => {
     await stranger.begin(page);
     await giveCredentials(page, user);
-    await sees(page, 'Stranger <b> asks for access');
+    await sees(page, 'Stranger <b> wants to access your account');
     const asked = await page.locator('.scopes li').allInnerTexts();
-    expect(asked).toContain('See your e-mail address');
-    await reads(page, `You go on to ${new URL(stranger.url).host}`);
+    expect(asked).toContain('See your email address');
+    await reads(page, `You will be redirected to ${new URL(stranger.url).host}`);
     await press(page, 'Allow');
     expect((await stranger.finish(page)).claims()?.sub).toBe(user.id);
   });
@@ -209,11 +209,11 @@ describe('who has no good intentions', () => {
       await page.goto(`${strict.url}/sign-in`);
       for (let i = 0; i < 5; i += 1) {
         await giveCredentials(page, known, 'wrong');
-        await reads(page, 'The e-mail address or the password is wrong.');
+        await reads(page, 'Incorrect email address or password.');
       }
       await giveCredentials(page, known);
-      await reads(page, /^That was too often\. Wait \d+ (second|minute)s?, then try again\.$/);
-      expect(await page.getByLabel('E-mail address').inputValue()).toBe(known.email);
+      await reads(page, /^Too many attempts\. Try again in \d+ (second|minute)s?\.$/);
+      expect(await page.getByLabel('Email address').inputValue()).toBe(known.email);
       await giveCredentials(page, known);
       await giveCredentials(page, known);
       await sees(page, 'Too many requests');
@@ -249,7 +249,7 @@ describe('who has no good intentions', () => {
     const elsewhere = ledger.url.replace('127.0.0.1', 'localhost');
     await page.goto(`${elsewhere}/evil?forge=${encodeURIComponent(`${site.url}/sign-out`)}`);
     await press(page, 'Win');
-    await sees(page, 'That did not work');
+    await sees(page, 'Something went wrong');
     await page.goto(`${site.url}/signed-in`);
     await sees(page, 'You are signed in');
   });

@@ -62,7 +62,7 @@ export const giveCredentials = async (
   { email }: { readonly email: string | null },
   password = PASSWORD,
 ): Promise<void> => {
-  await fill(page, { 'E-mail address': email ?? '', Password: password });
+  await fill(page, { 'Email address': email ?? '', Password: password });
   await press(page, 'Sign in');
 };
 

@@ -41,7 +41,7 @@ describe('forgot', () => {
     expect(unknown.body).toEqual(known.body);
     expect(known.body).toEqual({ success: true, message: expect.any(String) });
     const mail = await mailbox.next('password_reset', user.email ?? '');
-    expect(mail.subject).toBe('Neues Passwort wählen');
+    expect(mail.subject).toBe('Neues Passwort festlegen');
     expect(mail.link.pathname).toBe('/password/reset');
     expect(mail.link.searchParams.get('email')).toBe(user.email);
     expect(await mailbox.to('nobody@example.test')).toEqual([]);

@@ -59,7 +59,7 @@ describe('an invitation', () => {
     const answer = await invite(email).expect(202);
     expect(answer.body).toEqual({ success: true, message: expect.any(String) });
     const mail = await mailbox.next('invitation', email);
-    expect(mail.text).toContain('Ada Tester invites you to join Acme <Rocket> & Co.');
+    expect(mail.text).toContain('Ada Tester has invited you to join Acme <Rocket> & Co.');
     expect(mail.link.pathname).toBe('/invitations/accept');
   });
 

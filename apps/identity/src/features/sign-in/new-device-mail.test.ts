@@ -29,7 +29,7 @@ describe('a sign-in from a new device', () => {
     await steps.login(user, { ...cookie, 'user-agent': 'curl/9' });
     await steps.login(user, { 'user-agent': FIREFOX });
     const mail = await mailbox.next('new_device', address);
-    expect(mail.text).toContain('Firefox on Linux, address 127.0.0.1');
+    expect(mail.text).toContain('Firefox on Linux, IP address 127.0.0.1');
     await steps.login(user, { 'user-agent': FIREFOX });
     await steps.login(user, { 'user-agent': 'wget/1' });
     await mailbox.next('new_device', address, 2);

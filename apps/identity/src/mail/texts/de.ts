@@ -2,75 +2,83 @@ import { duration, moment } from './format.ts';
 import type { Texts } from './texts.ts';
 
 const lasting = (seconds: number): string =>
-  `Der Link funktioniert einmal und gilt ${duration('de', seconds)}.`;
+  `Der Link ist ${duration('de', seconds)} lang gültig und kann nur einmal verwendet werden.`;
 
 export const de: Texts = {
   copyTheAddress:
-    'Falls die Schaltfläche nicht funktioniert, kopieren Sie diese Adresse in Ihren Browser:',
-  whyThisMail: 'Diese E-Mail wurde automatisch versandt. Antworten darauf werden nicht gelesen.',
+    'Falls die Schaltfläche nicht funktioniert, kopieren Sie diesen Link in Ihren Browser:',
+  whyThisMail:
+    'Diese E-Mail wurde automatisch versendet. Bitte antworten Sie nicht darauf, Antworten werden nicht gelesen.',
   mails: {
     email_verification: ({ lifetime }) => ({
       subject: 'Bestätigen Sie Ihre E-Mail-Adresse',
       greeting: 'Guten Tag,',
-      paragraphs: ['bitte bestätigen Sie, dass diese E-Mail-Adresse Ihre ist.'],
-      action: 'Adresse bestätigen',
+      paragraphs: ['bitte bestätigen Sie, dass diese E-Mail-Adresse Ihnen gehört.'],
+      action: 'E-Mail-Adresse bestätigen',
       notes: [
-        `Der Link gilt ${duration('de', lifetime)}.`,
-        'Sie haben sich nicht registriert? Dann ist nichts zu tun: Ohne Ihre Bestätigung wird die Adresse nicht verwendet.',
+        `Der Link ist ${duration('de', lifetime)} lang gültig.`,
+        'Falls Sie sich nicht registriert haben, können Sie diese E-Mail ignorieren. Ohne Ihre Bestätigung verwenden wir Ihre Adresse nicht.',
       ],
     }),
     password_reset: ({ firstName, lifetime }) => ({
-      subject: 'Neues Passwort wählen',
+      subject: 'Neues Passwort festlegen',
       greeting: `Guten Tag ${firstName},`,
       paragraphs: [
-        'jemand, vermutlich Sie, hat ein neues Passwort für Ihr Konto angefordert.',
-        'Wählen Sie es hier. Danach werden Sie überall abgemeldet.',
+        'wir haben eine Anfrage erhalten, das Passwort für Ihr Konto zurückzusetzen.',
+        'Hier können Sie ein neues Passwort festlegen. Danach werden Sie auf allen Geräten abgemeldet.',
       ],
-      action: 'Neues Passwort wählen',
+      action: 'Neues Passwort festlegen',
       notes: [
         lasting(lifetime),
-        'Sie haben es nicht angefordert? Dann ist nichts zu tun: Ihr Passwort bleibt, wie es ist.',
+        'Falls die Anfrage nicht von Ihnen stammt, können Sie diese E-Mail ignorieren. Ihr Passwort bleibt unverändert.',
       ],
     }),
     password_changed: ({ firstName }) => ({
       subject: 'Ihr Passwort wurde geändert',
       greeting: `Guten Tag ${firstName},`,
-      paragraphs: ['das Passwort Ihres Kontos wurde soeben geändert.'],
-      action: 'Das war ich nicht',
-      notes: [
-        'Wenn Sie es waren, ist nichts zu tun. Wenn nicht, wählen Sie sofort ein neues Passwort und informieren Sie Ihre Administration.',
+      paragraphs: [
+        'das Passwort für Ihr Konto wurde soeben geändert.',
+        'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
       ],
+      action: 'Neues Passwort festlegen',
+      notes: ['Falls Sie das Passwort selbst geändert haben, müssen Sie nichts weiter tun.'],
     }),
     new_device: ({ firstName, device, ipAddress, at, timeZone }) => ({
-      subject: 'Anmeldung von einem neuen Gerät',
+      subject: 'Neue Anmeldung bei Ihrem Konto',
       greeting: `Guten Tag ${firstName},`,
       paragraphs: [
-        'bei Ihrem Konto hat sich jemand von einem Gerät angemeldet, das wir bisher nicht kannten:',
-        `${device}${ipAddress ? `, Adresse ${ipAddress}` : ''}, ${moment('de', at, timeZone)}.`,
+        'jemand hat sich von einem bisher unbekannten Gerät bei Ihrem Konto angemeldet:',
+        `${device}${ipAddress ? `, IP-Adresse ${ipAddress}` : ''}, ${moment('de', at, timeZone)}.`,
+        'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest. Damit werden alle Geräte abgemeldet.',
       ],
-      action: 'Das war ich nicht',
-      notes: [
-        'Wenn Sie es waren, ist nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort: Das beendet jede Anmeldung.',
-      ],
+      action: 'Neues Passwort festlegen',
+      notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
     }),
     address_taken: ({ firstName }) => ({
       subject: 'Sie haben bereits ein Konto',
       greeting: `Guten Tag ${firstName},`,
       paragraphs: [
-        'jemand, vermutlich Sie, wollte sich mit dieser E-Mail-Adresse registrieren. Zu ihr gibt es bereits ein Konto, deshalb wurde keines angelegt.',
-        'Melden Sie sich wie gewohnt an. Wenn Sie das Passwort nicht mehr wissen, wählen Sie ein neues.',
+        'jemand, vermutlich Sie selbst, wollte sich mit dieser E-Mail-Adresse registrieren. Zu ihr gibt es bereits ein Konto, deshalb haben wir kein neues erstellt.',
+        'Melden Sie sich wie gewohnt an. Falls Sie Ihr Passwort vergessen haben, legen Sie ein neues fest.',
       ],
-      action: 'Neues Passwort wählen',
-      notes: ['Sie waren es nicht? Dann ist nichts zu tun: Ihr Konto ist unverändert.'],
+      action: 'Neues Passwort festlegen',
+      notes: [
+        'Falls Sie das nicht waren, können Sie diese E-Mail ignorieren. An Ihrem Konto hat sich nichts geändert.',
+      ],
     }),
     invitation: ({ tenant, inviter, lifetime }) => ({
       subject: `Einladung zu ${tenant}`,
       greeting: 'Guten Tag,',
       paragraphs: [
-        inviter ? `${inviter} lädt Sie zu ${tenant} ein.` : `Sie sind zu ${tenant} eingeladen.`,
+        inviter
+          ? `${inviter} hat Sie eingeladen, ${tenant} beizutreten.`
+          : `Sie wurden eingeladen, ${tenant} beizutreten.`,
       ],
       action: 'Einladung annehmen',
-      notes: [lasting(lifetime), 'Sie wissen nicht, worum es geht? Dann ist nichts zu tun.'],
+      notes: [
+        lasting(lifetime),
+        'Falls Sie diese Einladung nicht erwartet haben, können Sie diese E-Mail ignorieren.',
+      ],
     }),
   },
 };

@@ -12,6 +12,9 @@ export const duration = (language: string, seconds: number): string => {
   return format.format(seconds / size);
 };
 
+/** A duration in Hungarian that says for how long: "1 óra" becomes "1 óráig". */
+export const hungarianSpan = (time: string): string => `${time.replace(/óra$/, 'órá')}ig`;
+
 /** A moment as people write it, with its time zone. */
 export const moment = (language: string, at: Date, timeZone: string): string =>
   new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'long', timeZone }).format(at);

@@ -1,5 +1,11 @@
-import { duration } from '../../mail/texts/format.ts';
+const UNITS = [
+  ['hour', 5400, 3600],
+  ['minute', 90, 60],
+  ['second', 0, 1],
+] as const;
 
-/** How long somebody has to wait, in words: to the second while these can be counted, else to the minute. */
-export const waiting = (language: string, seconds: number): string =>
-  duration(language, seconds < 90 ? seconds : Math.ceil(seconds / 60) * 60);
+/** When to come back, in words and rounded up: "in 40 seconds", "in 5 minutes". */
+export const waiting = (language: string, seconds: number): string => {
+  const [unit, , size] = UNITS.find(([, least]) => seconds >= least) ?? UNITS[2];
+  return new Intl.RelativeTimeFormat(language).format(Math.ceil(seconds / size), unit);
+};
