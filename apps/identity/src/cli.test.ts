@@ -71,7 +71,7 @@ describe('identity-admin seed', () => {
       ...{ tenants: 1, users: 1, memberships: 1, system_applications: 1, clients: 1 },
     });
     const [person] = seed.users;
-    const user = await database.user.findUniqueOrThrow({
+    const user = await database.user.findFirstOrThrow({
       where: { email: person?.email ?? '' },
       include: { memberships: { include: { role: true } } },
     });
@@ -89,13 +89,13 @@ describe('identity-admin seed', () => {
     const seed = document();
     await admin(['seed'], JSON.stringify(seed));
     const where = { email: seed.users[0]?.email ?? '' };
-    await database.user.update({ where, data: { passwordHash: 'changed' } });
+    await database.user.updateMany({ where, data: { passwordHash: 'changed' } });
     const { code, out } = await admin(['--json', 'seed'], JSON.stringify(seed));
     expect({ code, result: JSON.parse(out) }).toEqual({
       code: 0,
       result: { tenants: 0, users: 0, memberships: 0, system_applications: 0, clients: 0 },
     });
-    expect(await database.user.findUnique({ where })).toMatchObject({ passwordHash: 'changed' });
+    expect(await database.user.findFirst({ where })).toMatchObject({ passwordHash: 'changed' });
   });
 
   test('a document that does not fit is refused whole, and every field is named', async () => {
@@ -167,7 +167,7 @@ describe('identity-admin', () => {
     ];
     const { code, out } = await admin(args);
     expect(code).toBe(0);
-    const user = await database.user.findUniqueOrThrow({ where: { email } });
+    const user = await database.user.findFirstOrThrow({ where: { email } });
     expect(user.isSystemAdmin).toBe(true);
     expect(await bcrypt.compare(JSON.parse(out).password, user.passwordHash ?? '')).toBe(true);
     expect(await admin(args)).toMatchObject({ code: 1, error: expect.stringContaining('already') });
@@ -185,7 +185,7 @@ describe('identity-admin', () => {
       code: 0,
       shown: { id: expect.any(String), email },
     });
-    const user = await database.user.findUniqueOrThrow({ where: { email } });
+    const user = await database.user.findFirstOrThrow({ where: { email } });
     expect(await bcrypt.compare(password, user.passwordHash ?? '')).toBe(true);
     const listed = await admin(['list-administrators', '--json']);
     expect(JSON.parse(listed.out)).toContainEqual({

@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../database.ts';
 import { DevicesRepository } from '../features/devices/devices.repository.ts';
 import { enqueue } from '../outbox/outbox.ts';
 import { revokeUserTokens } from '../tokens/revoke.ts';
-import { lockUser } from '../users.ts';
+import { findPerson, lockUser } from '../users.ts';
 import { valid } from './create.ts';
 
 /** What a person proves who they are by, besides the password. */
@@ -30,7 +30,7 @@ export const removeFactor = async (
 ): Promise<{ email: string; removed: Factor }> => {
   const email = valid(emailField(), givenEmail, 'email');
   await database.$transaction(async (tx) => {
-    const user = await tx.user.findUnique({ where: { email } });
+    const user = await findPerson(tx, email);
     if (!user) throw new Error(`There is no user with the address ${email}.`);
     const { id: userId, tenantId } = user;
     await lockUser(tx, userId);

@@ -4,6 +4,7 @@ import { demandFreeClientId, demandRedirectUris } from '../oauth/user/registrati
 import { bumpPolicyVersion, enqueue } from '../outbox/outbox.ts';
 import type { Passwords } from '../passwords.ts';
 import { digest } from '../secrets.ts';
+import { findPerson } from '../users.ts';
 import type { SeedDocument } from './seed.shape.ts';
 
 type SeededUser = SeedDocument['users'][number];
@@ -41,7 +42,7 @@ const hashesOfNew = async (
   users: readonly SeededUser[],
 ): Promise<Map<SeededUser, string>> => {
   const known = await database.user.findMany({
-    where: { email: { in: users.map(({ email }) => email) } },
+    where: { email: { in: users.map(({ email }) => email) }, isServiceAccount: false },
     select: { email: true },
   });
   const there = new Set(known.map(({ email }) => email));
@@ -77,7 +78,7 @@ const addMemberships = async (
   const touched = new Map<string, string[]>();
   for (const { email, memberships } of users) {
     if (memberships.length === 0) continue;
-    const user = await tx.user.findUniqueOrThrow({ where: { email }, select: { id: true } });
+    const userId = found(`user "${email}"`, (await findPerson(tx, email))?.id);
     for (const { tenant_slug, role } of memberships) {
       const tenantId = found(`tenant "${tenant_slug}"`, tenants.get(tenant_slug));
       const isMeant = (r: (typeof roles)[number]): boolean =>
@@ -87,11 +88,11 @@ const addMemberships = async (
         roles.find(isMeant)?.id,
       );
       const { count } = await tx.membership.createMany({
-        data: [{ tenantId, userId: user.id, roleId }],
+        data: [{ tenantId, userId, roleId }],
         skipDuplicates: true,
       });
       added += count;
-      if (count > 0) touched.set(tenantId, [...(touched.get(tenantId) ?? []), user.id]);
+      if (count > 0) touched.set(tenantId, [...(touched.get(tenantId) ?? []), userId]);
     }
   }
   await tellOfRights(tx, touched);

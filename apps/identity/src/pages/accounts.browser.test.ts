@@ -87,7 +87,7 @@ describe('a new account', () => {
     await sees(page, 'Check your email');
 
     const link = await linkOf('email_verification', email);
-    const found = () => site.identity.context.database.user.findUnique({ where: { email } });
+    const found = () => site.identity.context.database.user.findFirst({ where: { email } });
     await page.goto(link);
     expect((await found())?.emailVerifiedAt).toBeNull();
     await press(page, 'Confirm email address');

@@ -11,7 +11,7 @@ import {
   voidOneTimeTokens,
 } from '../../tokens/one-time.ts';
 import { revokeOtherTokens, revokeUserTokens } from '../../tokens/revoke.ts';
-import { lockUser } from '../../users.ts';
+import { findPerson, lockUser } from '../../users.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 
 /** Somebody who has a password, or could have one. */
@@ -45,10 +45,9 @@ export class PasswordsRepository {
   }
 
   /** Who has this address and may sign in; null where nobody does. */
-  person(email: string): Promise<Person | null> {
-    return this.#use.database.user.findUnique({
-      where: { email, isActive: true, isServiceAccount: false },
-    });
+  async person(email: string): Promise<Person | null> {
+    const found = await findPerson(this.#use.database, email);
+    return found?.isActive ? found : null;
   }
 
   personById(id: string): Promise<Person> {

@@ -8,6 +8,7 @@ import {
   spendOneTimeToken,
   voidOneTimeTokens,
 } from '../../tokens/one-time.ts';
+import { findPerson } from '../../users.ts';
 import type { Person } from '../passwords/passwords.service.ts';
 
 /** Who invites; null where it is a system application. */
@@ -49,11 +50,9 @@ export class InvitationsRepository {
   /** Writes an invitation and its mail; an earlier one of the address is void. Nothing for members. */
   async invite(tx: Transaction, invitation: NewInvitation): Promise<void> {
     const { tenantId, roleId, email, inviter } = invitation;
-    const user = await tx.user.findUnique({
-      where: { email },
-      include: { memberships: { where: { tenantId } } },
-    });
-    if (user && (user.memberships.length > 0 || user.isServiceAccount || !user.isActive)) return;
+    const user = await findPerson(tx, email);
+    if (user?.isActive === false) return;
+    if (user && (await tx.membership.count({ where: { tenantId, userId: user.id } })) > 0) return;
     const { name: tenant } = await tx.tenant.findUniqueOrThrow({ where: { id: tenantId } });
     await voidOneTimeTokens(tx, 'invitation', { email, tenantId });
     const lifetime = this.#lifetime;
@@ -78,14 +77,8 @@ export class InvitationsRepository {
 
   /** Who has the address; null where nobody has an account with it. */
   async invited(email: string): Promise<Invited | null> {
-    const user = await this.#database.user.findUnique({ where: { email } });
-    return (
-      user && {
-        ...user,
-        isActive: user.isActive && !user.isServiceAccount,
-        isVerified: user.emailVerifiedAt !== null,
-      }
-    );
+    const user = await findPerson(this.#database, email);
+    return user && { ...user, isVerified: user.emailVerifiedAt !== null };
   }
 
   /** Uses the invitation up; false where somebody was faster. */

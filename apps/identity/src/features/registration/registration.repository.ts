@@ -6,7 +6,7 @@ import { registerTenantClient } from '../../oauth/user/registration.ts';
 import type { Origin } from '../../origin.ts';
 import { bumpPolicyVersion, enqueue } from '../../outbox/outbox.ts';
 import { findOneTimeToken, issueOneTimeToken, voidOneTimeTokens } from '../../tokens/one-time.ts';
-import { isAddressTaken } from '../../users.ts';
+import { findPerson, isAddressTaken } from '../../users.ts';
 import { anotherSlug, slugOf } from './slug.ts';
 
 export interface NewPerson {
@@ -50,10 +50,8 @@ export class RegistrationRepository {
 
   /** The person with this address who may sign in. */
   async holder(email: string): Promise<Holder | null> {
-    const found = await this.#use.database.user.findUnique({
-      where: { email, isActive: true, isServiceAccount: false },
-    });
-    return found && { ...found, isVerified: found.emailVerifiedAt !== null };
+    const found = await findPerson(this.#use.database, email);
+    return found?.isActive ? { ...found, isVerified: found.emailVerifiedAt !== null } : null;
   }
 
   async tellHolder(email: string, { firstName, locale }: Holder): Promise<void> {

@@ -46,7 +46,7 @@ const resend = (email: string) => identity.http.post('/api/auth/email/resend').s
 const linkFor = async (email: string, count = 1): Promise<string | null> =>
   (await mailbox.next('email_verification', email, count)).link.searchParams.get('token');
 const account = (email: string) =>
-  identity.context.database.user.findUniqueOrThrow({ where: { email } });
+  identity.context.database.user.findFirstOrThrow({ where: { email } });
 
 describe('register with a bearer that holds identity.users.create', () => {
   const owner = () => identity.people.caller(tenant, '*');

@@ -1,10 +1,10 @@
-import { invalidField, notFound } from '@tessera/http-kit';
+import { notFound } from '@tessera/http-kit';
 import { noteOf } from '../../activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin.ts';
 import type { News } from '../../outbox/outbox.ts';
 import type { Caller } from '../../tokens/caller.ts';
-import { isAddressTaken, lockUser } from '../../users.ts';
+import { lockUser } from '../../users.ts';
 import type { Member, MemberQuery, Role } from '../members/member.ts';
 import { type MembersService, noRole, type Turn } from '../members/members.service.ts';
 import type { MembersInTransaction, MembersToRead } from '../members/members.transaction.ts';
@@ -28,15 +28,6 @@ export interface OfAccount {
   readonly tenantId: string;
   readonly userId: string;
 }
-
-const refusingTakenAddress = async <T>(work: Promise<T>): Promise<T> => {
-  try {
-    return await work;
-  } catch (error) {
-    if (!isAddressTaken(error)) throw error;
-    throw invalidField('email', 'there is an account with this address');
-  }
-};
 
 const isSame = (account: Member, { name = account.name, email = account.email }: AccountChange) =>
   account.name === name && account.email === email;
@@ -73,14 +64,14 @@ export class ServiceAccountsService {
     return accountOf(await members.member(userId));
   }
 
-  /** 403 unless the caller holds all that the role gives; 422 for an unknown role or a taken address. */
+  /** 403 unless the caller holds all that the role gives; 422 for an unknown role. */
   create(
     caller: Caller,
     tenantId: string,
     given: NewServiceAccount,
     origin: Origin,
   ): Promise<Member> {
-    const created = this.#members.changing(caller, tenantId, async (turn) => {
+    return this.#members.changing(caller, tenantId, async (turn) => {
       const { members, tx } = turn;
       const role = await this.#givable(turn, given.role);
       const userId = await addAccount(tx, tenantId, given);
@@ -88,7 +79,6 @@ export class ServiceAccountsService {
       await members.add(userId, role.id);
       return accountOf(await members.member(userId));
     });
-    return refusingTakenAddress(created);
   }
 
   /** As creating; and 403 where the account holds more than the caller. What changes nothing is told to nobody. */
@@ -98,7 +88,7 @@ export class ServiceAccountsService {
     change: ServiceAccountChange,
     origin: Origin,
   ): Promise<Member> {
-    const changed = this.#members.changing(caller, tenantId, async (turn) => {
+    return this.#members.changing(caller, tenantId, async (turn) => {
       const { members, tx } = turn;
       const account = await this.#changeable(turn, userId);
       const role =
@@ -112,7 +102,6 @@ export class ServiceAccountsService {
       else await members.change(userId, role.id, account.policies, news);
       return accountOf(await members.member(userId));
     });
-    return refusingTakenAddress(changed);
   }
 
   /** Ends an account with all its keys; 403 where it holds more than the caller. */

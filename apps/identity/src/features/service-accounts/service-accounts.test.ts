@@ -58,12 +58,45 @@ describe('creating a service account', () => {
     await accounts.show(id).expect(200, answer.body);
   });
 
-  test('needs no address; one that somebody has is 422 on `email`', async () => {
+  test('needs no address', async () => {
     const made = await accounts.create({ name: 'Bare', role: 'viewer' }).expect(201);
     expect(made.body.data.email).toBeNull();
-    const { email } = await identity.people.user();
-    const answer = await accounts.create({ name: 'Twin', email, role: 'viewer' }).expect(422);
-    expect(answer.body.errors).toEqual({ email: ['there is an account with this address'] });
+  });
+
+  test('answers the same whether or not somebody in any tenant has the address', async () => {
+    const person = await identity.people.user({ tenant: await identity.people.tenant() });
+    const { email } = person;
+    for (const name of ['Twin', 'Triplet']) {
+      const answer = await accounts.create({ name, email, role: 'viewer' }).expect(201);
+      expect(answer.body.data).toMatchObject({ name, email });
+    }
+    const other = await accounts.account('viewer', { email: 'other@example.test' });
+    const changed = await accounts.update(other, { email }).expect(200);
+    expect(changed.body.data.email).toBe(email);
+    await identity.people.signIn(person);
+    await identity.http.post('/api/auth/password/forgot').send({ email }).expect(200);
+    await mailbox.next('password_reset', email ?? '');
+  });
+
+  test('takes its address from nobody: the owner of the address can be invited and sign in', async () => {
+    const email = `squatted-${randomUUID()}@example.test`;
+    await accounts.account('viewer', { email });
+    const host = await identity.people.tenant();
+    const inviter = await identity.people.caller(host, '*');
+    await identity.http
+      .post(`/api/tenants/${host.id}/members`)
+      .set(inviter)
+      .send({ email, role: 'member' })
+      .expect(202);
+    const { link } = await mailbox.next('invitation', email);
+    const names = { first_name: 'Nora', last_name: 'Neu' };
+    const passwords = { password: PASSWORD, password_confirmation: PASSWORD };
+    await identity.http
+      .post('/api/auth/invitations/accept')
+      .send({ token: link.searchParams.get('token'), ...names, ...passwords })
+      .expect(200);
+    const credentials = { email, password: PASSWORD };
+    await identity.http.post('/api/auth/login').send(credentials).expect(200);
   });
 
   test('a role that does not exist is 422 on `role`, and nothing is left behind', async () => {

@@ -71,7 +71,8 @@ export class SignInRepository {
 
   /** The account with this address, and its default tenant: the last one, or the first that it joined. */
   async account(email: string): Promise<Account | null> {
-    const [found] = await this.#database.$queryRaw<Account[]>`${ACCOUNT} WHERE u.email = ${email}`;
+    const [found] = await this.#database.$queryRaw<Account[]>`${ACCOUNT}
+      WHERE u.email = ${email} AND NOT u.is_service_account`;
     return found ?? null;
   }
 
