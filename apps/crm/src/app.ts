@@ -64,13 +64,13 @@ const routesOf = ({ pool, database, vault }: Context): RouteGroups => ({
   }),
   Contacts: under('/api/crm', contactRoutes(createContacts(database))),
   Companies: under('/api/crm', companyRoutes(createCompanies(database))),
-  System: {
+  System: under('/api/crm', {
     ...accountRoutes({
-      email: new AccountsService(new AccountsRepository(database, 'email'), vault),
-      sms: new AccountsService(new AccountsRepository(database, 'sms'), vault),
+      email: new AccountsService('email', new AccountsRepository(database, 'email'), vault),
+      sms: new AccountsService('sms', new AccountsRepository(database, 'sms'), vault),
     }),
     ...storageUsageRoutes(database),
-  },
+  }),
 });
 
 /** The application and its OpenAPI document. */

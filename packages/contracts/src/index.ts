@@ -49,6 +49,7 @@ export {
 } from './permissions/registry.ts';
 export { type BuiltInRole, type BuiltInRoleName, builtInRoles } from './permissions/roles.ts';
 export {
+  accountChange,
   type Channel,
   EmailAccount,
   EmailAccountInput,

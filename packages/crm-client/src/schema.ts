@@ -238,17 +238,17 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/system/email/accounts": {
+    "/api/crm/system/email/accounts": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** List e-mail accounts of a tenant */
+        /** List email accounts of a tenant */
         get: operations["listEmailAccounts"];
         put?: never;
-        /** Create an e-mail account */
+        /** Create an email account */
         post: operations["createEmailAccount"];
         delete?: never;
         options?: never;
@@ -256,29 +256,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/system/email/accounts/{id}": {
+    "/api/crm/system/email/accounts/{id}": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Show an e-mail account */
+        /** Show an email account */
         get: operations["getEmailAccount"];
         /**
-         * Change an e-mail account
-         * @description Fields that are left out stay as they are, credentials too.
+         * Change an email account
+         * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
          */
         put: operations["updateEmailAccount"];
         post?: never;
-        /** Delete an e-mail account, with its credentials */
+        /** Delete an email account, with its credentials */
         delete: operations["deleteEmailAccount"];
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/system/sms/accounts": {
+    "/api/crm/system/sms/accounts": {
         parameters: {
             query?: never;
             header?: never;
@@ -296,7 +296,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/system/sms/accounts/{id}": {
+    "/api/crm/system/sms/accounts/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -307,7 +307,7 @@ export interface paths {
         get: operations["getSmsAccount"];
         /**
          * Change an SMS account
-         * @description Fields that are left out stay as they are, credentials too.
+         * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
          */
         put: operations["updateSmsAccount"];
         post?: never;
@@ -318,7 +318,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/system/storage-usage": {
+    "/api/crm/system/storage-usage": {
         parameters: {
             query?: never;
             header?: never;
@@ -3115,7 +3115,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The tenant has as many accounts as it may */
+            /** @description The tenant has 100 accounts already */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3201,6 +3201,13 @@ export interface operations {
                         data: components["schemas"]["EmailAccount"];
                     };
                 };
+            };
+            /** @description It is still in a version that `If-None-Match` names */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The body is not well-formed */
             400: {
@@ -3358,6 +3365,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description It is in none of the versions that `If-Match` names */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -3461,6 +3477,15 @@ export interface operations {
             };
             /** @description There is no such thing in the tenant */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is in none of the versions that `If-Match` names */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3667,7 +3692,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The tenant has as many accounts as it may */
+            /** @description The tenant has 100 accounts already */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3753,6 +3778,13 @@ export interface operations {
                         data: components["schemas"]["SmsAccount"];
                     };
                 };
+            };
+            /** @description It is still in a version that `If-None-Match` names */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The body is not well-formed */
             400: {
@@ -3914,6 +3946,15 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            /** @description It is in none of the versions that `If-Match` names */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -4017,6 +4058,15 @@ export interface operations {
             };
             /** @description There is no such thing in the tenant */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is in none of the versions that `If-Match` names */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };

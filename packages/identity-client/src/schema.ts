@@ -1435,10 +1435,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List e-mail accounts */
+        /** List email accounts */
         get: operations["listTenantEmailAccounts"];
         put?: never;
-        /** Create an e-mail account */
+        /** Create an email account */
         post: operations["createTenantEmailAccount"];
         delete?: never;
         options?: never;
@@ -1453,15 +1453,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show an e-mail account */
+        /** Show an email account */
         get: operations["showTenantEmailAccount"];
         /**
-         * Change an e-mail account
-         * @description Fields that are left out stay as they are, credentials too.
+         * Change an email account
+         * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
          */
         put: operations["updateTenantEmailAccount"];
         post?: never;
-        /** Delete an e-mail account, with its credentials */
+        /** Delete an email account, with its credentials */
         delete: operations["deleteTenantEmailAccount"];
         options?: never;
         head?: never;
@@ -1497,7 +1497,7 @@ export interface paths {
         get: operations["showTenantSmsAccount"];
         /**
          * Change an SMS account
-         * @description Fields that are left out stay as they are, credentials too.
+         * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
          */
         put: operations["updateTenantSmsAccount"];
         post?: never;
@@ -1515,10 +1515,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List e-mail accounts */
+        /** List email accounts */
         get: operations["listEmailAccounts"];
         put?: never;
-        /** Create an e-mail account */
+        /** Create an email account */
         post: operations["createEmailAccount"];
         delete?: never;
         options?: never;
@@ -1533,15 +1533,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show an e-mail account */
+        /** Show an email account */
         get: operations["showEmailAccount"];
         /**
-         * Change an e-mail account
-         * @description Fields that are left out stay as they are, credentials too.
+         * Change an email account
+         * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
          */
         put: operations["updateEmailAccount"];
         post?: never;
-        /** Delete an e-mail account, with its credentials */
+        /** Delete an email account, with its credentials */
         delete: operations["deleteEmailAccount"];
         options?: never;
         head?: never;
@@ -1577,7 +1577,7 @@ export interface paths {
         get: operations["showSmsAccount"];
         /**
          * Change an SMS account
-         * @description Fields that are left out stay as they are, credentials too.
+         * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
          */
         put: operations["updateSmsAccount"];
         post?: never;
@@ -12481,6 +12481,13 @@ export interface operations {
                     };
                 };
             };
+            /** @description It is still in a version that `If-None-Match` names */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The body is not well-formed */
             400: {
                 headers: {
@@ -12650,6 +12657,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description It is in none of the versions that `If-Match` names */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -12765,6 +12781,15 @@ export interface operations {
             };
             /** @description There is no such thing, or the caller may not know of it */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description It is in none of the versions that `If-Match` names */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13115,6 +13140,13 @@ export interface operations {
                     };
                 };
             };
+            /** @description It is still in a version that `If-None-Match` names */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The body is not well-formed */
             400: {
                 headers: {
@@ -13288,6 +13320,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description It is in none of the versions that `If-Match` names */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -13403,6 +13444,15 @@ export interface operations {
             };
             /** @description There is no such thing, or the caller may not know of it */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description It is in none of the versions that `If-Match` names */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13748,6 +13798,13 @@ export interface operations {
                     };
                 };
             };
+            /** @description It is still in a version that `If-None-Match` names */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The body is not well-formed */
             400: {
                 headers: {
@@ -13916,6 +13973,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description It is in none of the versions that `If-Match` names */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -14030,6 +14096,15 @@ export interface operations {
             };
             /** @description There is no such thing, or the caller may not know of it */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description It is in none of the versions that `If-Match` names */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14375,6 +14450,13 @@ export interface operations {
                     };
                 };
             };
+            /** @description It is still in a version that `If-None-Match` names */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The body is not well-formed */
             400: {
                 headers: {
@@ -14547,6 +14629,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description It is in none of the versions that `If-Match` names */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -14661,6 +14752,15 @@ export interface operations {
             };
             /** @description There is no such thing, or the caller may not know of it */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description It is in none of the versions that `If-Match` names */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };

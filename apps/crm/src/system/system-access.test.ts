@@ -3,7 +3,11 @@ import { type OpenApiDocument, operationsOf } from '@tessera/conformance';
 import { document } from '../document.ts';
 import { SYSTEM_TOKEN, startCrm, type TestCrm } from '../testing/crm.ts';
 
-const PATHS = ['/system/email/accounts', '/system/sms/accounts', '/system/storage-usage'];
+const PATHS = [
+  '/api/crm/system/email/accounts',
+  '/api/crm/system/sms/accounts',
+  '/api/crm/system/storage-usage',
+];
 
 let crm: TestCrm;
 beforeAll(async () => {
@@ -14,11 +18,11 @@ afterAll(() => crm.stop());
 const tenant = () => ({ 'x-tenant-id': crm.identity.acme.id });
 
 describe('system routes', () => {
-  test('are those below /system, all of them and no other', () => {
+  test('are those below /api/crm/system, all of them and no other', () => {
     for (const { path, ...operation } of operationsOf(document() as OpenApiDocument)) {
       const { security } = operation as { security?: object[] };
       const isSystem = JSON.stringify(security) === '[{"systemToken":[],"systemTenant":[]}]';
-      expect([path, isSystem]).toEqual([path, path.startsWith('/system/')]);
+      expect([path, isSystem]).toEqual([path, path.startsWith('/api/crm/system/')]);
     }
   });
 
@@ -43,7 +47,7 @@ describe('system routes', () => {
 
   test('identity is not asked about them', async () => {
     const before = crm.identity.count('/api/user');
-    await crm.http.get('/system/storage-usage').set(crm.system()).expect(200);
+    await crm.http.get('/api/crm/system/storage-usage').set(crm.system()).expect(200);
     expect(crm.identity.count('/api/user')).toBe(before);
   });
 
@@ -51,7 +55,7 @@ describe('system routes', () => {
     'the tenant %j is a 422 that names the header',
     async (named) => {
       const headers = { 'x-system-token': SYSTEM_TOKEN, 'x-tenant-id': named };
-      const { status, body } = await crm.http.get('/system/storage-usage').set(headers);
+      const { status, body } = await crm.http.get('/api/crm/system/storage-usage').set(headers);
       expect([status, Object.keys(body.errors)]).toEqual([422, ['X-Tenant-Id']]);
     },
   );
@@ -68,10 +72,10 @@ describe('system routes', () => {
     try {
       for (const token of [next, SYSTEM_TOKEN]) {
         const headers = { ...tenant(), 'x-system-token': token };
-        await rotating.http.get('/system/storage-usage').set(headers).expect(200);
-        await closed.http.get('/system/storage-usage').set(headers).expect(401);
+        await rotating.http.get('/api/crm/system/storage-usage').set(headers).expect(200);
+        await closed.http.get('/api/crm/system/storage-usage').set(headers).expect(401);
       }
-      await closed.http.get('/system/storage-usage').set(tenant()).expect(401);
+      await closed.http.get('/api/crm/system/storage-usage').set(tenant()).expect(401);
     } finally {
       await rotating.stop();
       await closed.stop();
@@ -82,8 +86,8 @@ describe('system routes', () => {
     const fake = await startCrm({ APP_ENV: 'local', CRM_FAKE_AUTH: 'true' });
     try {
       await fake.http.get('/api/crm/contacts').expect(200);
-      await fake.http.get('/system/storage-usage').set(tenant()).expect(401);
-      await fake.http.get('/system/storage-usage').set(fake.system()).expect(200);
+      await fake.http.get('/api/crm/system/storage-usage').set(tenant()).expect(401);
+      await fake.http.get('/api/crm/system/storage-usage').set(fake.system()).expect(200);
     } finally {
       await fake.stop();
     }

@@ -19,7 +19,7 @@ interface Answer {
 
 type Account = Record<string, unknown> & { readonly id: string };
 
-const ACCOUNTS = /^\/system\/(email|sms)\/accounts(?:\/([0-9a-f-]{36}))?$/;
+const ACCOUNTS = /^\/api\/crm\/system\/(email|sms)\/accounts(?:\/([0-9a-f-]{36}))?$/;
 
 const json = (body: string): Record<string, unknown> | undefined =>
   body === '' ? undefined : (JSON.parse(body) as Record<string, unknown>);
@@ -31,6 +31,7 @@ export class CrmStandIn {
   /** Answers in the place of the usual one; nothing: does not answer at all. */
   instead: ((asked: Asked) => Answer | undefined) | undefined;
   readonly #accounts = new Map<string, Account>();
+  readonly #versions = new Map<string, number>();
   #server: Listening | undefined;
 
   async start(): Promise<this> {
@@ -67,7 +68,7 @@ export class CrmStandIn {
     if (url === '/readyz') return { status: 200, body: { status: 'ok' } };
     if (headers['x-system-token'] !== this.token) return { status: 401, body: {} };
     const tenantId = `${headers['x-tenant-id']}`;
-    if (url === '/system/storage-usage') return this.#usage();
+    if (url === '/api/crm/system/storage-usage') return this.#usage();
     const [, channel = '', id] = ACCOUNTS.exec(url.split('?')[0] ?? '') ?? [];
     if (channel === '') return { status: 404, body: {} };
     const keyOf = (of: string) => `${tenantId} ${channel} ${of}`;
@@ -75,9 +76,11 @@ export class CrmStandIn {
     if (method === 'POST') return this.#keep(201, keyOf, { id: randomUUID() }, body);
     const known = this.#accounts.get(keyOf(id ?? ''));
     if (!known) return { status: 404, body: { error: 'not_found' } };
+    const tag = this.#tagOf(known);
+    if ((headers['if-match'] ?? tag) !== tag) return { status: 412, body: {} };
     if (method === 'PUT') return this.#keep(200, keyOf, known, body);
     if (method === 'DELETE') this.#accounts.delete(keyOf(known.id));
-    return method === 'DELETE' ? { status: 204 } : { status: 200, body: { data: known } };
+    return method === 'DELETE' ? { status: 204 } : this.#one(200, known);
   }
 
   #keep(status: number, keyOf: (id: string) => string, before: Account, body: unknown): Answer {
@@ -86,7 +89,16 @@ export class CrmStandIn {
     const at = new Date().toISOString();
     const account = { created_at: at, ...before, ...given, has_credentials, updated_at: at };
     this.#accounts.set(keyOf(before.id), account);
-    return { status, body: { data: account } };
+    this.#versions.set(account.id, (this.#versions.get(account.id) ?? 0) + 1);
+    return this.#one(status, account);
+  }
+
+  #one(status: number, account: Account): Answer {
+    return { status, body: { data: account }, headers: { etag: this.#tagOf(account) } };
+  }
+
+  #tagOf({ id }: Account): string {
+    return `"${this.#versions.get(id)}"`;
   }
 
   #page(prefix: string): Answer {

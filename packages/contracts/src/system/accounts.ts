@@ -52,7 +52,11 @@ const smsSettings = {
 
 const kept = 'Sealed where it is stored, and never told. Null: none.';
 
-/** What creating an e-mail account takes. */
+/** What changing an account does to the fields that are left out. */
+export const accountChange =
+  'Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.';
+
+/** What creating an email account takes. */
 export const EmailAccountInput = named(
   'EmailAccountInput',
   shape({
@@ -83,7 +87,7 @@ export const SmsAccountInput = named(
 
 const told = { has_credentials: bool(), created_at: time(), updated_at: time() } as const;
 
-/** What is told of an e-mail account. */
+/** What is told of an email account. */
 export const EmailAccount = named(
   'EmailAccount',
   shape({

@@ -1,6 +1,6 @@
 import type { Channel } from '@tessera/contracts';
 import type { Db } from '../../database.ts';
-import type { MessagingAccount } from '../../generated/prisma/client.ts';
+import { type MessagingAccount, Prisma } from '../../generated/prisma/client.ts';
 
 export type Account = MessagingAccount;
 
@@ -30,41 +30,55 @@ export class AccountsRepository {
     });
   }
 
-  count(tenantId: string): Promise<number> {
-    return this.#db.tables.messagingAccount.count({
-      where: { tenantId, channel: this.#channel },
-    });
-  }
-
   find(tenantId: string, id: string): Promise<Account | null> {
     return this.#db.tables.messagingAccount.findFirst({
       where: { tenantId, channel: this.#channel, id },
     });
   }
 
-  insert(tenantId: string, id: string, columns: AccountColumns): Promise<Account> {
-    return this.#db.tables.messagingAccount.create({
-      data: { ...columns, id, tenantId, channel: this.#channel },
-    });
-  }
-
-  /** Undefined where there is no such account. */
-  async update(
+  /** Undefined where the tenant has `most` already. */
+  insert(
     tenantId: string,
     id: string,
     columns: AccountColumns,
+    most: number,
+  ): Promise<Account | undefined> {
+    const channel = this.#channel;
+    return this.#db.transaction(async (db) => {
+      // One at a time per tenant and channel: two that count at once would both find room.
+      const counted = `messaging_accounts ${tenantId} ${channel}`;
+      await db.read(
+        Prisma.sql`SELECT 1 AS locked FROM pg_advisory_xact_lock(hashtextextended(${counted}, 0))`,
+      );
+      const count = await db.tables.messagingAccount.count({ where: { tenantId, channel } });
+      if (count >= most) return undefined;
+      return db.tables.messagingAccount.create({ data: { ...columns, id, tenantId, channel } });
+    });
+  }
+
+  /** Writes these columns and no others; undefined where there is no such account in this version. */
+  async update(
+    tenantId: string,
+    id: string,
+    version: number,
+    columns: Partial<AccountColumns>,
   ): Promise<Account | undefined> {
     const [row] = await this.#db.tables.messagingAccount.updateManyAndReturn({
-      where: { tenantId, channel: this.#channel, id },
-      data: columns,
+      where: { tenantId, channel: this.#channel, id, version },
+      data: { ...columns, version: { increment: 1 } },
     });
     return row;
   }
 
-  /** Whether there was one. */
-  async delete(tenantId: string, id: string): Promise<boolean> {
+  /** Whether there was one, in one of the versions if they are given. */
+  async delete(tenantId: string, id: string, versions?: readonly number[]): Promise<boolean> {
     const { count } = await this.#db.tables.messagingAccount.deleteMany({
-      where: { tenantId, channel: this.#channel, id },
+      where: {
+        tenantId,
+        channel: this.#channel,
+        id,
+        ...(versions && { version: { in: [...versions] } }),
+      },
     });
     return count > 0;
   }

@@ -1,4 +1,5 @@
 import {
+  accountChange,
   type Channel,
   EmailAccount,
   EmailAccountInput,
@@ -12,9 +13,11 @@ import { empty, type RouteTable } from '@tessera/http-kit';
 import { page, record } from '../../http.ts';
 import { pageFields } from '../../records/list-query.ts';
 import { pageOf, paging } from '../../records/paging.ts';
+import { changeProblems } from '../../records/routes.ts';
+import { acceptedVersions, tagged } from '../../records/versions.ts';
 import { systemRoute } from '../../system/system-route.ts';
 import type { Account } from './accounts.repository.ts';
-import type { AccountInput, AccountsService } from './accounts.service.ts';
+import { type AccountInput, type AccountsService, MOST_ACCOUNTS } from './accounts.service.ts';
 
 /** What tells the routes of one channel from those of the other. */
 interface Kind<Answer> {
@@ -30,12 +33,18 @@ const asInput = (input: Shape): Shape & Field<AccountInput> => input as never;
 
 const kinds = {
   email: {
-    ...{ channel: 'email', label: 'Email', name: 'e-mail account' },
-    ...{ input: asInput(EmailAccountInput), answer: EmailAccount },
+    channel: 'email',
+    label: 'Email',
+    name: 'email account',
+    input: asInput(EmailAccountInput),
+    answer: EmailAccount,
   } satisfies Kind<EmailAccountPayload>,
   sms: {
-    ...{ channel: 'sms', label: 'Sms', name: 'SMS account' },
-    ...{ input: asInput(SmsAccountInput), answer: SmsAccount },
+    channel: 'sms',
+    label: 'Sms',
+    name: 'SMS account',
+    input: asInput(SmsAccountInput),
+    answer: SmsAccount,
   } satisfies Kind<SmsAccountPayload>,
 } as const;
 
@@ -43,10 +52,13 @@ const kinds = {
 const present = <Answer>(account: Account): Answer => {
   const { id, name, settings, isActive, sealedCredentials, createdAt, updatedAt } = account;
   return {
-    ...{ id, name, ...(settings as object) },
+    ...(settings as object),
+    id,
+    name,
     is_active: isActive,
     has_credentials: sealedCredentials !== null,
-    ...{ created_at: createdAt, updated_at: updatedAt },
+    created_at: createdAt,
+    updated_at: updatedAt,
   } as Answer;
 };
 
@@ -60,9 +72,7 @@ const accountRoutesOf = <Answer>(kind: Kind<Answer>, accounts: AccountsService):
       method: 'get',
       path,
       summary: `List ${name}s of a tenant`,
-      query: shape({
-        ...pageFields,
-      }),
+      query: shape(pageFields),
       responses: { 200: page(answer) },
       async handler({ caller, query, req, reply }) {
         const all = await accounts.list(caller.tenantId);
@@ -77,32 +87,37 @@ const accountRoutesOf = <Answer>(kind: Kind<Answer>, accounts: AccountsService):
       summary: `Create an ${name}`,
       body: input,
       responses: { 201: record(answer) },
-      problems: { 409: 'The tenant has as many accounts as it may' },
-      async handler({ caller, body, reply }) {
+      problems: { 409: `The tenant has ${MOST_ACCOUNTS} accounts already` },
+      async handler({ caller, body, req, reply }) {
         const account = await accounts.create(caller.tenantId, body);
-        return reply(201, { data: present<Answer>(account) });
+        const location = `${req.originalUrl.split('?', 1)[0]}/${account.id}`;
+        const headers = { ...tagged(account), Location: location };
+        return reply(201, { data: present<Answer>(account) }, headers);
       },
     }),
     [`get${label}Account`]: systemRoute({
       ...named,
       method: 'get',
       summary: `Show an ${name}`,
-      responses: { 200: record(answer) },
+      responses: { 200: record(answer), 304: empty },
+      problems: { 304: 'It is still in a version that `If-None-Match` names' },
       async handler({ caller, params, reply }) {
         const account = await accounts.show(caller.tenantId, params.id);
-        return reply(200, { data: present<Answer>(account) });
+        return reply(200, { data: present<Answer>(account) }, tagged(account));
       },
     }),
     [`update${label}Account`]: systemRoute({
       ...named,
       method: 'put',
       summary: `Change an ${name}`,
-      description: 'Fields that are left out stay as they are, credentials too.',
+      description: accountChange,
       body: change,
       responses: { 200: record(answer) },
-      async handler({ caller, params, body, reply }) {
-        const account = await accounts.change(caller.tenantId, params.id, body);
-        return reply(200, { data: present<Answer>(account) });
+      problems: changeProblems,
+      async handler({ caller, params, body, req, reply }) {
+        const versions = acceptedVersions(req.get('If-Match'));
+        const account = await accounts.change(caller.tenantId, params.id, body, versions);
+        return reply(200, { data: present<Answer>(account) }, tagged(account));
       },
     }),
     [`delete${label}Account`]: systemRoute({
@@ -110,8 +125,9 @@ const accountRoutesOf = <Answer>(kind: Kind<Answer>, accounts: AccountsService):
       method: 'delete',
       summary: `Delete an ${name}, with its credentials`,
       responses: { 204: empty },
-      async handler({ caller, params, reply }) {
-        await accounts.remove(caller.tenantId, params.id);
+      problems: changeProblems,
+      async handler({ caller, params, req, reply }) {
+        await accounts.remove(caller.tenantId, params.id, acceptedVersions(req.get('If-Match')));
         return reply(204);
       },
     }),

@@ -31,7 +31,7 @@ afterAll(() => crm.stop());
 afterEach(() => crm.context.pool.query('DELETE FROM tenant_crm.messaging_accounts'));
 
 describe.each(channels)('%s accounts', (channel, input, change, defaults) => {
-  const path = `/system/${channel}/accounts`;
+  const path = `/api/crm/system/${channel}/accounts`;
   const create = (body: object = input, tenant?: 'globex') =>
     crm.http.post(path).set(crm.system(tenant)).send(body);
 
@@ -95,7 +95,7 @@ describe.each(channels)('%s accounts', (channel, input, change, defaults) => {
 
   test('an account of the other channel is a 404', async () => {
     const { body } = await create();
-    const other = `/system/${channel === 'sms' ? 'email' : 'sms'}/accounts`;
+    const other = `/api/crm/system/${channel === 'sms' ? 'email' : 'sms'}/accounts`;
     await crm.http.get(`${other}/${body.data.id}`).set(crm.system()).expect(404);
     expect((await crm.http.get(other).set(crm.system())).body.data).toEqual([]);
   });

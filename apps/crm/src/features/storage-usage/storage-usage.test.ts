@@ -7,7 +7,8 @@ beforeAll(async () => {
 afterAll(() => crm.stop());
 
 const usage = async (tenant?: 'globex') =>
-  (await crm.http.get('/system/storage-usage').set(crm.system(tenant)).expect(200)).body.data;
+  (await crm.http.get('/api/crm/system/storage-usage').set(crm.system(tenant)).expect(200)).body
+    .data;
 
 test('counts the records of the tenant that are not deleted, and tells their bytes', async () => {
   expect(await usage()).toMatchObject({ rows: 0, bytes: 0, tables: [] });

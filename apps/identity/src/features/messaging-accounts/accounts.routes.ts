@@ -1,4 +1,5 @@
 import {
+  accountChange,
   type Channel,
   EmailAccount,
   EmailAccountInput,
@@ -7,9 +8,9 @@ import {
   SmsAccountInput,
 } from '@tessera/contracts';
 import { type Field, list, openShape, partial, type Shape, shape, uuid } from '@tessera/fields';
-import type { RouteTable } from '@tessera/http-kit';
+import { empty, type RouteTable } from '@tessera/http-kit';
 import { activeTenant } from '../../access.ts';
-import type { Crm } from '../../crm/crm.ts';
+import type { Crm, CrmAnswer } from '../../crm/crm.ts';
 import { type Caller, done, PageMeta, page, pageFields, route, success } from '../../http.ts';
 
 interface Kind {
@@ -24,12 +25,20 @@ interface Kind {
 
 const kinds: readonly Kind[] = [
   {
-    ...{ channel: 'email', label: 'Email', name: 'e-mail account' },
-    ...{ permissions: 'identity.email_accounts', input: EmailAccountInput, answer: EmailAccount },
+    channel: 'email',
+    label: 'Email',
+    name: 'email account',
+    permissions: 'identity.email_accounts',
+    input: EmailAccountInput,
+    answer: EmailAccount,
   },
   {
-    ...{ channel: 'sms', label: 'Sms', name: 'SMS account' },
-    ...{ permissions: 'identity.sms_accounts', input: SmsAccountInput, answer: SmsAccount },
+    channel: 'sms',
+    label: 'Sms',
+    name: 'SMS account',
+    permissions: 'identity.sms_accounts',
+    input: SmsAccountInput,
+    answer: SmsAccount,
   },
 ];
 
@@ -43,19 +52,25 @@ interface Place {
   tenant(caller: Caller, params: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
-const ListQuery = shape({
-  ...pageFields,
-});
+const ListQuery = shape(pageFields);
 
 const problems = {
   502: '`crm_failed`: CRM answered with something that cannot be used',
   503: '`crm_not_configured` or `crm_unavailable`',
 } as const;
 
+const changeProblems = {
+  ...problems,
+  412: 'It is in none of the versions that `If-Match` names',
+} as const;
+
+const tagged = ({ etag }: CrmAnswer<unknown>): Record<string, string> =>
+  etag === undefined ? {} : { ETag: etag };
+
 /**
  * The proxies to CRM's system routes (decision I13). What is forwarded is what stands here and nothing
- * else: the address is made from checked ids, the body is the one that was checked, no header of the
- * caller goes along, and the answer is held against its shape.
+ * else: the address is made from checked ids, the body is the one that was checked, `If-Match` is the
+ * only header of the caller that goes along, and the answer is held against its shape.
  */
 const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
   const { channel, name, permissions, input, answer } = kind;
@@ -63,14 +78,15 @@ const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
   const path = `${place.prefix}/${channel}/accounts`;
   const params = place.params;
   const oneParams = shape({ ...params.fields, accountId: uuid() }) as Shape;
-  const system = `/system/${channel}/accounts`;
+  const system = `/${channel}/accounts`;
   const One = openShape({ data: answer });
   const Page = openShape({ data: list(answer), meta: PageMeta });
   const permission = (verb: string) => `${permissions}.${verb}` as IdentityPermission;
   const all = { path, params, resource: name, problems } as const;
   const one = { ...all, path: `${path}/{accountId}` as string, params: oneParams } as const;
   const systemOne = (given: Readonly<Record<string, unknown>>) => `${system}/${given.accountId}`;
-  const shown = (data: unknown) => ({ success: true, data }) as const;
+  const shown = ({ body }: CrmAnswer<{ data: unknown }>) =>
+    ({ success: true, data: body.data }) as const;
   return {
     [`list${label}Accounts`]: route({
       ...all,
@@ -82,7 +98,8 @@ const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
       async handler({ caller, params, query, reply }) {
         const tenantId = await place.tenant(caller, params);
         const asked = `${system}?page=${query.page}&per_page=${query.per_page}`;
-        const { data, meta } = await crm.ask({ tenantId, method: 'GET', path: asked }, Page);
+        const { body } = await crm.ask({ tenantId, method: 'GET', path: asked }, Page);
+        const { data, meta } = body;
         return reply(200, { success: true, data, meta });
       },
     }),
@@ -94,10 +111,13 @@ const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
       body: input,
       responses: { 201: success(answer) },
       problems: { ...problems, 409: 'The tenant has as many accounts as it may' },
-      async handler({ caller, params, body, reply }) {
+      async handler({ caller, params, body, req, reply }) {
         const tenantId = await place.tenant(caller, params);
         const request = { tenantId, method: 'POST', path: system, body } as const;
-        return reply(201, shown((await crm.ask(request, One)).data));
+        const created = await crm.ask(request, One);
+        const { id } = created.body.data as { readonly id: string };
+        const location = `${req.originalUrl.split('?', 1)[0]}/${id}`;
+        return reply(201, shown(created), { ...tagged(created), Location: location });
       },
     }),
     [`show${label}Account`]: route({
@@ -105,11 +125,14 @@ const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
       method: 'get',
       permission: permission('view'),
       summary: `Show an ${name}`,
-      responses: { 200: success(answer) },
+      responses: { 200: success(answer), 304: empty },
+      problems: { ...problems, 304: 'It is still in a version that `If-None-Match` names' },
       async handler({ caller, params, reply }) {
         const tenantId = await place.tenant(caller, params);
         const request = { tenantId, method: 'GET', path: systemOne(params) } as const;
-        return reply(200, shown((await crm.ask(request, One)).data));
+        // Express makes it a 304 where the tag is one that the client has.
+        const asked = await crm.ask(request, One);
+        return reply(200, shown(asked), tagged(asked));
       },
     }),
     [`update${label}Account`]: route({
@@ -117,13 +140,16 @@ const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
       method: 'put',
       permission: permission('update'),
       summary: `Change an ${name}`,
-      description: 'Fields that are left out stay as they are, credentials too.',
+      description: accountChange,
       body: partial(input) as Shape,
       responses: { 200: success(answer) },
-      async handler({ caller, params, body, reply }) {
+      problems: changeProblems,
+      async handler({ caller, params, body, req, reply }) {
         const tenantId = await place.tenant(caller, params);
-        const request = { tenantId, method: 'PUT', path: systemOne(params), body } as const;
-        return reply(200, shown((await crm.ask(request, One)).data));
+        const path = systemOne(params);
+        const ifMatch = req.get('If-Match');
+        const changed = await crm.ask({ tenantId, method: 'PUT', path, body, ifMatch }, One);
+        return reply(200, shown(changed), tagged(changed));
       },
     }),
     [`delete${label}Account`]: route({
@@ -132,9 +158,11 @@ const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
       permission: permission('delete'),
       summary: `Delete an ${name}, with its credentials`,
       responses: { 200: done },
-      async handler({ caller, params, reply }) {
+      problems: changeProblems,
+      async handler({ caller, params, req, reply }) {
         const tenantId = await place.tenant(caller, params);
-        await crm.tell({ tenantId, method: 'DELETE', path: systemOne(params) });
+        const ifMatch = req.get('If-Match');
+        await crm.tell({ tenantId, method: 'DELETE', path: systemOne(params), ifMatch });
         return reply(200, { success: true, message: 'The account is deleted.' });
       },
     }),

@@ -53,7 +53,7 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
     expect(list.body).toMatchObject({ success: true, meta: { total: 1 } });
     await http.delete(one).set(member).expect(200);
     await http.get(one).set(member).expect(404);
-    const system = `/system/${channel}/accounts`;
+    const system = `/api/crm/system/${channel}/accounts`;
     expect(world.crm.asked.map(({ method, url }) => `${method} ${url}`)).toEqual([
       `POST ${system}`,
       `GET ${system}/${created.body.data.id}`,
@@ -66,6 +66,21 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
       expect(headers['x-tenant-id']).toBe(tenant.id);
       expect(headers['x-system-token']).toBe(world.crm.token);
     }
+  });
+
+  test('carries entity tags to CRM and back', async () => {
+    const http = world.identity.http;
+    const created = await http.post(`/api/${channel}/accounts`).set(member).send(inputs[channel]);
+    const one = `/api/${channel}/accounts/${created.body.data.id}`;
+    expect(created.headers).toMatchObject({ etag: '"1"', location: one });
+    expect((await http.get(one).set(member)).headers.etag).toBe('"1"');
+    await http.get(one).set(member).set('If-None-Match', '"1"').expect(304);
+    const put = (tag: string) =>
+      http.put(one).set(member).set('If-Match', tag).send({ is_active: false });
+    expect((await put('"1"').expect(200)).headers.etag).toBe('"2"');
+    expect((await put('"1"').expect(412)).body.error).toBe('precondition_failed');
+    await http.delete(one).set(member).set('If-Match', '"1"').expect(412);
+    await http.delete(one).set(member).set('If-Match', '"2"').expect(200);
   });
 
   test('forwards no caller headers and no cookies', async () => {
