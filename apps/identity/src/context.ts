@@ -103,6 +103,8 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       await migrate(config.database.url, migrations, logger);
       await ensureBuiltInRoles(database);
       await keys.start();
+      keys.watch();
+      running.push(keys);
       relayEvents();
       const sender = startMail(config.mail, mail, logger);
       if (sender) running.push(sender);

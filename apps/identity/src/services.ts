@@ -48,7 +48,7 @@ import { AuthorizationServer } from './oauth/user/server.ts';
 import { Passwords } from './passwords.ts';
 import { sessionCookie } from './session-cookie.ts';
 import { Authentication } from './tokens/authenticate.ts';
-import { issueTokens, signTokens } from './tokens/issue.ts';
+import { createTokenSigner, issueTokens } from './tokens/issue.ts';
 import type { KeyUses } from './tokens/key-uses.ts';
 import { renewTokens } from './tokens/renew.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
@@ -74,7 +74,8 @@ export type Services = ReturnType<typeof createServices>;
 export const createServices = (parts: Parts) => {
   const { config, logger, pool, database, counters, vault, keys, keyUses, mail, background } =
     parts;
-  const issueToken = issueTokens(keys, config.issuer);
+  const signer = createTokenSigner(keys, config.issuer);
+  const issueToken = issueTokens(signer);
   const me = new MeService(new MeRepository(database));
   const passwords = new Passwords(config.passwords);
   const devices = new DevicesService(new DevicesRepository(database), config.lifetimes.deviceTrust);
@@ -160,7 +161,7 @@ export const createServices = (parts: Parts) => {
     sessions: new SessionsService(
       new SessionsRepository({
         database,
-        renewToken: renewTokens(signTokens(keys, config.issuer), {
+        renewToken: renewTokens(signer, {
           login: config.lifetimes.accessToken,
           switch: config.lifetimes.personalAccessToken,
           grace: config.lifetimes.reuseGrace,
@@ -168,7 +169,7 @@ export const createServices = (parts: Parts) => {
         issueToken,
         devices,
       }),
-      config.lifetimes.personalAccessToken,
+      { signIn: config.lifetimes.personalAccessToken, code: config.lifetimes.accessToken },
     ),
     me,
     profiles: new ProfileService(new ProfileRepository(database)),
@@ -183,7 +184,7 @@ export const createServices = (parts: Parts) => {
     ),
     serviceAccounts,
     apiKeys: new ApiKeysService({
-      repository: new ApiKeysRepository(database, signTokens(keys, config.issuer)),
+      repository: new ApiKeysRepository(database, signer),
       ...{ members, accounts: serviceAccounts },
       lifetimes: config.lifetimes.apiKey,
     }),

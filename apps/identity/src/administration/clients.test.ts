@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { until } from '@tessera/local-stack';
-import { createVault } from '@tessera/vault';
-import type { Command } from 'commander';
-import { Passwords } from '../passwords.ts';
 import { digest } from '../secrets.ts';
 import { CodeFlow } from '../testing/code-flow.ts';
+import { commandsOf } from '../testing/commands.ts';
 import { startIdentity, type TestIdentity } from '../testing/identity.ts';
 import type { Bearer } from '../testing/population.ts';
 import { expectRefused, present } from '../testing/tokens.ts';
-import { createProgram } from './commands/program.ts';
 
 let identity: TestIdentity;
 let flow: CodeFlow;
@@ -18,27 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.stop());
 
-/** Runs a command of `identity-admin`, here and not in a process of its own; gives what it prints. */
-const done = async (...args: string[]) => {
-  const { database, pool, config } = identity.context;
-  const printed: string[] = [];
-  const vault = createVault(config.keyEncryptionKeys);
-  const session = { database, pool, vault, passwords: new Passwords(config.passwords) };
-  const program = createProgram(
-    (work) => work(session),
-    (text) => printed.push(text),
-  );
-  silence(program);
-  await program.parseAsync([...args, '--json'], { from: 'user' });
-  return JSON.parse(printed.join(''));
-};
-
-/** What it has to say of a wrong use does not belong into the output of the tests. */
-const silence = (program: Command): void => {
-  for (const one of [program, ...program.commands]) {
-    one.configureOutput({ writeErr: () => undefined });
-  }
-};
+const done = (...args: string[]) => commandsOf(identity)(...args);
 
 const grant = async (client_id: string, client_secret: string): Promise<number> => {
   const body = { grant_type: 'client_credentials', client_id, client_secret };

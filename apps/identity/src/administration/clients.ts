@@ -42,18 +42,20 @@ const SETTLE_MS = 2 * KEEP_MS;
 
 const TRANSACTION = { timeout: 60_000 };
 
-/** Ends every token of a client, and the codes that would give more. Says whether there were any. */
+/**
+ * Ends every token of a client, whatever it was issued for, and the codes, refresh tokens and grants that
+ * would give more. Says whether there were any.
+ */
 const endTokens = async (tx: Transaction, kind: ClientKind, clientId: string): Promise<boolean> => {
   if (kind === 'system-application') {
     const ended = await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
       WHERE client_id = ${clientId} AND model = 'ClientCredentials'`;
     return ended > 0;
   }
-  // What users have granted stays, so that they are not asked again.
   const artifacts = await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
-    WHERE client_id = ${clientId} AND model NOT IN ('ClientCredentials', 'Grant')`;
+    WHERE client_id = ${clientId} AND model <> 'ClientCredentials'`;
   const tokens = await tx.$executeRaw`UPDATE identity.tokens SET revoked_at = now()
-    WHERE client_id = ${clientId} AND use = 'code' AND revoked_at IS NULL AND expires_at > now()`;
+    WHERE client_id = ${clientId} AND revoked_at IS NULL`;
   return artifacts + tokens > 0;
 };
 
@@ -143,12 +145,12 @@ export const enableClient = async (database: Database, named: Named): Promise<ob
 export const deleteClient = async (database: Database, named: Named): Promise<object> => {
   const { clientId } = named;
   const kind = await kindOf(database, named);
-  await changeAndEndTokens(database, { clientId, kind }, 'client_deleted', async (tx) => {
-    await tx.$executeRaw`DELETE FROM ${tableOf(kind)} WHERE client_id = ${clientId}`;
-    if (kind === 'system-application') return;
-    await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
-      WHERE client_id = ${clientId} AND model = 'Grant'`;
-  });
+  await changeAndEndTokens(
+    database,
+    { clientId, kind },
+    'client_deleted',
+    (tx) => tx.$executeRaw`DELETE FROM ${tableOf(kind)} WHERE client_id = ${clientId}`,
+  );
   return { client_id: clientId, deleted: true };
 };
 

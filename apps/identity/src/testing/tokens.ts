@@ -1,7 +1,7 @@
 import jwt from 'jsonwebtoken';
 import type { Agent, Test } from 'supertest';
 import { FIRST_PARTY, type TokenUse } from '../tokens/access-token.ts';
-import { issueTokens } from '../tokens/issue.ts';
+import { createTokenSigner, issueTokens } from '../tokens/issue.ts';
 import type { TestIdentity } from './identity.ts';
 
 interface Grant {
@@ -17,7 +17,7 @@ interface Grant {
 /** Issues a recorded token of no session, as any feature does. */
 export const issue = ({ context }: TestIdentity, grant: Grant): Promise<string> =>
   context.database.$transaction((tx) =>
-    issueTokens(context.keys, context.config.issuer)(tx, {
+    issueTokens(createTokenSigner(context.keys, context.config.issuer))(tx, {
       userId: grant.userId,
       tenantId: grant.tenantId ?? null,
       sessionId: null,

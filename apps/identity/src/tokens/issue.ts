@@ -16,8 +16,10 @@ interface TokenBasis {
 export interface Grant extends TokenBasis {
   /** What the holder calls it. */
   readonly name?: string | null;
-  /** The grant of the authorization code that it comes from. */
+  /** The grant of the authorization code that it comes from, directly or through another token. */
   readonly grantId?: string | null;
+  /** Patterns that limit it; null: no limit. */
+  readonly scopes?: readonly string[] | null;
   /** Of a sign-in that waits for its second factor: what was asked for when it began. */
   readonly remember?: boolean;
   /** Lifetime in seconds. */
@@ -27,40 +29,56 @@ export interface Grant extends TokenBasis {
 /** A recorded token, as far as its claims repeat the record. Times in whole seconds. */
 export interface TokenRecord extends TokenBasis {
   readonly id: string;
+  /** The key that signs it: it ends when that key is retired (decision I23). */
+  readonly kid: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
 
-/** Gives the access token (RFC 9068) of a record. */
-export type SignToken = (record: TokenRecord) => Promise<string>;
+export interface TokenSigner {
+  /** The key that signs now, for the record of the token. */
+  kid(): Promise<string>;
+  /** The access token (RFC 9068) of a record, signed with the key that the record names. */
+  sign(record: TokenRecord): string;
+}
 
-export const signTokens =
-  (keys: SigningKeys, issuer: string): SignToken =>
-  async ({ id, userId, tenantId, sessionId, clientId, use, impersonatorId, ...times }) => {
-    const [iat, exp] = [+times.createdAt / 1000, +times.expiresAt / 1000];
+export const createTokenSigner = (
+  keys: Pick<SigningKeys, 'signing' | 'signingAs'>,
+  issuer: string,
+): TokenSigner => ({
+  kid: async () => (await keys.signing()).kid,
+  sign({ id, kid, userId, tenantId, sessionId, clientId, use, impersonatorId, ...times }) {
     const claims = {
-      ...{ jti: id, sub: userId, client_id: clientId, iat, exp, token_use: use },
+      jti: id,
+      sub: userId,
+      client_id: clientId,
+      iat: +times.createdAt / 1000,
+      exp: +times.expiresAt / 1000,
+      token_use: use,
       ...(tenantId && { tenant_id: tenantId }),
       ...(sessionId && { sid: sessionId }),
       ...(impersonatorId && { act: { sub: impersonatorId } }),
     };
-    return signAccessToken(claims, await keys.signing(), issuer);
-  };
+    return signAccessToken(claims, keys.signingAs(kid), issuer);
+  },
+});
 
 /** Issues an access token. Its record commits with the transaction: before that it admits nobody. */
 export type IssueToken = (tx: Transaction, grant: Grant) => Promise<string>;
 
-export const issueTokens = (keys: SigningKeys, issuer: string): IssueToken => {
-  const sign = signTokens(keys, issuer);
-  return async (tx, { lifetime, name = null, grantId = null, remember = false, ...basis }) => {
+export const issueTokens =
+  (signer: TokenSigner): IssueToken =>
+  async (tx, { lifetime, name = null, grantId = null, scopes, remember = false, ...basis }) => {
     const now = Math.floor(Date.now() / 1000) * 1000;
     const record = {
       ...basis,
       id: uuidv7(),
+      kid: await signer.kid(),
       createdAt: new Date(now),
       expiresAt: new Date(now + lifetime * 1000),
     };
-    await tx.token.create({ data: { ...record, name, grantId, remember } });
-    return sign(record);
+    await tx.token.create({
+      data: { ...record, name, grantId, remember, ...(scopes && { scopes: [...scopes] }) },
+    });
+    return signer.sign(record);
   };
-};

@@ -1,6 +1,6 @@
 import type { Transaction } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import type { SignToken, TokenRecord } from './issue.ts';
+import type { TokenRecord, TokenSigner } from './issue.ts';
 
 /** In seconds. */
 export interface RenewalTimes {
@@ -24,6 +24,11 @@ export interface Renewal {
   readonly successorId: string;
 }
 
+interface Successor extends Renewal {
+  /** The key that signs it. */
+  readonly kid: string;
+}
+
 /** A new token, or why there is none: it was renewed before, or it is revoked or its chain has ended. */
 export type RenewToken = (
   tx: Transaction,
@@ -44,40 +49,40 @@ const chainOf = (tokenId: string) => Prisma.sql`
     FOR NO KEY UPDATE OF s)`;
 
 /** Everything of the chain stays: whose it is, its tenant, what it was issued for and what it is called. */
-const successorOf = (successorId: string, times: RenewalTimes) => Prisma.sql`
+const successorOf = ({ successorId, kid }: Successor, times: RenewalTimes) => Prisma.sql`
   INSERT INTO identity.tokens (id, user_id, tenant_id, session_id, client_id, use, name, grant_id,
-    created_at, expires_at)
+    kid, created_at, expires_at)
   SELECT ${successorId}::uuid, user_id, tenant_id, session_id, client_id, use, name, grant_id,
-    date_trunc('second', now()),
+    ${kid}, date_trunc('second', now()),
     date_trunc('second', least(ends_at, now() + make_interval(secs =>
       CASE use WHEN 'switch' THEN ${times.switch}::float8 ELSE ${times.login}::float8 END)))
   FROM old
   RETURNING id, user_id AS "userId", tenant_id AS "tenantId", session_id AS "sessionId",
-    client_id AS "clientId", use, created_at AS "createdAt", expires_at AS "expiresAt",
+    client_id AS "clientId", use, kid, created_at AS "createdAt", expires_at AS "expiresAt",
     (SELECT ends_at FROM old) AS "chainEndsAt"`;
 
 /** Replaces a good token: one statement, so that of any number at once one succeeds. */
-const rotation = ({ tokenId, successorId }: Renewal, times: RenewalTimes) => Prisma.sql`
+const rotation = ({ tokenId, ...successor }: Successor, times: RenewalTimes) => Prisma.sql`
   WITH ${chainOf(tokenId)}, old AS (
-    UPDATE identity.tokens SET revoked_at = now(), replaced_by_id = ${successorId}::uuid
+    UPDATE identity.tokens SET revoked_at = now(), replaced_by_id = ${successor.successorId}::uuid
     FROM chain WHERE tokens.id = ${tokenId}::uuid AND tokens.session_id = chain.id
       AND tokens.use IN ('login', 'switch')
       AND tokens.revoked_at IS NULL AND tokens.replaced_by_id IS NULL
     RETURNING tokens.*, chain.ends_at)
-  ${successorOf(successorId, times)}`;
+  ${successorOf({ tokenId, ...successor }, times)}`;
 
 /** Another successor of a token that was replaced a moment ago. */
-const sibling = ({ tokenId, successorId }: Renewal, times: RenewalTimes) => Prisma.sql`
+const sibling = ({ tokenId, ...successor }: Successor, times: RenewalTimes) => Prisma.sql`
   WITH ${chainOf(tokenId)}, old AS (
     SELECT tokens.*, chain.ends_at FROM identity.tokens JOIN chain ON chain.id = tokens.session_id
     WHERE tokens.id = ${tokenId}::uuid AND tokens.replaced_by_id IS NOT NULL
       AND tokens.revoked_at > clock_timestamp() - make_interval(secs => ${times.grace}::float8))
-  ${successorOf(successorId, times)}`;
+  ${successorOf({ tokenId, ...successor }, times)}`;
 
 /** What an earlier attempt with the same successor has committed. */
 const committed = ({ tokenId, successorId }: Renewal) => Prisma.sql`
   SELECT t.id, t.user_id AS "userId", t.tenant_id AS "tenantId", t.session_id AS "sessionId",
-    t.client_id AS "clientId", t.use, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
+    t.client_id AS "clientId", t.use, t.kid, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
     s.expires_at AS "chainEndsAt"
   FROM identity.tokens old
   JOIN identity.tokens t ON t.id = old.replaced_by_id AND t.revoked_at IS NULL
@@ -86,17 +91,18 @@ const committed = ({ tokenId, successorId }: Renewal) => Prisma.sql`
 
 /** Renews tokens, in the transaction of the caller's events. */
 export const renewTokens =
-  (sign: SignToken, times: RenewalTimes): RenewToken =>
+  (signer: TokenSigner, times: RenewalTimes): RenewToken =>
   async (tx, renewal) => {
+    const successor = { ...renewal, kid: await signer.kid() };
     for (const statement of [
-      rotation(renewal, times),
+      rotation(successor, times),
       committed(renewal),
-      sibling(renewal, times),
+      sibling(successor, times),
     ]) {
       const [row] = await tx.$queryRaw<Row[]>(statement);
       if (!row) continue;
       const { chainEndsAt, ...record } = row;
-      return { token: await sign(record), record, chainEndsAt };
+      return { token: signer.sign(record), record, chainEndsAt };
     }
     const old = await tx.token.findUnique({ where: { id: renewal.tokenId } });
     return old?.replacedById ? 'reused' : 'gone';

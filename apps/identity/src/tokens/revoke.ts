@@ -1,5 +1,6 @@
 import type { Transaction } from '../database.ts';
 import type { News } from '../outbox/outbox.ts';
+import { digest } from '../secrets.ts';
 import { lockUser } from '../users.ts';
 
 /** Why tokens were revoked before their time, in one word. */
@@ -18,6 +19,8 @@ export type RevocationReason =
   | 'secret_rotated'
   | 'client_disabled'
   | 'client_deleted'
+  | 'grant_revoked'
+  | 'signing_key_retired'
   | 'key_rotated'
   | 'key_revoked'
   | 'service_account_deleted'
@@ -44,7 +47,10 @@ export const revokeToken = async (
   return revoked({ token_id: tokenId, user_id: userId, reason });
 };
 
-/** Ends sessions of a user with every token that hangs on them. */
+/**
+ * Ends sessions of a user with every token that hangs on them, those by which the user acts as another
+ * included.
+ */
 export const endSessions = async (
   tx: Transaction,
   { sessionIds, userId }: { readonly sessionIds: string[]; readonly userId: string },
@@ -70,6 +76,25 @@ export const endSession = async (
 ): Promise<Revoked> => {
   await endSessions(tx, { sessionIds: [sessionId], userId }, reason);
   return revoked({ session_id: sessionId, user_id: userId, reason });
+};
+
+/**
+ * Ends the grant of an authorization code: every token that came out of it, directly or through another
+ * one, and the refresh token that would give more.
+ */
+export const revokeGrant = async (
+  tx: Transaction,
+  grantId: string,
+  reason: RevocationReason,
+): Promise<Revoked[]> => {
+  const idHash = new Uint8Array(digest(grantId));
+  await tx.oAuthArtifact.deleteMany({ where: { OR: [{ grantId }, { model: 'Grant', idHash }] } });
+  const gone = await tx.token.updateManyAndReturn({
+    where: { grantId, revokedAt: null },
+    data: { revokedAt: new Date() },
+    select: { id: true, userId: true },
+  });
+  return gone.map(({ id, userId }) => revoked({ token_id: id, user_id: userId, reason }));
 };
 
 /**
@@ -108,8 +133,9 @@ export const revokeUserTokens = async (
 };
 
 /**
- * Ends every session of a user but one, and every token outside of it, those by which they act as another
- * included: there, only `tokenId` stays.
+ * Ends every session of a user but one, and every token but one, those by which they act as another
+ * included. The session and the token that stay are those of the caller; the refresh token of that token's
+ * grant stays with it.
  */
 export const revokeOtherTokens = async (
   tx: Transaction,
@@ -118,6 +144,10 @@ export const revokeOtherTokens = async (
 ): Promise<Revoked[]> => {
   const { userId, sessionId, tokenId } = kept;
   await lockSessions(tx, userId);
+  // The refresh tokens of the other sessions end with those.
+  await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
+    WHERE session_id = ${sessionId}::uuid AND grant_id IS DISTINCT FROM
+      (SELECT grant_id FROM identity.tokens WHERE id = ${tokenId}::uuid)`;
   const others = await tx.session.findMany({
     where: { userId, endedAt: null, ...(sessionId && { id: { not: sessionId } }) },
     select: { id: true },
@@ -125,8 +155,9 @@ export const revokeOtherTokens = async (
   const ended = await endSessions(tx, { userId, sessionIds: others.map(({ id }) => id) }, reason);
   const loose = await tx.token.updateManyAndReturn({
     where: {
-      OR: [{ userId, sessionId: null }, { impersonatorId: userId }],
-      ...{ revokedAt: null, id: { not: tokenId } },
+      OR: [{ userId }, { impersonatorId: userId }],
+      revokedAt: null,
+      id: { not: tokenId },
     },
     data: { revokedAt: new Date() },
     select: { id: true, userId: true },

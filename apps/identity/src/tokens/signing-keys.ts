@@ -12,8 +12,8 @@ import type { Database, Transaction } from '../database.ts';
 const LOCK = 0x0e7e55e5;
 const DAY = 86_400_000;
 
-/** How often a replica looks for keys that another one made. */
-const REFRESH_MS = 60_000;
+/** How often a replica looks for keys that were made or retired elsewhere: a retired one is used for no longer. */
+export const REFRESH_MS = 5000;
 /** A stranger's `kid` costs one look a second, not one a request. */
 const UNKNOWN_KEY_MS = 1000;
 /** Caches of the JWKS (five minutes) and all replicas know a new key before it signs. */
@@ -45,6 +45,13 @@ export interface SigningKey {
   readonly privateKey: KeyObject;
 }
 
+/** A key that was taken out of use. */
+export interface RetiredKey {
+  readonly kid: string;
+  /** It signed nothing before. */
+  readonly signsFrom: Date;
+}
+
 interface Known {
   readonly kid: string;
   readonly publicJwk: PublicJwk;
@@ -61,6 +68,7 @@ export class SigningKeys {
   #known = new Map<string, Known>();
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(database: Database, vault: Vault) {
     this.#database = database;
@@ -78,6 +86,17 @@ export class SigningKeys {
     await this.signing();
   }
 
+  /** Keeps the set fresh without anybody asking, so that an idle replica does not sign with a retired key. */
+  watch(): void {
+    this.#timer = setInterval(() => this.#refresh(0).catch(() => undefined), REFRESH_MS);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#reading;
+  }
+
   /**
    * The key to sign with. It waits for no reading: it is called in transactions, and were every connection
    * held by one of those, the reading would wait for them. A key that is no longer the newest signs well.
@@ -90,6 +109,13 @@ export class SigningKeys {
       .sort((a, b) => +b.signsFrom - +a.signsFrom);
     if (!newest) throw new Error('There is no key to sign with.');
     return this.#open(newest);
+  }
+
+  /** The key with that id, to sign a token whose record names it. Throws where it is out of use. */
+  signingAs(kid: string): SigningKey {
+    const known = this.#known.get(kid);
+    if (!known) throw new Error(`The signing key ${kid} is out of use.`);
+    return this.#open(known);
   }
 
   /** Every published key that has begun to sign, the one that signs now first. */
@@ -132,6 +158,43 @@ export class SigningKeys {
     return next;
   }
 
+  /**
+   * Takes a key out of use and out of the JWKS at once (decision I23). Where it is the newest one that
+   * signs, its successor signs from now on: the next key, or a new one. Throws where there is no such key.
+   * The tokens that it signed are for the caller to end, in the same transaction.
+   */
+  async retire(kid: string, endTokens: (tx: Transaction, key: RetiredKey) => Promise<void>) {
+    await this.#locked(async (tx) => {
+      const now = new Date();
+      const key = await tx.signingKey.findUnique({ where: { kid } });
+      if (!key) throw new Error(`There is no signing key ${kid}.`);
+      await tx.signingKey.updateMany({
+        where: { kid, retiredAt: null },
+        data: { retiredAt: now, removedAt: now },
+      });
+      await this.#demandSuccessor(tx, key.signsFrom, now);
+      await endTokens(tx, key);
+    });
+    await this.#read();
+  }
+
+  /** Another key, no older than the one that went, signs as soon as that one did. */
+  async #demandSuccessor(tx: Transaction, since: Date, now: Date): Promise<void> {
+    const newer = await tx.signingKey.findFirst({
+      where: {
+        signsFrom: { gte: since },
+        retiredAt: null,
+        OR: [{ removedAt: null }, { removedAt: { gt: now } }],
+      },
+      orderBy: { signsFrom: 'asc' },
+    });
+    if (!newer) await this.#insert(tx, since > now ? new Date(+now + LEAD_MS) : now);
+    else if (since > now) return;
+    else if (newer.signsFrom > now) {
+      await tx.signingKey.update({ where: { kid: newer.kid }, data: { signsFrom: now } });
+    }
+  }
+
   #locked<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#database.$transaction(async (tx) => {
       await tx.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK})`;
@@ -172,7 +235,7 @@ export class SigningKeys {
   async #read(): Promise<void> {
     const readAt = performance.now();
     const rows = await this.#database.signingKey.findMany({
-      where: { OR: [{ removedAt: null }, { removedAt: { gt: new Date() } }] },
+      where: { retiredAt: null, OR: [{ removedAt: null }, { removedAt: { gt: new Date() } }] },
       orderBy: { signsFrom: 'desc' },
     });
     this.#known = new Map(

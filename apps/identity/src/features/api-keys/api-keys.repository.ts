@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../database.ts';
 import type { Token } from '../../generated/prisma/client.ts';
 import { type PageAsked, readPage } from '../../paging.ts';
 import { FIRST_PARTY } from '../../tokens/access-token.ts';
-import type { SignToken } from '../../tokens/issue.ts';
+import type { TokenSigner } from '../../tokens/issue.ts';
 import type { OfAccount } from '../service-accounts/service-accounts.service.ts';
 
 /** Which key of which account. */
@@ -43,11 +43,11 @@ const rowsOf = ({ tenantId, userId }: OfAccount) => ({ tenantId, userId, use: 'a
 /** API keys: recorded tokens of service accounts, by id and never by their text. */
 export class ApiKeysRepository {
   readonly #database: Database;
-  readonly #sign: SignToken;
+  readonly #signer: TokenSigner;
 
-  constructor(database: Database, sign: SignToken) {
+  constructor(database: Database, signer: TokenSigner) {
     this.#database = database;
-    this.#sign = sign;
+    this.#signer = signer;
   }
 
   /** One page, the newest first, and the number of it: a page beyond the last one is the last one. */
@@ -77,12 +77,16 @@ export class ApiKeysRepository {
   ): Promise<IssuedKey> {
     const record = {
       ...rowsOf({ tenantId, userId }),
-      ...{ id: uuidv7(), clientId: FIRST_PARTY, sessionId: null, expiresAt },
+      id: uuidv7(),
+      kid: await this.#signer.kid(),
+      clientId: FIRST_PARTY,
+      sessionId: null,
+      expiresAt,
       createdAt: new Date(Math.floor(Date.now() / 1000) * 1000),
     };
     const row = await tx.token.create({
       data: { ...record, name, ...(scopes && { scopes: [...scopes] }) },
     });
-    return { ...keyOf(row), key: await this.#sign(record) };
+    return { ...keyOf(row), key: this.#signer.sign(record) };
   }
 }

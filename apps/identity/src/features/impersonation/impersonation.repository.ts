@@ -4,12 +4,13 @@ import type { User } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { IssueToken } from '../../tokens/issue.ts';
+import { lockOrigin } from '../../tokens/origin.ts';
 
 export interface Impersonation {
   readonly caller: UserCaller;
   readonly userId: string;
   readonly reason: string;
-  /** Seconds. */
+  /** Most seconds that the token lives. */
   readonly lifetime: number;
   readonly origin: Origin;
 }
@@ -25,27 +26,38 @@ export class ImpersonationRepository {
 
   /**
    * Issues a token by which the caller acts as a user, once `judge` has seen both as they are now; it commits
-   * with an entry in the log of each.
+   * with an entry in the log of each. It keeps the client of the caller's token and hangs on the caller's
+   * session and grant, so that it ends with them. `gone` where those have ended.
    */
   start(
     { caller, userId, reason, lifetime, origin }: Impersonation,
     judge: (administrator: User | null, user: User | null) => User,
-  ): Promise<{ token: string; user: User }> {
+  ): Promise<{ token: string; expiresIn: number; user: User } | 'gone'> {
     return this.#database.$transaction(async (tx) => {
       const tenantId = await this.#startTenant(tx, userId);
       await tx.$queryRaw`SELECT 1 FROM identity.users
         WHERE id IN (${caller.id}::uuid, ${userId}::uuid) ORDER BY id FOR NO KEY UPDATE`;
       const find = (id: string) => tx.user.findUnique({ where: { id } });
       const user = judge(await find(caller.id), await find(userId));
+      const from = await lockOrigin(tx, caller);
+      if (!from) return 'gone';
+      const expiresIn = Math.min(lifetime, from.secondsLeft);
       const token = await this.#issueToken(tx, {
-        ...{ userId, tenantId, sessionId: null, clientId: caller.clientId },
-        ...{ use: 'impersonation', impersonatorId: caller.id, lifetime },
+        userId,
+        tenantId,
+        sessionId: from.sessionId,
+        clientId: caller.clientId,
+        grantId: from.grantId,
+        scopes: from.scopes,
+        use: 'impersonation',
+        impersonatorId: caller.id,
+        lifetime: expiresIn,
       });
       const own = { userId: caller.id, tenantId: caller.tenant?.id ?? null, ...origin };
       await note(tx, own, 'impersonation_started', { subjectId: userId, reason });
       const theirs = { userId, tenantId, impersonatorId: caller.id, ...origin };
       await note(tx, theirs, 'impersonated', { reason });
-      return { token, user };
+      return { token, expiresIn, user };
     });
   }
 

@@ -2,6 +2,7 @@ import { HttpError, notFound } from '@tessera/http-kit';
 import { impersonationForbidden, personOf } from '../../access.ts';
 import type { User } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin.ts';
+import { invalidToken } from '../../tokens/authenticate.ts';
 import type { Caller } from '../../tokens/caller.ts';
 import type { ImpersonationRepository } from './impersonation.repository.ts';
 
@@ -35,7 +36,10 @@ export class ImpersonationService {
     this.#lifetime = lifetime;
   }
 
-  /** Gives a token by which the caller acts as the user, and that opens no session. */
+  /**
+   * Gives a token by which the caller acts as the user. It opens no session: it belongs to the caller's own
+   * and ends with that.
+   */
   async start(
     caller: Caller,
     userId: string,
@@ -45,7 +49,8 @@ export class ImpersonationService {
     const lifetime = this.#lifetime;
     const person = personOf(caller);
     const asked = { caller: person, userId, reason, lifetime, origin };
-    const { token, user } = await this.#repository.start(asked, judge);
-    return { token, expiresIn: lifetime, user };
+    const started = await this.#repository.start(asked, judge);
+    if (started === 'gone') throw invalidToken();
+    return started;
   }
 }

@@ -1,6 +1,6 @@
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
-import type { Bearer } from '../../testing/population.ts';
+import { type Bearer, PASSWORD } from '../../testing/population.ts';
 import { bearerOf, newsOf } from '../../testing/sessions.ts';
 import { claimsOf } from '../../testing/tokens.ts';
 
@@ -44,7 +44,7 @@ const get = (as: Bearer, path: string) => identity.http.get(path).set(as);
 const post = (as: Bearer, path: string) => identity.http.post(path).set(as);
 
 describe('acting as another user', () => {
-  test('gives an hour with a token that says who acts, and no session', async () => {
+  test('gives an hour with a token that says who acts, and opens no session', async () => {
     const answer = await impersonate(user).expect(200);
     const { token, ...rest } = answer.body.data;
     expect(rest).toEqual({
@@ -61,7 +61,9 @@ describe('acting as another user', () => {
     const { sub, act, tenant_id, sid, token_use, iat = 0, exp } = claimsOf(token);
     expect({ sub, act, tenant_id, sid, token_use, exp }).toEqual({
       ...{ sub: user.id, act: { sub: chief.id }, tenant_id: tenant.id },
-      ...{ sid: undefined, token_use: 'impersonation', exp: iat + 3600 },
+      // It hangs on the session of the administrator.
+      ...{ sid: claimsOf(asChief.authorization.slice('Bearer '.length)).sid },
+      ...{ token_use: 'impersonation', exp: iat + 3600 },
     });
     expect(await database().session.count({ where: { userId: user.id } })).toBe(0);
   });
@@ -74,7 +76,6 @@ describe('acting as another user', () => {
       is_system_admin: false,
       impersonator_id: chief.id,
     });
-    expect(body.data).not.toHaveProperty('session_id');
     const rights = await get(await acting(), '/api/policies').expect(200);
     expect(rights.body.data).toEqual([{ action: '*', effect: 'allow' }]);
   });
@@ -237,12 +238,52 @@ describe('acting as another ends', () => {
     await get(token, '/api/me').expect(401);
   });
 
-  test('when the administrator signs out everywhere, and not when they sign out here', async () => {
+  test('when the administrator signs out, there or everywhere, and services are told', async () => {
     const token = await acting();
+    const session = claimsOf(token.authorization.slice('Bearer '.length)).sid;
     await post(asChief, '/api/auth/logout').expect(200);
-    await get(token, '/api/me').expect(200);
-    await post(await identity.people.signIn(chief), '/api/auth/logout-all').expect(200);
     await get(token, '/api/me').expect(401);
+    expect(await newsOf(identity, chief)).toContainEqual({
+      topic: 'identity.token.revoked',
+      ...{ session_id: session, user_id: chief.id, reason: 'logout' },
+    });
+    asChief = await identity.people.signIn(chief);
+    const [second, elsewhere] = [await acting(), await identity.people.signIn(chief)];
+    await post(elsewhere, '/api/auth/logout').expect(200);
+    await get(second, '/api/me').expect(200);
+    await post(await identity.people.signIn(chief), '/api/auth/logout-all').expect(200);
+    await get(second, '/api/me').expect(401);
+  });
+
+  test('when the device of the administrator is removed', async () => {
+    const token = await acting();
+    const { body } = await get(asChief, '/api/devices').expect(200);
+    const current = body.data.find((device: { is_current: boolean }) => device.is_current);
+    const other = await identity.people.signIn(chief);
+    await post(other, `/api/devices/${current.id}/revoke`).expect(200);
+    await get(token, '/api/me').expect(401);
+  });
+
+  test('when the administrator changes their password, also in the same session', async () => {
+    const token = await acting();
+    const next = 'Another-horse-8-battery';
+    await post(asChief, '/api/auth/password/change')
+      .send({
+        current_password: PASSWORD,
+        new_password: next,
+        new_password_confirmation: next,
+      })
+      .expect(200);
+    await get(asChief, '/api/me').expect(200);
+    await get(token, '/api/me').expect(401);
+  });
+
+  test('with the session of the administrator, however much of the hour is left', async () => {
+    const sid = claimsOf(asChief.authorization.slice('Bearer '.length)).sid ?? '';
+    const soon = new Date(Date.now() + 600_000);
+    await database().session.update({ where: { id: sid }, data: { expiresAt: soon } });
+    const { body } = await impersonate(user).expect(200);
+    expect(body.data.expires_in).toBeLessThanOrEqual(600);
   });
 
   test('when the user signs out everywhere, leaves the tenant or becomes an administrator', async () => {

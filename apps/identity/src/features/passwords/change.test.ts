@@ -1,4 +1,6 @@
 import type { User } from '../../generated/prisma/client.ts';
+import { CodeFlow } from '../../testing/code-flow.ts';
+import { cookieValueOf } from '../../testing/cookies.ts';
 import { startIdentity } from '../../testing/identity.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
 import { issue } from '../../testing/tokens.ts';
@@ -44,6 +46,37 @@ describe('change', () => {
       { session_id: expect.any(String), user_id: user.id, reason: 'password_changed' },
       { token_id: expect.any(String), user_id: user.id, reason: 'password_changed' },
     ]);
+  });
+
+  test('ends the tokens of apps in the same session, and what would renew them', async () => {
+    const flow = new CodeFlow(identity);
+    const client = await flow.client();
+    const answer = await login(PASSWORD).expect(200);
+    const cookie = `__Host-session=${cookieValueOf(answer, '__Host-session')}`;
+    bearer = { authorization: `Bearer ${answer.body.data.token}` };
+    const tokens = await flow.tokens(client, cookie);
+    const code = await flow.code(client, cookie);
+    await change(PASSWORD, NEW).expect(200);
+    await me(bearer).expect(200);
+    await me({ authorization: `Bearer ${tokens.access_token}` }).expect(401);
+    expect((await flow.refresh(client, tokens.refresh_token)).status).toBe(400);
+    expect((await flow.exchange(client, code)).status).toBe(400);
+  });
+
+  test('made with the token of an app, leaves that app signed in and no other', async () => {
+    const flow = new CodeFlow(identity);
+    const [client, other] = [await flow.client(), await flow.client()];
+    const answer = await login(PASSWORD).expect(200);
+    const cookie = `__Host-session=${cookieValueOf(answer, '__Host-session')}`;
+    const [own, others] = [await flow.tokens(client, cookie), await flow.tokens(other, cookie)];
+    bearer = { authorization: `Bearer ${own.access_token}` };
+    await change(PASSWORD, NEW).expect(200);
+    await me(bearer).expect(200);
+    expect((await flow.refresh(client, own.refresh_token)).status).toBe(200);
+    for (const dead of [answer.body.data.token, others.access_token]) {
+      await me({ authorization: `Bearer ${dead}` }).expect(401);
+    }
+    expect((await flow.refresh(other, others.refresh_token)).status).toBe(400);
   });
 
   test('is the same at PUT /api/user/password', async () => {

@@ -1,10 +1,12 @@
 import { type Actor, note } from '../../activity.ts';
-import type { Database } from '../../database.ts';
-import { enqueue } from '../../outbox/outbox.ts';
+import type { Database, Transaction } from '../../database.ts';
+import { enqueue, type News } from '../../outbox/outbox.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { IssueToken } from '../../tokens/issue.ts';
+import { moveGrant } from '../../tokens/move-grant.ts';
+import { lockOrigin, type TokenOrigin } from '../../tokens/origin.ts';
 import type { Renewed, RenewToken } from '../../tokens/renew.ts';
-import { revoked, revokeUserTokens } from '../../tokens/revoke.ts';
+import { revoked, revokeGrant, revokeToken, revokeUserTokens } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 
@@ -20,14 +22,24 @@ interface Switch {
   readonly caller: UserCaller;
   readonly actor: Actor;
   readonly tenantId: string;
-  /** Most seconds that the token lives. */
-  readonly lifetime: number;
+  /** Most seconds that the token lives, by the flow that the presented one comes from. */
+  readonly lifetimes: { readonly signIn: number; readonly code: number };
 }
 
 export interface Switched {
   readonly token: string;
+  /** With a token of the code flow: renews the new one at `POST /oauth/token`. */
+  readonly refreshToken: string | null;
   /** Seconds that the token lives. */
   readonly expiresIn: number;
+}
+
+/** A chain that was left for another tenant. */
+interface Left {
+  /** The grant that goes on; null for the chain of a sign-in. */
+  readonly grantId: string | null;
+  readonly refreshToken: string | null;
+  readonly news: readonly News[];
 }
 
 interface Dependencies {
@@ -102,10 +114,16 @@ export class SessionsRepository {
 
   /**
    * Exchanges a token for one of another tenant in the same session; the next sign-in starts there too.
-   * `left` where the user is no member, `gone` where the token or its session is no longer good.
+   * The chain of the presented token ends. `left` where the user is no member, `gone` where the token or
+   * its session is no longer good.
    */
-  switchTenant({ caller, actor, tenantId, lifetime }: Switch): Promise<Switched | 'left' | 'gone'> {
-    const { id: userId, tokenId, sessionId, clientId } = caller;
+  switchTenant({
+    caller,
+    actor,
+    tenantId,
+    lifetimes,
+  }: Switch): Promise<Switched | 'left' | 'gone'> {
+    const { id: userId, clientId } = caller;
     return this.#use.database.$transaction(async (tx) => {
       // Held, and before the user: who ends the membership waits, and then finds the new token.
       const memberships = await tx.$queryRaw<unknown[]>`
@@ -113,28 +131,49 @@ export class SessionsRepository {
         WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userId}::uuid FOR KEY SHARE`;
       if (memberships.length === 0) return 'left';
       await lockUser(tx, userId);
-      const [session] = await tx.$queryRaw<{ seconds: number }[]>`
-        SELECT floor(extract(epoch FROM expires_at - now()))::int AS seconds FROM identity.sessions
-        WHERE id = ${sessionId}::uuid AND ended_at IS NULL AND expires_at > now()
-        FOR NO KEY UPDATE`;
-      if (!session) return 'gone';
-      const [old] = await tx.token.updateManyAndReturn({
-        where: { id: tokenId, revokedAt: null },
-        data: { revokedAt: new Date() },
-        select: { grantId: true },
-      });
-      if (!old) return 'gone';
-      const expiresIn = Math.min(lifetime, session.seconds);
+      const from = await lockOrigin(tx, caller);
+      if (!from) return 'gone';
+      const name = `tenant-switch:${tenantId}`;
+      const moved = await this.#leave(tx, caller, from, { tenantId, name });
+      if (!moved) return 'gone';
+      const { grantId, refreshToken, news } = moved;
+      const isCodeFlow = grantId !== null;
+      const lifetime = isCodeFlow ? lifetimes.code : lifetimes.signIn;
+      const expiresIn = Math.min(lifetime, from.secondsLeft);
       const token = await this.#use.issueToken(tx, {
-        ...{ userId, tenantId, sessionId, clientId, use: 'switch' },
-        ...{ name: `tenant-switch:${tenantId}`, grantId: old.grantId },
+        userId,
+        tenantId,
+        sessionId: from.sessionId,
+        clientId,
+        use: isCodeFlow ? 'code' : 'switch',
+        name,
+        grantId,
+        scopes: from.scopes,
         lifetime: expiresIn,
       });
       await tx.user.update({ where: { id: userId }, data: { tenantId } });
       await note(tx, actor, 'tenant_switched');
-      const reason = 'tenant_switched';
-      await enqueue(tx, revoked({ token_id: tokenId, user_id: userId, reason }));
-      return { token, expiresIn };
+      await enqueue(tx, ...news);
+      return { token, refreshToken, expiresIn };
     });
+  }
+
+  /**
+   * Ends the chain of a token: that of a sign-in is the token alone, that of the code flow its grant, which
+   * goes on in the other tenant. Undefined where the grant has ended.
+   */
+  async #leave(
+    tx: Transaction,
+    { id: userId, tokenId }: UserCaller,
+    { grantId }: TokenOrigin,
+    to: { readonly tenantId: string; readonly name: string },
+  ): Promise<Left | undefined> {
+    const reason = 'tenant_switched';
+    if (grantId === null) {
+      const news = [await revokeToken(tx, { tokenId, userId }, reason)];
+      return { grantId, refreshToken: null, news };
+    }
+    const moved = await moveGrant(tx, grantId, to);
+    return moved && { ...moved, news: await revokeGrant(tx, grantId, reason) };
   }
 }

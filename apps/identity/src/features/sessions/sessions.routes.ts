@@ -1,4 +1,4 @@
-import { described, int, named, shape, text, uuid, verbatim } from '@tessera/fields';
+import { described, int, named, optional, shape, text, uuid, verbatim } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { personOf, userOf } from '../../access.ts';
 import { done, route, success } from '../../http.ts';
@@ -23,6 +23,9 @@ const Switched = named(
   'Switched',
   shape({
     token,
+    refresh_token: optional(
+      described(verbatim(200), 'With a token of the code flow: for `POST /oauth/token`.'),
+    ),
     expires_in,
     tenant: named('SwitchedTenant', shape({ id: uuid(), slug: text(63), name: text(200) })),
   }),
@@ -80,21 +83,27 @@ export const sessionRoutes = (
       path: '/api/auth/switch-tenant',
       permission: 'authenticated',
       summary: 'Exchange the token for one of another tenant',
-      description: 'The session stays, and the next sign-in starts in that tenant.',
+      description:
+        'The session stays, and the next sign-in starts in that tenant. The token that is presented is no longer good. A token of the code flow of a first-party client gets a refresh token for the new tenant too, and the refresh token that it had is no longer good; other clients stay in the tenant of their token.',
       body: named('SwitchTenant', shape({ tenant_id: uuid() })),
       responses: { 200: success(Switched) },
       problems: {
-        403: 'The user is no member of the tenant, or the tenant is suspended',
+        403: 'The user is no member of the tenant, the tenant is suspended, or the client is not first-party',
         404: 'There is no such tenant; only administrators learn of it',
       },
       async handler({ body, caller, req, reply }) {
-        const { token, expiresIn, tenant } = await sessions.switchTenant(
+        const { token, refreshToken, expiresIn, tenant } = await sessions.switchTenant(
           personOf(caller),
           body.tenant_id,
           originOf(req),
         );
         const { id, slug, name } = tenant;
-        const data = { token, expires_in: expiresIn, tenant: { id, slug, name } };
+        const data = {
+          token,
+          ...(refreshToken !== null && { refresh_token: refreshToken }),
+          expires_in: expiresIn,
+          tenant: { id, slug, name },
+        };
         return reply(200, { success: true, data });
       },
     }),

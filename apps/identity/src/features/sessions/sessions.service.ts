@@ -25,17 +25,19 @@ const tokenReused = (): HttpError =>
 const databaseUnavailable = (cause: unknown): HttpError =>
   unavailable('database_unavailable', 'The database does not answer. Try again.', cause);
 
+type SwitchLifetimes = Parameters<SessionsRepository['switchTenant']>[0]['lifetimes'];
+
 /** How users stay signed in, and get out (decisions I4 and I5). */
 export class SessionsService {
   readonly #repository: SessionsRepository;
-  /** Seconds that a token of a tenant switch lives. */
-  readonly #switchLifetime: number;
+  /** Seconds that a token of a tenant switch lives, by the flow that it comes from. */
+  readonly #switchLifetimes: SwitchLifetimes;
   /** Successors by the token that they may or may not have replaced. */
   readonly #inDoubt = new LRUCache<string, string>({ max: IN_DOUBT });
 
-  constructor(repository: SessionsRepository, switchLifetime: number) {
+  constructor(repository: SessionsRepository, switchLifetimes: SwitchLifetimes) {
     this.#repository = repository;
-    this.#switchLifetime = switchLifetime;
+    this.#switchLifetimes = switchLifetimes;
   }
 
   /**
@@ -58,7 +60,8 @@ export class SessionsService {
   }
 
   /**
-   * Exchanges a token for one of another tenant. 403 where the user is no member or the tenant is not
+   * Exchanges a token for one of another tenant. 403 for a token of a tenant's or a third-party client,
+   * which stays where it was issued (decision I19), and where the user is no member or the tenant is not
    * active; only administrators learn (404) that there is no such tenant.
    */
   async switchTenant(
@@ -66,14 +69,15 @@ export class SessionsService {
     tenantId: string,
     origin: Origin,
   ): Promise<Switched & { readonly tenant: CallerTenant }> {
+    if (caller.clientKind !== 'first_party') throw tenantForbidden();
     const found = caller.tenants.find(({ id }) => id === tenantId) ?? null;
     if (!found && caller.isSystemAdmin && !(await this.#repository.isTenant(tenantId))) {
       throw notFound('The tenant');
     }
     const tenant = activeTenant({ ...caller, tenant: found });
     const actor = { ...actorOf(caller, origin), tenantId };
-    const lifetime = this.#switchLifetime;
-    const switched = await this.#repository.switchTenant({ caller, actor, tenantId, lifetime });
+    const lifetimes = this.#switchLifetimes;
+    const switched = await this.#repository.switchTenant({ caller, actor, tenantId, lifetimes });
     if (switched === 'left') throw tenantForbidden();
     if (switched === 'gone') throw invalidToken();
     return { ...switched, tenant };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
+import { CodeFlow } from '../../testing/code-flow.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import {
   activityOf,
@@ -122,19 +123,9 @@ describe('user token active: POST /api/auth/switch-tenant', () => {
     expect((await refresh(identity, next)).status).toBe(401);
   });
 
-  test('works from a suspended tenant, and with a token of the code flow', async () => {
+  test('works from a suspended tenant', async () => {
     await database().tenant.update({ where: { id: home.id }, data: { status: 'suspended' } });
-    const code = await issue(identity, { userId: user.id, tenantId: home.id, use: 'code' });
-    await database().token.update({
-      where: { id: claimsOf(code).jti ?? '' },
-      data: { sessionId: claimsOf(token).sid, grantId: 'a-grant' },
-    });
     expect((await switchTo(target.id)).status).toBe(200);
-    const answer = await switchTo(target.id, code);
-    expect(answer.status).toBe(200);
-    // What ends the grant still ends what was made from it.
-    const next = await recordOf(identity, answer.body.data.token);
-    expect(next).toMatchObject({ use: 'switch', grantId: 'a-grant', clientId: 'first-party' });
   });
 
   test('of many at once with one token one succeeds', async () => {
@@ -237,5 +228,83 @@ describe('the end of a membership', () => {
     expect((await identity.http.delete(path).set(bearer)).status).toBe(200);
     expect(await defaultTenant()).toBeNull();
     expect(claimsOf(await signedIn(identity, user)).tenant_id).toBe(target.id);
+  });
+});
+
+describe('switching with a token of the code flow', () => {
+  /** Tokens of the user in their home tenant, with a client. */
+  const authorized = async (options: Parameters<CodeFlow['client']>[0] = {}) => {
+    const flow = new CodeFlow(identity);
+    const client = await flow.client(options);
+    const cookie = await flow.signIn(user);
+    return { flow, client, tokens: await flow.tokens(client, cookie, { scope: 'openid api' }) };
+  };
+
+  test('gives a first-party client a token and a refresh token of the tenant, which is renewed there alone', async () => {
+    const { flow, client, tokens } = await authorized();
+    const answer = await switchTo(target.id, tokens.access_token).expect(200);
+    const { token: next, refresh_token: refreshToken, ...rest } = answer.body.data;
+    expect(rest).toEqual({
+      expires_in: 3600,
+      tenant: { id: target.id, slug: target.slug, name: target.name },
+    });
+    expect(claimsOf(next)).toMatchObject({ tenant_id: target.id, client_id: client.clientId });
+    expect(await recordOf(identity, next)).toMatchObject({
+      ...{ name: `tenant-switch:${target.id}`, tenantId: target.id },
+    });
+    // Without the client's authentication nothing is renewed.
+    expect((await refresh(identity, next)).status).toBe(401);
+    const stolen = await flow.refresh({ ...client, secret: 'a-guess' }, refreshToken);
+    expect(stolen.status).toBe(401);
+    const renewed = await flow.refresh(client, refreshToken).expect(200);
+    const after = renewed.body.access_token;
+    expect(claimsOf(after)).toMatchObject({ tenant_id: target.id, sid: claimsOf(next).sid });
+    expect(await recordOf(identity, after)).toMatchObject({ name: `tenant-switch:${target.id}` });
+    expect((await present(identity.http, after)).status).toBe(200);
+    const again = await flow.refresh(client, renewed.body.refresh_token).expect(200);
+    expect(claimsOf(again.body.access_token)).toMatchObject({ tenant_id: target.id });
+  });
+
+  test('ends the old chain: its tokens and its refresh token', async () => {
+    const { flow, client, tokens } = await authorized();
+    const renewed = await flow.refresh(client, tokens.refresh_token).expect(200);
+    await switchTo(target.id, renewed.body.access_token).expect(200);
+    for (const old of [tokens.access_token, renewed.body.access_token]) {
+      await expectRefused(identity.http, old);
+    }
+    const dead = await flow.refresh(client, renewed.body.refresh_token);
+    expect([dead.status, dead.body.error]).toEqual([400, 'invalid_grant']);
+  });
+
+  test('detects the reuse of a refresh token in the new chain', async () => {
+    const { flow, client, tokens } = await authorized();
+    const { body } = await switchTo(target.id, tokens.access_token).expect(200);
+    const renewed = await flow.refresh(client, body.data.refresh_token).expect(200);
+    expect((await flow.refresh(client, body.data.refresh_token)).status).toBe(400);
+    await expectRefused(identity.http, renewed.body.access_token);
+  });
+
+  test.each([
+    ["a tenant's client", () => ({ tenantId: home.id, isFirstParty: false })],
+    // Trusted, so that nobody has to consent first.
+    ['a third-party client', () => ({ isTrusted: true, isFirstParty: false })],
+  ])('is refused to %s, which keeps the tenant of its token', async (_whose, options) => {
+    const { tokens } = await authorized(options());
+    const answer = await switchTo(target.id, tokens.access_token);
+    expect([answer.status, answer.body.error]).toEqual([403, 'tenant_forbidden']);
+    expect((await present(identity.http, tokens.access_token)).status).toBe(200);
+    expect((await refresh(identity, tokens.access_token)).status).toBe(401);
+  });
+
+  test('ends with the membership in the new tenant, and so does its refresh token', async () => {
+    const { flow, client, tokens } = await authorized();
+    const { body } = await switchTo(target.id, tokens.access_token).expect(200);
+    const owner = await identity.people.caller(target, '*');
+    await identity.http
+      .delete(`/api/tenants/${target.id}/members/${user.id}`)
+      .set(owner)
+      .expect(200);
+    await expectRefused(identity.http, body.data.token);
+    expect((await flow.refresh(client, body.data.refresh_token)).status).toBe(400);
   });
 });

@@ -2,12 +2,12 @@ import { type Actor, note } from '../../activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin.ts';
-import { enqueue } from '../../outbox/outbox.ts';
+import { enqueue, type News } from '../../outbox/outbox.ts';
 import { digest, newSecret } from '../../secrets.ts';
 import { FIRST_PARTY } from '../../tokens/access-token.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { IssueToken } from '../../tokens/issue.ts';
-import { endSession, revokeToken } from '../../tokens/revoke.ts';
+import { endSession, revokeGrant, revokeToken } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users.ts';
 
 export interface Account {
@@ -140,16 +140,30 @@ export class SignInRepository {
     });
   }
 
-  /** Ends the session of a token, or the token alone where it has none. */
-  async endSession({ tokenId, sessionId }: UserCaller, actor: Actor): Promise<void> {
-    const { userId } = actor;
+  /**
+   * Ends the session of a token. The session is not the caller's to end where an administrator acts as
+   * somebody else, whose token alone ends, nor where a third-party client asks, whose own tokens end.
+   */
+  async signOut(caller: UserCaller, actor: Actor): Promise<void> {
     await this.#database.$transaction(async (tx) => {
-      const gone = sessionId
-        ? await endSession(tx, { sessionId, userId }, 'logout')
-        : await revokeToken(tx, { tokenId, userId }, 'logout');
+      const gone = await this.#endOf(tx, caller);
       await note(tx, actor, 'logout');
-      await enqueue(tx, gone);
+      await enqueue(tx, ...gone);
     });
+  }
+
+  async #endOf(tx: Transaction, caller: UserCaller): Promise<News[]> {
+    const { id: userId, tokenId, sessionId, clientKind } = caller;
+    const grantId = clientKind === 'third_party' && (await this.#grantOf(tx, tokenId));
+    if (grantId) return revokeGrant(tx, grantId, 'logout');
+    return sessionId === null || caller.impersonatorId !== null
+      ? [await revokeToken(tx, { tokenId, userId }, 'logout')]
+      : [await endSession(tx, { sessionId, userId }, 'logout')];
+  }
+
+  async #grantOf(tx: Transaction, id: string): Promise<string | null> {
+    const token = await tx.token.findUnique({ where: { id }, select: { grantId: true } });
+    return token?.grantId ?? null;
   }
 
   async recordFailure({ id: userId, tenantId }: Account, origin: Origin): Promise<void> {

@@ -131,9 +131,12 @@ export class SignInService {
     return this.#open(tx, proof, client);
   }
 
-  /** Ends the session behind a token, with every token that hangs on it. */
+  /**
+   * Ends the session behind a token, with every token that hangs on it. A third-party client ends its own
+   * tokens, and an administrator who acts as somebody else the token of that.
+   */
   signOut(caller: UserCaller, origin: Origin): Promise<void> {
-    return this.#use.repository.endSession(caller, actorOf(caller, origin));
+    return this.#use.repository.signOut(caller, actorOf(caller, origin));
   }
 
   /** The account as the password was checked; null where it admits nobody. */

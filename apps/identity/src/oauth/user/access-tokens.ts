@@ -1,54 +1,55 @@
 import type { AccessToken, Adapter, ClientCredentials, JWTStructured } from 'oidc-provider';
 import { v7 as uuidv7 } from 'uuid';
 import type { TokenUse } from '../../tokens/access-token.ts';
-import type { RevocationReason } from '../../tokens/revoke.ts';
+import { revokeGrant } from '../../tokens/revoke.ts';
 import { absentModel } from '../absent-model.ts';
 import { current, currentChain } from './current.ts';
 
 const USE: TokenUse = 'code';
 
 /**
- * Makes an access token one of ours (RFC 9068, decision I1) and records it before it is signed: where
- * that fails, no token leaves.
+ * Makes an access token one of ours (RFC 9068, decision I1) and records it before it is signed with the
+ * key `kid`: where that fails, no token leaves.
  */
-export const recordAccessToken = async (
-  _ctx: unknown,
-  token: AccessToken | ClientCredentials,
-  { payload }: JWTStructured,
-): Promise<void> => {
-  if (!('grantId' in token)) throw new Error('This token belongs to no user.');
-  const { userId, tenantId, sessionId } = currentChain();
-  const id = uuidv7();
-  const { iat, exp } = payload;
-  await current().db.token.create({
-    data: {
-      ...{ id, userId, tenantId, sessionId, use: USE },
-      clientId: token.clientId ?? '',
-      grantId: token.grantId ?? null,
-      createdAt: new Date(Number(iat) * 1000),
-      expiresAt: new Date(Number(exp) * 1000),
-    },
-  });
-  Object.assign(payload, {
-    jti: id,
-    token_use: USE,
-    sid: sessionId,
-    ...(tenantId && { tenant_id: tenantId }),
-  });
-};
-
-const REASON: RevocationReason = 'token_reused';
+export const recordAccessToken =
+  (kid: string) =>
+  async (
+    _ctx: unknown,
+    token: AccessToken | ClientCredentials,
+    { payload }: JWTStructured,
+  ): Promise<void> => {
+    if (!('grantId' in token)) throw new Error('This token belongs to no user.');
+    const { userId, tenantId, sessionId, name } = currentChain();
+    const id = uuidv7();
+    const { iat, exp } = payload;
+    await current().db.token.create({
+      data: {
+        id,
+        userId,
+        tenantId,
+        sessionId,
+        name,
+        kid,
+        use: USE,
+        clientId: token.clientId ?? '',
+        grantId: token.grantId ?? null,
+        createdAt: new Date(Number(iat) * 1000),
+        expiresAt: new Date(Number(exp) * 1000),
+      },
+    });
+    Object.assign(payload, {
+      jti: id,
+      token_use: USE,
+      sid: sessionId,
+      ...(tenantId && { tenant_id: tenantId }),
+    });
+  };
 
 /** The provider asks for no access token back; it only has those of a grant revoked. */
 export const accessTokenStore: Adapter = {
   ...absentModel,
   async revokeByGrantId(grantId) {
     const { db, news } = current();
-    const gone = await db.$queryRaw<{ token_id: string; user_id: string }[]>`
-      UPDATE identity.tokens SET revoked_at = now()
-      WHERE grant_id = ${grantId} AND revoked_at IS NULL RETURNING id AS token_id, user_id`;
-    for (const token of gone) {
-      news.push({ type: 'identity.token.revoked', data: { ...token, reason: REASON } });
-    }
+    news.push(...(await revokeGrant(db, grantId, 'token_reused')));
   },
 };

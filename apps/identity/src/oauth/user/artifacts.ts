@@ -1,7 +1,7 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { digest } from '../../secrets.ts';
 import { absentModel } from '../absent-model.ts';
-import { current } from './current.ts';
+import { type Chain, current } from './current.ts';
 
 export const hashOf = (id: string): Uint8Array<ArrayBuffer> => new Uint8Array(digest(id));
 
@@ -9,13 +9,14 @@ export const hashOf = (id: string): Uint8Array<ArrayBuffer> => new Uint8Array(di
 export const keep = async (
   model: string,
   id: string,
-  { jti: _, ...payload }: AdapterPayload & { readonly tenantId?: string | null },
+  { jti: _, ...payload }: AdapterPayload & Partial<Pick<Chain, 'tenantId' | 'name'>>,
   expiresIn: number,
 ): Promise<void> => {
   await current().db.$executeRaw`
-    INSERT INTO identity.oauth_artifacts (model, id_hash, payload, client_id, grant_id, expires_at)
+    INSERT INTO identity.oauth_artifacts (model, id_hash, payload, client_id, grant_id, session_id,
+      expires_at)
     VALUES (${model}, ${hashOf(id)}, ${JSON.stringify(payload)}::jsonb, ${payload.clientId ?? null},
-      ${payload.grantId ?? null}, now() + make_interval(secs => ${expiresIn}))
+      ${payload.grantId ?? null}, ${payload.sessionUid ?? null}::uuid, now() + make_interval(secs => ${expiresIn}))
     ON CONFLICT (model, id_hash)
       DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at`;
 };

@@ -15,7 +15,7 @@ const lockOwner = async (model: string, id: string): Promise<void> => {
   await current().db.$queryRaw`
     SELECT 1 FROM identity.users WHERE id = (
       SELECT s.user_id FROM identity.oauth_artifacts a
-      JOIN identity.sessions s ON s.id = (a.payload->>'sessionUid')::uuid
+      JOIN identity.sessions s ON s.id = a.session_id
       WHERE a.model = ${model} AND a.id_hash = ${hashOf(id)})
     FOR NO KEY UPDATE`;
 };
@@ -28,9 +28,9 @@ const lockOwner = async (model: string, id: string): Promise<void> => {
 const findLink = async (model: string, id: string): Promise<Link | undefined> => {
   const [link] = await current().db.$queryRaw<Link[]>`
     SELECT a.payload, s.id AS "sessionId", s.user_id AS "userId", s.expires_at AS "expiresAt",
-      a.payload->>'tenantId' AS "tenantId"
+      a.payload->>'tenantId' AS "tenantId", a.payload->>'name' AS name
     FROM identity.oauth_artifacts a
-    JOIN identity.sessions s ON s.id = (a.payload->>'sessionUid')::uuid
+    JOIN identity.sessions s ON s.id = a.session_id
     JOIN identity.users u ON u.id = s.user_id
     LEFT JOIN identity.memberships m
       ON m.user_id = u.id AND m.tenant_id = (a.payload->>'tenantId')::uuid
@@ -72,8 +72,8 @@ const secondsSince = (time: unknown): number => Date.now() / 1000 - Number(time)
 export const chainStore = (model: string, graceSeconds = 0): Adapter => ({
   ...absentModel,
   upsert(id, payload, expiresIn = 0) {
-    const { tenantId } = currentChain();
-    return keep(model, id, { ...payload, tenantId }, expiresIn);
+    const { tenantId, name } = currentChain();
+    return keep(model, id, { ...payload, tenantId, name }, expiresIn);
   },
   async find(id) {
     await lockOwner(model, id);

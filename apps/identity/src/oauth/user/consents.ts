@@ -92,7 +92,7 @@ export class Consents {
     const session = secret === undefined ? undefined : await findWebSession(db, secret);
     if (!session) throw notFound('The request');
     const { id: sessionId, userId, expiresAt } = session;
-    const chain = { userId, sessionId, tenantId: null, expiresAt };
+    const chain = { userId, sessionId, tenantId: null, name: null, expiresAt };
     return within({ db, origin, news: [], unheard: nothingUnheard(), session, chain }, async () => {
       const interaction = await provider.Interaction.find(uid);
       if (interaction?.session?.uid !== session.id) throw notFound('The request');

@@ -10,6 +10,8 @@ export interface Chain {
   readonly userId: string;
   readonly sessionId: string;
   readonly tenantId: string | null;
+  /** What its tokens are called: `tenant-switch:<tenant_id>` where it began by a tenant switch. */
+  readonly name: string | null;
   /** When the session ends. */
   readonly expiresAt: Date;
 }

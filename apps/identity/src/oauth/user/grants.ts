@@ -19,6 +19,7 @@ const newChain = (session: WebSession, clientTenant: string | null): Chain => {
     userId: session.userId,
     sessionId: session.id,
     tenantId: clientTenant ?? session.tenantIds[0] ?? null,
+    name: null,
     expiresAt: session.expiresAt,
   };
 };

@@ -75,7 +75,7 @@ const ttlOf = ({ lifetimes }: ProviderSettings): Configuration['ttl'] => ({
 });
 
 /** The only audience is the issuer itself: its services accept the token as the user's (decision I1). */
-const featuresOf = ({ issuer }: ProviderSettings): Configuration['features'] => ({
+const featuresOf = ({ issuer }: ProviderSettings, kid: string): Configuration['features'] => ({
   devInteractions: { enabled: false },
   dPoP: { enabled: false },
   pushedAuthorizationRequests: { enabled: false },
@@ -89,7 +89,7 @@ const featuresOf = ({ issuer }: ProviderSettings): Configuration['features'] => 
       scope: API_SCOPE,
       audience: issuer,
       accessTokenFormat: 'jwt',
-      jwt: { sign: { alg: ES256 } },
+      jwt: { sign: { alg: ES256, kid } },
     }),
   },
 });
@@ -104,6 +104,7 @@ export const createUserProvider = (
 ): Provider => {
   const { issuer, cookieName, frontendLoginUrl } = settings;
   const pages = pagesOf(issuer, frontendLoginUrl);
+  const [{ kid } = { kid: '' }] = keys;
   const provider = new Provider(issuer, {
     adapter: adaptersOf(settings),
     jwks: { keys: keys.map(jwkOf) },
@@ -119,7 +120,7 @@ export const createUserProvider = (
     cookies: { names: { session: cookieName } },
     formats: {
       bitsOfOpaqueRandomness: TOKEN_BITS,
-      customizers: { jwt: recordAccessToken },
+      customizers: { jwt: recordAccessToken(kid) },
     },
     findAccount,
     loadExistingGrant: grantOf,
@@ -134,7 +135,7 @@ export const createUserProvider = (
     renderError: (ctx, out) => {
       ctx.body = out;
     },
-    features: featuresOf(settings),
+    features: featuresOf(settings, kid),
   });
   // Its addresses are made for it from the issuer; nothing of this comes from outside.
   provider.proxy = true;

@@ -1,0 +1,43 @@
+import type { Transaction } from '../database.ts';
+import { digest, newSecret } from '../secrets.ts';
+
+const hashOf = (id: string) => new Uint8Array(digest(id));
+
+export interface MovedGrant {
+  readonly grantId: string;
+  readonly refreshToken: string;
+}
+
+/**
+ * Makes a grant of the authorization code flow anew for another tenant: the same client, session, scopes and
+ * end, and a refresh token that begins a new chain. `name` is what its tokens are called. The old grant is
+ * for the caller to end. Undefined where it has no refresh token that is good. Lock its user before.
+ */
+export const moveGrant = async (
+  tx: Transaction,
+  oldGrantId: string,
+  { tenantId, name }: { readonly tenantId: string; readonly name: string },
+): Promise<MovedGrant | undefined> => {
+  const [grantId, refreshToken] = [newSecret(), newSecret()];
+  const moved = await tx.$executeRaw`
+    WITH old AS (
+      SELECT payload, client_id, session_id, expires_at FROM identity.oauth_artifacts
+      WHERE model = 'RefreshToken' AND grant_id = ${oldGrantId}
+        AND payload->'consumed' IS NULL AND expires_at > now()
+      ORDER BY expires_at DESC LIMIT 1),
+    granted AS (
+      INSERT INTO identity.oauth_artifacts (model, id_hash, payload, client_id, expires_at)
+      SELECT 'Grant', ${hashOf(grantId)}, g.payload, g.client_id, g.expires_at
+      FROM identity.oauth_artifacts g, old
+      WHERE g.model = 'Grant' AND g.id_hash = ${hashOf(oldGrantId)}
+      RETURNING 1),
+    begun AS (SELECT floor(extract(epoch FROM now()))::bigint AS at)
+    INSERT INTO identity.oauth_artifacts (model, id_hash, payload, client_id, grant_id, session_id,
+      expires_at)
+    SELECT 'RefreshToken', ${hashOf(refreshToken)},
+      old.payload - 'rotations' || jsonb_build_object('grantId', ${grantId}::text,
+        'tenantId', ${tenantId}::text, 'name', ${name}::text, 'iat', begun.at, 'iiat', begun.at),
+      old.client_id, ${grantId}, old.session_id, old.expires_at
+    FROM old, granted, begun`;
+  return moved === 1 ? { grantId, refreshToken } : undefined;
+};
