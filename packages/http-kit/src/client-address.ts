@@ -1,6 +1,9 @@
 import { isIP, isIPv4 } from 'node:net';
 import type { Request } from 'express';
-import { IPv4, IPv6 } from 'ipaddr.js';
+import ipaddr from 'ipaddr.js';
+
+// The package is CommonJS, whose names Node does not export to modules.
+const { IPv4, IPv6 } = ipaddr;
 
 /** How many leading bits two IPv4 addresses of one network share. */
 export const IPV4_NETWORK_BITS = 24;
