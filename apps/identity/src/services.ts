@@ -95,6 +95,13 @@ export const createServices = (parts: Parts) => {
     passwords,
     devices,
     mail,
+    deviceMails: new MailQuota(
+      createAttempts({
+        ...{ name: 'device-mail', window: 86_400, most: config.limits.mail },
+        store: counters.store('device-mail:'),
+        message: 'Too many mails. Try again later.',
+      }),
+    ),
     failedAttempts: failuresOf('login-account', 'Too many failed sign-ins. Try again later.'),
     lifetimes: config.lifetimes,
     background,

@@ -3,17 +3,20 @@ import { mailLinks } from './links.ts';
 import type { MailData, MailKind } from './mails.ts';
 import { type MailText, textsFor } from './texts/texts.ts';
 
+const seenDevice = {
+  firstName: 'Ada',
+  device: 'Firefox on Windows',
+  ipAddress: '192.0.2.7',
+  at: new Date('2026-01-31T12:00:00.000Z'),
+  timeZone: 'Europe/Budapest',
+};
+
 const data: MailData = {
   email_verification: { token: 'token', lifetime: 86_400 },
   password_reset: { firstName: 'Ada', token: 'token', lifetime: 3600 },
   password_changed: { firstName: 'Ada' },
-  new_device: {
-    firstName: 'Ada',
-    device: 'Firefox on Windows',
-    ipAddress: '192.0.2.7',
-    at: new Date('2026-01-31T12:00:00.000Z'),
-    timeZone: 'Europe/Budapest',
-  },
+  new_device: seenDevice,
+  new_network: seenDevice,
   address_taken: { firstName: 'Ada' },
   invitation: { token: 'token', lifetime: 604_800, tenant: 'Acme', inviter: 'Olivia Acme' },
 };
@@ -86,6 +89,7 @@ test('links lead to the pages, and the verification to identity itself', () => {
   expect(kinds.map(link)).toEqual([
     'https://id.test/email/verify?token=token',
     'https://app.test/password/reset?token=token&email=a%2Bb%40example.test',
+    'https://app.test/password/forgot',
     'https://app.test/password/forgot',
     'https://app.test/password/forgot',
     'https://app.test/password/forgot',

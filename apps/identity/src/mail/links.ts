@@ -23,6 +23,7 @@ export const mailLinks = ({ issuer, pages }: LinkTargets): LinkOf => {
       address(pages, '/password/reset', { token, email: to }),
     password_changed: newPassword,
     new_device: newPassword,
+    new_network: newPassword,
     address_taken: newPassword,
     invitation: ({ data: { token } }) => address(pages, '/invitations/accept', { token }),
   };

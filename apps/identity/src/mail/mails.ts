@@ -7,14 +7,9 @@ export interface MailData {
   /** The password was changed or reset. */
   readonly password_changed: Named;
   /** Somebody signed in from where nobody did before. */
-  readonly new_device: Named & {
-    /** In words: `Firefox on Windows`. */
-    readonly device: string;
-    readonly ipAddress: string | null;
-    readonly at: Date;
-    /** IANA name. */
-    readonly timeZone: string;
-  };
+  readonly new_device: Named & SeenDevice;
+  /** Somebody signed in from a known device in another network. */
+  readonly new_network: Named & SeenDevice;
   /** Somebody wanted to register with an address that has an account. */
   readonly address_taken: Named;
   /** Follow the link to join a tenant. */
@@ -27,6 +22,15 @@ export interface MailData {
 
 interface Named {
   readonly firstName: string;
+}
+
+interface SeenDevice {
+  /** In words: `Firefox on Windows`. */
+  readonly device: string;
+  readonly ipAddress: string | null;
+  readonly at: Date;
+  /** IANA name. */
+  readonly timeZone: string;
 }
 
 interface Secret {

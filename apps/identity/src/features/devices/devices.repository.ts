@@ -10,6 +10,8 @@ import { describeDevice } from './user-agent.ts';
 
 /** Most devices that a list holds: a person has a handful. */
 export const MOST_LISTED = 200;
+/** Most devices that a user keeps of those that never brought their cookie back and have no session. */
+export const MOST_STRANGERS = 50;
 
 const hashOf = (secret: string) => new Uint8Array(digest(secret));
 
@@ -40,30 +42,45 @@ export class DevicesRepository {
     return tx.device.findFirst({ where: { secretHash: hashOf(secret), userId } });
   }
 
-  /** The device has come back with its cookie. */
-  recogniseAgain(tx: Transaction, id: string, origin: Origin): Promise<Device> {
-    return tx.device.update({ where: { id }, data: { ...seen(origin), keepsCookie: true } });
+  /** The device has come back with its cookie, from one of these networks. */
+  recogniseAgain(
+    tx: Transaction,
+    id: string,
+    origin: Origin,
+    networks: readonly string[],
+  ): Promise<Device> {
+    const data = { ...seen(origin), keepsCookie: true, networks: [...networks] };
+    return tx.device.update({ where: { id }, data });
   }
 
-  /**
-   * A device without a cookie of this user's: the row of clients with the same user agent that drop theirs,
-   * or a new one. Nothing that a device has earned, by its cookie, passes to who merely looks like it.
-   */
-  async recordStranger(
+  /** Adds a device, under a secret of its own, whatever it looks like. */
+  async add(
     tx: Transaction,
     userId: string,
     origin: Origin,
-  ): Promise<{ readonly device: Device; readonly secret: string; readonly isNew: boolean }> {
+    networks: readonly string[],
+  ): Promise<{ readonly device: Device; readonly secret: string }> {
+    await this.#forgetOldest(tx, userId);
     const secret = newSecret();
-    const data = { ...seen(origin), secretHash: hashOf(secret) };
-    const alike = await tx.device.findFirst({
-      where: { userId, userAgent: origin.userAgent, keepsCookie: false, trustedUntil: null },
-      orderBy: { lastUsedAt: 'desc' },
+    const device = await tx.device.create({
+      data: { ...seen(origin), userId, secretHash: hashOf(secret), networks: [...networks] },
     });
-    const device = alike
-      ? await tx.device.update({ where: { id: alike.id }, data })
-      : await tx.device.create({ data: { ...data, userId } });
-    return { device, secret, isNew: !alike };
+    return { device, secret };
+  }
+
+  /**
+   * Keeps clients that drop their cookies from piling up devices: of those that never came back, nobody trusts
+   * and no session uses, only the newest stay.
+   */
+  async #forgetOldest(tx: Transaction, userId: string): Promise<void> {
+    await tx.$executeRaw`
+      DELETE FROM identity.devices WHERE id IN (
+        SELECT d.id FROM identity.devices d
+        WHERE d.user_id = ${userId}::uuid AND NOT d.keeps_cookie
+          AND (d.trusted_until IS NULL OR d.trusted_until < now())
+          AND NOT EXISTS (SELECT FROM identity.sessions s
+            WHERE s.device_id = d.id AND s.ended_at IS NULL AND s.expires_at > now())
+        ORDER BY d.last_used_at DESC OFFSET ${MOST_STRANGERS - 1})`;
   }
 
   async trust(tx: Transaction, id: string, until: Date): Promise<void> {

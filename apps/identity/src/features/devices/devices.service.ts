@@ -1,4 +1,4 @@
-import { notFound } from '@tessera/http-kit';
+import { networkOf, notFound } from '@tessera/http-kit';
 import { type Actor, actorOf, note } from '../../activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { Device } from '../../generated/prisma/client.ts';
@@ -11,9 +11,14 @@ export interface RecordedDevice {
   readonly device: Device;
   /** The value of its cookie. */
   readonly secret: string;
-  /** The user never signed in from it before. */
-  readonly isNew: boolean;
+  /** What the user has to be told of: the device is new, or a known one is in a new network; null for neither. */
+  readonly news: 'new_device' | 'new_network' | null;
+  /** The network that it signs in from, in CIDR notation; null where that is unknown. */
+  readonly network: string | null;
 }
+
+/** Most networks that are remembered of a device. */
+const MOST_NETWORKS = 50;
 
 export interface ListedDevice extends Device {
   readonly isTrusted: boolean;
@@ -45,17 +50,36 @@ export class DevicesService {
     return device ? isTrusted(device) : false;
   }
 
-  /** Notes that a user signs in from a device. The user is locked. */
+  /** The user's device with this secret; null without one. */
+  async idOf(tx: Transaction, userId: string, secret: string | null): Promise<string | null> {
+    const device = secret && (await this.#repository.find(tx, userId, secret));
+    return device ? device.id : null;
+  }
+
+  /**
+   * Notes that a user signs in from a device. Only its cookie tells that it is a known one: without, it is new,
+   * whatever it looks like. The user is locked.
+   */
   async record(
     tx: Transaction,
     userId: string,
     secret: string | null,
     origin: Origin,
   ): Promise<RecordedDevice> {
+    const { ipAddress } = origin;
+    const network = ipAddress && networkOf(ipAddress);
     const known = secret && (await this.#repository.find(tx, userId, secret));
-    if (!secret || !known) return this.#repository.recordStranger(tx, userId, origin);
-    const device = await this.#repository.recogniseAgain(tx, known.id, origin);
-    return { device, secret, isNew: false };
+    if (!secret || !known) {
+      const networks = network ? [network] : [];
+      const added = await this.#repository.add(tx, userId, origin, networks);
+      return { ...added, news: 'new_device', network };
+    }
+    const others = known.networks.filter((one) => one !== network);
+    const networks = [...others, ...(network ? [network] : [])].slice(-MOST_NETWORKS);
+    const device = await this.#repository.recogniseAgain(tx, known.id, origin, networks);
+    // A device of which no network was recorded yet is told of no new one.
+    const isKnown = known.networks.length === 0 || known.networks.includes(network ?? '');
+    return { device, secret, news: network && !isKnown ? 'new_network' : null, network };
   }
 
   /** From now on the device skips the second factor, for as long as trust lasts. */

@@ -1,10 +1,11 @@
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { cookieValueOf, deviceCookieOf, setCookieOf } from '../../testing/cookies.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import type { Bearer } from '../../testing/population.ts';
 import { stepsOf } from '../../testing/sign-in.ts';
 import { claimsOf } from '../../testing/tokens.ts';
+import { MOST_STRANGERS } from './devices.repository.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0';
 const IPHONE =
@@ -94,14 +95,28 @@ describe('every login records its device', () => {
     ]);
   });
 
-  test('once for each user agent that keeps no cookie', async () => {
-    for (let i = 0; i < 3; i += 1) {
-      await steps.login(user, { 'user-agent': 'curl/8' });
-      await steps.login(user, { 'user-agent': 'wget/1' });
-    }
-    const bearer = steps.bearerOf(await steps.login(user, { 'user-agent': 'curl/8' }));
-    const names = (await list(bearer)).map(({ device_name }) => device_name);
-    expect(names).toEqual(['curl', 'wget']);
+  test('as a device of its own where no cookie is presented, whatever it looks like', async () => {
+    const first = await steps.login(user, { 'user-agent': 'curl/8' });
+    const second = await steps.login(user, { 'user-agent': 'curl/8' });
+    expect(deviceCookieOf(second)).not.toEqual(deviceCookieOf(first));
+    expect(await list(steps.bearerOf(second))).toHaveLength(2);
+    await steps.login(user, { ...deviceCookieOf(first), 'user-agent': 'curl/8' });
+    expect(await list(steps.bearerOf(second))).toHaveLength(2);
+  });
+
+  test('without piling up those that never come back and have no session', async () => {
+    const { database } = identity.context;
+    const kept = steps.bearerOf(await steps.login(user));
+    await database.device.createMany({
+      data: Array.from({ length: MOST_STRANGERS + 10 }, () => ({
+        ...{ userId: user.id, secretHash: randomBytes(32), lastUsedAt: new Date(0) },
+        ...{ name: 'curl', type: 'unknown', browser: 'curl', os: 'unknown' },
+      })),
+    });
+    const newest = await steps.login(user);
+    expect(await list(kept)).toHaveLength(MOST_STRANGERS + 1);
+    expect((await identity.http.get('/api/me').set(kept)).status).toBe(200);
+    expect((await identity.http.get('/api/me').set(steps.bearerOf(newest))).status).toBe(200);
   });
 
   test('of a browser that keeps its cookie apart from one that looks the same', async () => {

@@ -91,6 +91,28 @@ describe('a trusted device', () => {
     expect(await isAsked(mine.user, mine.cookie)).toBe(false);
   });
 
+  test('is the one whose cookie was presented, not one with the same user agent', async () => {
+    const user = await identity.people.user({ tenant: await identity.people.tenant() });
+    const looks = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Firefox/133.0' };
+    const mine = await steps.login(user, looks);
+    const thief = await steps.login(user, looks);
+    const bearer = steps.bearerOf(mine);
+    const authenticator = await identity.people.enableTwoFactor(user, bearer);
+    const headers = { ...bearer, ...looks, ...deviceCookieOf(mine) };
+    const answer = await steps.verify(headers, await authenticator.code(), { trust_device: true });
+    expect(answer.status).toBe(200);
+    expect(await isAsked(user, { ...looks, ...deviceCookieOf(thief) })).toBe(true);
+    expect(await isAsked(user, { ...looks, ...deviceCookieOf(mine) })).toBe(false);
+  });
+
+  test('is none where no cookie is presented', async () => {
+    const { user, authenticator } = await someone();
+    const own = await verified(user, authenticator);
+    const bearer = steps.bearerOf(own);
+    await steps.verify(bearer, await authenticator.code(), { trust_device: true });
+    expect(await isAsked(user, deviceCookieOf(own))).toBe(true);
+  });
+
   test('passes nothing on to who merely looks like it', async () => {
     const { user, authenticator, cookie } = await someone();
     await verified(user, authenticator);

@@ -1,6 +1,8 @@
 import { type Actor, note } from '../../activity.ts';
 import type { Database } from '../../database.ts';
 import { UNLOCKED } from '../../lockout.ts';
+import { enqueue } from '../../outbox/outbox.ts';
+import { endSessions } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users.ts';
 
 export class PinRepository {
@@ -39,18 +41,24 @@ export class PinRepository {
     });
   }
 
-  /** Removes the PIN, and with it what waits for one. False where there is none. */
+  /**
+   * Removes the PIN and ends the sessions that wait for it: they never proved to know it, and could not do so
+   * any more. False where there is none.
+   */
   remove(actor: Actor): Promise<boolean> {
     const { userId } = actor;
     return this.#database.$transaction(async (tx) => {
       await lockUser(tx, userId);
       const { count } = await tx.pin.deleteMany({ where: { userId } });
       if (count === 0) return false;
-      await tx.session.updateMany({
-        where: { userId, pinPending: true },
-        data: { pinPending: false },
+      const waiting = await tx.session.findMany({
+        where: { userId, pinPending: true, endedAt: null },
+        select: { id: true },
       });
+      const sessionIds = waiting.map(({ id }) => id);
+      const news = await endSessions(tx, { sessionIds, userId }, 'factor_removed');
       await note(tx, actor, 'pin_disabled');
+      if (news.length > 0) await enqueue(tx, ...news);
       return true;
     });
   }

@@ -91,7 +91,7 @@ export class PinService {
     throw invalidField('pin', 'the PIN is wrong');
   }
 
-  /** Every session that waits for the PIN is unlocked. 422 on a wrong password, 409 where there is none. */
+  /** Removes the PIN; sessions that wait for it end. 422 on a wrong password, 409 where there is none. */
   async disable(caller: UserCaller, password: string, origin: Origin): Promise<void> {
     const { repository, confirmation } = this.#use;
     if (!(await this.isEnabled(caller))) throw isOff();

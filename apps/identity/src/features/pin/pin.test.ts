@@ -158,11 +158,17 @@ describe('a login with a PIN', () => {
     expect(session).toMatchObject({ pinPending: false, amr: ['pwd', 'pin'] });
   });
 
-  test('is open everywhere when the PIN is disabled', async () => {
+  test('ends when the PIN is disabled elsewhere: whoever waits for it never knew it', async () => {
     const open = steps.bearerOf(await steps.login(user));
     await steps.verifyPin(open, PIN);
     expect((await disable(open, PASSWORD)).status).toBe(200);
-    expect(await statusOf(locked)).toEqual([200, undefined]);
+    expect(await statusOf(locked)).toEqual([401, 'unauthenticated']);
+    expect(await statusOf(open)).toEqual([200, undefined]);
+    const { sid } = claimsOf(locked.authorization.slice('Bearer '.length));
+    const events = await identity.context.database.outboxEvent.findMany({
+      where: { payload: { path: ['data', 'session_id'], equals: sid ?? '' } },
+    });
+    expect(events.map(({ topic }) => topic)).toEqual(['identity.token.revoked']);
     expect((await steps.login(user)).body.data.requires_pin).toBe(false);
   });
 });

@@ -10,7 +10,7 @@ let identity: TestIdentity;
 let steps: ReturnType<typeof stepsOf>;
 beforeAll(async () => {
   mailbox = await openMailbox();
-  identity = await startIdentity({ MAIL_DIRECTORY: mailbox.directory });
+  identity = await startIdentity({ MAIL_DIRECTORY: mailbox.directory, TRUSTED_PROXIES: '1' });
   steps = stepsOf(identity);
 });
 afterAll(async () => {
@@ -30,10 +30,34 @@ describe('a sign-in from a new device', () => {
     await steps.login(user, { 'user-agent': FIREFOX });
     const mail = await mailbox.next('new_device', address);
     expect(mail.text).toContain('Firefox on Linux, IP address 127.0.0.1');
-    await steps.login(user, { 'user-agent': FIREFOX });
-    await steps.login(user, { 'user-agent': 'wget/1' });
+    const other = await steps.login(user, { 'user-agent': 'wget/1' });
+    await steps.login(user, { ...deviceCookieOf(other), 'user-agent': 'wget/1' });
     await mailbox.next('new_device', address, 2);
     expect(await kindsTo(address)).toEqual(['new_device', 'new_device']);
+  });
+
+  test('is told although it looks like a known one, but no more often than the quota', async () => {
+    const user = await identity.people.user();
+    const address = user.email ?? '';
+    for (let i = 0; i < 8; i += 1) await steps.login(user, { 'user-agent': FIREFOX });
+    await mailbox.next('new_device', address, 5);
+    expect(await kindsTo(address)).toHaveLength(5);
+  });
+
+  test('is told of a known device once for each network', async () => {
+    const user = await identity.people.user();
+    const address = user.email ?? '';
+    const from = (ip: string) => ({ 'user-agent': FIREFOX, 'x-forwarded-for': ip });
+    const cookie = deviceCookieOf(await steps.login(user, from('203.0.113.7')));
+    await steps.login(user, { ...cookie, ...from('203.0.113.99:1234') });
+    await steps.login(user, { ...cookie, ...from('198.51.100.7') });
+    const { text } = await mailbox.next('new_network', address);
+    expect(text).toContain('Firefox on Linux, IP address 198.51.100.7');
+    await steps.login(user, { ...cookie, ...from('203.0.113.7') });
+    await steps.login(user, { ...cookie, ...from('198.51.100.8') });
+    await steps.login(user, { ...cookie, ...from('2001:db8:0:1::1') });
+    await mailbox.next('new_network', address, 2);
+    expect(await kindsTo(address)).toEqual(['new_network', 'new_network']);
   });
 
   test('is none until the second factor is given', async () => {

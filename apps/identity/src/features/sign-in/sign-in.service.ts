@@ -4,6 +4,7 @@ import type { Background } from '../../background.ts';
 import type { Config } from '../../config.ts';
 import type { Transaction } from '../../database.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
+import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin.ts';
 import type { Passwords } from '../../passwords.ts';
 import { newSecret } from '../../secrets.ts';
@@ -66,6 +67,8 @@ interface Dependencies {
   readonly passwords: Passwords;
   readonly devices: DevicesService;
   readonly mail: Pick<MailOutbox, 'enqueue'>;
+  /** By address of an account and network: mails about devices. */
+  readonly deviceMails: MailQuota;
   /** By address of an account, whether or not it exists. */
   readonly failedAttempts: Attempts;
   readonly lifetimes: Config['lifetimes'];
@@ -184,7 +187,7 @@ export class SignInService {
       lifetime: sessionExpiresIn,
       tokenLifetime: expiresIn,
     });
-    if (recorded.isNew) await this.#tellOfDevice(tx, account, recorded);
+    await this.#tellOfDevice(tx, account, recorded);
     return {
       ...{ account, token, expiresIn, sessionExpiresIn },
       ...{ requiresPin: account.hasPin, sessionSecret, remember },
@@ -192,16 +195,17 @@ export class SignInService {
     };
   }
 
-  /** The first sign-in of all is from nowhere new. */
+  /** The first sign-in of all is from nowhere new. A client that keeps no cookies causes no flood of mails. */
   async #tellOfDevice(
     tx: Transaction,
     { email, firstName, locale, timezone, lastLoginAt }: Account,
-    { device }: RecordedDevice,
+    { device, news, network }: RecordedDevice,
   ): Promise<void> {
-    if (email === null || lastLoginAt === null) return;
+    if (news === null || email === null || lastLoginAt === null) return;
+    if (!(await this.#use.deviceMails.admits(news, `${email}:${network}`))) return;
     const { name, ipAddress, lastUsedAt: at } = device;
     const data = { firstName, device: name, ipAddress, at, timeZone: timezone };
-    await this.#use.mail.enqueue(tx, { kind: 'new_device', to: email, locale, data });
+    await this.#use.mail.enqueue(tx, { kind: news, to: email, locale, data });
   }
 
   /** The hash to keep from now on, where the old one was made with less work; not worth a refusal. */

@@ -205,7 +205,8 @@ describe('2fa/verify with a full token', () => {
     const bearer = steps.bearerOf(login);
     const authenticator = await identity.people.enableTwoFactor(user, bearer);
     clock.now = wholeStep() + 300_000;
-    await steps.verify(bearer, authenticator.codeAt(clock.now), { trust_device: true });
+    const here = { ...bearer, ...deviceCookieOf(login) };
+    await steps.verify(here, authenticator.codeAt(clock.now), { trust_device: true });
     const again = await steps.login(user, deviceCookieOf(login));
     expect(again.body.data.requires_2fa).toBe(false);
   });

@@ -71,14 +71,12 @@ export class TwoFactorRepository {
     return tx.recoveryCode.count({ where: { userId, usedAt: null } });
   }
 
-  /** Notes in the session that the second factor was given (RFC 8176), and gives its device. */
-  async stepUp(tx: Transaction, sessionId: string): Promise<string | null> {
+  /** Notes in the session that the second factor was given (RFC 8176). */
+  async stepUp(tx: Transaction, sessionId: string): Promise<void> {
     await tx.session.updateMany({
       where: { id: sessionId, NOT: { amr: { has: 'otp' } } },
       data: { amr: { push: 'otp' } },
     });
-    const session = await tx.session.findUnique({ where: { id: sessionId } });
-    return session?.deviceId ?? null;
   }
 
   async noteFailure(actor: Actor): Promise<void> {

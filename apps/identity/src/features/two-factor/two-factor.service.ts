@@ -198,8 +198,9 @@ export class TwoFactorService {
       const signedIn = await this.#use.signIn.resume(tx, caller, ['otp'], client);
       return { signedIn, deviceId: signedIn.deviceId };
     }
-    const { sessionId } = caller;
-    const deviceId = sessionId && (await this.#use.repository.stepUp(tx, sessionId));
+    if (caller.sessionId) await this.#use.repository.stepUp(tx, caller.sessionId);
+    // Trust is given to the cookie that is presented: the session may be used from elsewhere.
+    const deviceId = await this.#use.devices.idOf(tx, caller.id, client.deviceSecret);
     return { signedIn: null, deviceId };
   }
 }

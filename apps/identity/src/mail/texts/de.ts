@@ -54,6 +54,17 @@ export const de: Texts = {
       action: 'Neues Passwort festlegen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
     }),
+    new_network: ({ firstName, device, ipAddress, at, timeZone }) => ({
+      subject: 'Anmeldung aus einem neuen Netzwerk',
+      greeting: `Guten Tag ${firstName},`,
+      paragraphs: [
+        'jemand hat sich auf einem Ihrer Geräte angemeldet, und zwar aus einem Netzwerk, das dieses Gerät bisher nicht verwendet hat:',
+        `${device}${ipAddress ? `, IP-Adresse ${ipAddress}` : ''}, ${moment('de', at, timeZone)}.`,
+        'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest. Damit werden alle Geräte abgemeldet.',
+      ],
+      action: 'Neues Passwort festlegen',
+      notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
+    }),
     address_taken: ({ firstName }) => ({
       subject: 'Sie haben bereits ein Konto',
       greeting: `Guten Tag ${firstName},`,

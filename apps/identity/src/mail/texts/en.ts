@@ -52,6 +52,17 @@ export const en: Texts = {
       action: 'Choose a new password',
       notes: ['If this was you, you do not need to do anything.'],
     }),
+    new_network: ({ firstName, device, ipAddress, at, timeZone }) => ({
+      subject: 'Sign-in from a new network',
+      greeting: `Hello ${firstName},`,
+      paragraphs: [
+        'Someone signed in to your account on one of your devices, from a network it has not used before:',
+        `${device}${ipAddress ? `, IP address ${ipAddress}` : ''}, ${moment('en', at, timeZone)}.`,
+        'If this was not you, choose a new password right away. This signs out all devices.',
+      ],
+      action: 'Choose a new password',
+      notes: ['If this was you, you do not need to do anything.'],
+    }),
     address_taken: ({ firstName }) => ({
       subject: 'You already have an account',
       greeting: `Hello ${firstName},`,

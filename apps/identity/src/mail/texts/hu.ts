@@ -55,6 +55,17 @@ export const hu: Texts = {
       action: 'Új jelszó beállítása',
       notes: ['Ha Ön volt, nincs további teendője.'],
     }),
+    new_network: ({ firstName, device, ipAddress, at, timeZone }) => ({
+      subject: 'Bejelentkezés új hálózatról',
+      greeting: `Kedves ${firstName}!`,
+      paragraphs: [
+        'Valaki az egyik eszközéről bejelentkezett a fiókjába, de olyan hálózatról, amelyet ez az eszköz eddig nem használt:',
+        `${device}${ipAddress ? `, IP-cím: ${ipAddress}` : ''}, ${moment('hu', at, timeZone)}.`,
+        'Ha nem Ön volt, azonnal állítson be új jelszót. Ezzel minden eszközön kijelentkeztetjük.',
+      ],
+      action: 'Új jelszó beállítása',
+      notes: ['Ha Ön volt, nincs további teendője.'],
+    }),
     address_taken: ({ firstName }) => ({
       subject: 'Már van fiókja',
       greeting: `Kedves ${firstName}!`,
