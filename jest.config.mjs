@@ -1,6 +1,6 @@
 // The tests run the sources: no build comes first (packages export a `source` condition).
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/jest.environment.mjs',
   // Processes, brokers and databases take their time on a busy machine; nothing here measures speed.
   testTimeout: 180_000,
   maxWorkers: '100%',

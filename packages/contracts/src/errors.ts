@@ -1,5 +1,9 @@
 /** The stable machine codes in `error` of a failure, and what each says. OAuth errors are those of RFC 6749. */
 export const errorCodes = {
+  malformed_request: 'The request is not well-formed HTTP.',
+  headers_too_large: 'The headers of the request are too large.',
+  request_timeout: 'The request did not arrive in time.',
+  expectation_failed: 'The request expects something that the server does not support.',
   malformed_body: 'The body is not well-formed JSON in UTF-8.',
   malformed_address: 'The address is not well-formed UTF-8.',
   unauthenticated: 'There is no token, or it is expired, revoked or not genuine.',

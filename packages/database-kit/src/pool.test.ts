@@ -46,6 +46,18 @@ test('A time is the same moment, whatever zone the server would write it in', as
   expect(seen).toEqual([moment, moment]);
 });
 
+test('A transaction sends its queries one after the other, also after one that failed', async () => {
+  const adapter = await createAdapter(open()).connect();
+  const transaction = await adapter.startTransaction();
+  const query = (sql: string) => transaction.queryRaw({ sql, args: [], argTypes: [] });
+  const rows = await Promise.all([1, 2, 3].map((number) => query(`SELECT ${number} AS number`)));
+  expect(rows.map((result) => result.rows)).toEqual([[[1]], [[2]], [[3]]]);
+  const outcomes = await Promise.allSettled([query('SELEC'), query('SELECT 1')]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  await transaction.executeRaw({ sql: 'ROLLBACK', args: [], argTypes: [] });
+  await transaction.rollback();
+});
+
 test('The end of an idle connection is told, and the next query gets another', async () => {
   const lost = new Promise<Error>((resolve) => {
     const pool = open({ size: 1, onConnectionLost: resolve });

@@ -50,7 +50,39 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
 /** What `new PrismaClient({ adapter })` takes. Queries are prepared once for each connection. */
 export function createAdapter(pool: pg.Pool): PrismaPg {
   const nameOf = statementNames();
-  return new PrismaPg(pool, { statementNameGenerator: ({ sql }) => nameOf(sql) });
+  return new SequentialAdapter(pool, { statementNameGenerator: ({ sql }) => nameOf(sql) });
+}
+
+type Adapter = Awaited<ReturnType<PrismaPg['connect']>>;
+type Transaction = Awaited<ReturnType<Adapter['startTransaction']>>;
+
+/**
+ * Sends the queries of a transaction one after the other. Prisma reads the relations of a record all at once,
+ * also in a transaction, which has one connection: pg deprecates that and will refuse it in version 9.
+ */
+class SequentialAdapter extends PrismaPg {
+  override async connect(): Promise<Adapter> {
+    const adapter = await super.connect();
+    const start = adapter.startTransaction.bind(adapter);
+    adapter.startTransaction = async (isolation) => oneAtATime(await start(isolation));
+    return adapter;
+  }
+}
+
+function oneAtATime(transaction: Transaction): Transaction {
+  const [queryRaw, executeRaw] = [
+    transaction.queryRaw.bind(transaction),
+    transaction.executeRaw.bind(transaction),
+  ];
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(query: () => Promise<T>): Promise<T> => {
+    const result = last.then(query, query);
+    last = result;
+    return result;
+  };
+  transaction.queryRaw = (query) => inTurn(() => queryRaw(query));
+  transaction.executeRaw = (query) => inTurn(() => executeRaw(query));
+  return transaction;
 }
 
 /** A statement, as `Prisma.sql` makes it. */

@@ -1,33 +1,8 @@
-import { shape, text } from '@tessera/fields';
-import request from 'supertest';
-import { createApplication, createLimits, createLogger, createMetrics } from './index.ts';
-import { type Caller, everything, gate, things } from './testing/things.ts';
+import request, { type Agent } from 'supertest';
+import { origin, thingsApplication } from './testing/application.ts';
+import { everything } from './testing/things.ts';
 
-const origin = 'https://panel.example.com';
-const everyone = { window: 60, address: 100, principal: 100 };
-
-const { app, document } = createApplication<Caller>({
-  groups: { Things: things },
-  about: {
-    title: 'Things',
-    version: '1.0.0',
-    description: '',
-    error: shape({ message: text(500) }),
-    problems: {},
-  },
-  limits: createLimits({
-    classes: { default: everyone, service: everyone },
-    principalKey: ({ name }) => name,
-  }),
-  gate,
-  bodyLimit: 1000,
-  logger: createLogger('things', 'silent'),
-  metrics: createMetrics(),
-  trustedProxies: 0,
-  cors: { origins: [origin], credentials: true },
-  observers: [],
-  render: ({ code, message }) => ({ error: code, message }),
-});
+const { app, document } = thingsApplication();
 
 test.each([
   ['an answer', 200, () => request(app).get('/things').set('authorization', everything)],
@@ -51,4 +26,28 @@ test.each([
 test('the document is served as it is given', async () => {
   const { body } = await request(app).get('/docs/api.json').expect(200);
   expect(body).toEqual(JSON.parse(JSON.stringify(document)));
+});
+
+describe('what no route answers is counted by address', () => {
+  const few = { window: 60, address: 2, principal: 0 };
+  test.each([
+    ['an unknown address', 'default', 404, (to: Agent) => to.get('/nothing')],
+    ['a wrong method', 'default', 405, (to: Agent) => to.delete('/things')],
+    ['a wrong method where ids stand', 'default', 405, (to: Agent) => to.get('/things/7')],
+    ['a question for the methods', 'default', 204, (to: Agent) => to.options('/things')],
+    ['a wrong method at the reference', 'service', 405, (to: Agent) => to.post('/docs')],
+    ['a question for the methods there', 'service', 204, (to: Agent) => to.options('/docs')],
+    ['a part of the reference', 'service', 200, (to: Agent) => to.get('/docs/api.json')],
+    [
+      'a preflight request',
+      'service',
+      204,
+      (to: Agent) => to.options('/things').set({ origin, 'access-control-request-method': 'PUT' }),
+    ],
+  ])('%s', async (_case, limitClass, status, call) => {
+    const client = request(thingsApplication({ [limitClass]: few }).app) as unknown as Agent;
+    for (let sent = 0; sent < 2; sent += 1) await call(client).expect(status);
+    const { headers } = await call(client).expect(429);
+    expect(headers).toMatchObject({ 'retry-after': expect.stringMatching(/^\d+$/) });
+  });
 });

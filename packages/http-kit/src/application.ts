@@ -5,6 +5,7 @@ import type { Metrics } from './metrics.ts';
 import { type MountOptions, mount } from './mount.ts';
 import { type DocumentOptions, openapi } from './openapi.ts';
 import { reference } from './reference.ts';
+import { refuseUnfit } from './refusals.ts';
 import type { RouteGroups } from './route.ts';
 import { crossOrigin, securityHeaders } from './security.ts';
 
@@ -21,6 +22,9 @@ export interface ApplicationOptions<Caller> extends MountOptions<Caller>, ErrorH
   /** See every request before it is routed; tests hold answers against the document here. */
   readonly observers: readonly RequestHandler[];
 }
+
+/** A page asks for leave before it sends a request of its own: counted apart, and generously. */
+const limitOfPreflights = 'service';
 
 /** A service's application and its OpenAPI document. The middleware stands here in its order. */
 export const createApplication = <Caller>(
@@ -40,11 +44,12 @@ export const createApplication = <Caller>(
   app.use(requestLog(logger));
   app.use(metrics.observe);
   app.use(securityHeaders());
-  app.use(crossOrigin(cors.origins, cors.credentials));
+  app.use(refuseUnfit);
+  app.use(crossOrigin(cors, limits.address(limitOfPreflights)));
   for (const observer of options.observers) app.use(observer);
   app.use(mount(groups, options));
   app.use(reference(about.title, documents, limits.address('service')));
-  app.use(unknownRoute);
+  app.use(limits.address('default'), unknownRoute);
   app.use(errorHandler(options));
   return { app, document };
 };

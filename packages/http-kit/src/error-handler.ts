@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { HttpError, unavailable } from './http-error.ts';
+import { messageOf } from './logs.ts';
 
 export interface ErrorHandlerOptions {
   /** The body of an answer that is not a success, in the app's envelope. */
@@ -27,6 +28,15 @@ export const wrongMethod = (methods: readonly string[]): RequestHandler => {
   };
 };
 
+/**
+ * What nobody expected is an error with its stack. A refusal that is meant (a full queue, something that is
+ * not configured, a database that is away) is a warning: its cause says enough without a stack.
+ */
+const logFailure = (error: HttpError, req: Request): void => {
+  if (error.status === 500) req.log?.().error({ err: error.cause ?? error }, error.message);
+  else req.log?.().warn({ error: error.code, cause: messageOf(error.cause) }, error.message);
+};
+
 const MALFORMED_ADDRESS = 'The address is not well-formed UTF-8.';
 const DATABASE_UNAVAILABLE = 'The database does not answer. Try again.';
 
@@ -48,7 +58,7 @@ export const errorHandler = (options: ErrorHandlerOptions): ErrorRequestHandler 
   return (thrown, req, res, _next) => {
     const error = answerTo(thrown);
     res.locals.errorCode = error.code;
-    if (error.status >= 500) req.log?.().error({ err: error.cause ?? error }, error.message);
+    if (error.status >= 500) logFailure(error, req);
     if (res.headersSent) {
       // Half an answer cannot be taken back: the connection is cut, so that the caller sees a failure.
       if (!res.writableEnded) res.destroy();

@@ -1,7 +1,7 @@
 import { setTimeout as later } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import request from 'supertest';
-import { createLogger, requestLog } from './index.ts';
+import { createLogger, HttpError, requestLog } from './index.ts';
 import { appOf, everything, id, things } from './testing/things.ts';
 
 type Line = Record<string, unknown>;
@@ -90,6 +90,27 @@ test('the cause of a 500 is logged under the id of its request, without what han
   });
   expect(outcome).toMatchObject({ level: 'error', status: 500, error: 'internal_error' });
   expect(JSON.stringify([fault, outcome])).not.toContain('s3cret');
+});
+
+test.each([
+  ['is meant', undefined],
+  ['comes from something that is away', new Error('connect ECONNREFUSED 10.0.0.7')],
+])('a 503 that %s is a warning without a stack', async (_case, cause) => {
+  const headers = { 'Retry-After': '1' };
+  const { app, written } = logged(() => {
+    throw new HttpError(503, 'overloaded', 'Too many sign-ins are under way.', { headers, cause });
+  });
+  const answer = await request(app).get('/things').expect(503);
+  const [refusal, outcome] = await written(2);
+  expect(refusal).toMatchObject({
+    level: 'warn',
+    request_id: answer.headers['x-request-id'],
+    error: 'overloaded',
+    msg: 'Too many sign-ins are under way.',
+  });
+  expect(refusal?.cause).toBe(cause?.message);
+  expect(outcome).toMatchObject({ level: 'warn', status: 503 });
+  expect(JSON.stringify([refusal, outcome])).not.toContain('stack');
 });
 
 test('what is thrown and no error is logged too', async () => {

@@ -12,12 +12,19 @@ declare module 'node:http' {
 }
 
 /** What happened and where. Nothing else: drivers hang whole rows, queries and settings on their errors. */
-const describeError = (error: unknown): object => {
+const describeError = (error: unknown): { message: string } & Record<string, unknown> => {
   if (typeof (error as { message?: unknown } | null)?.message !== 'string') {
     return { type: typeof error, message: String(error) };
   }
   const { type, message, stack } = pino.stdSerializers.err(error as Error);
   return { type, code: (error as { code?: unknown }).code, message, stack };
+};
+
+/** What an error says, and what caused it, in one line without a stack; undefined where there is none. */
+export const messageOf = (error: unknown): string | undefined => {
+  if (error === undefined) return undefined;
+  const { message } = describeError(error);
+  return message;
 };
 
 /** A JSON logger on standard output, unless told where else. */
@@ -67,7 +74,9 @@ export const requestLog =
         duration_ms: Math.round(performance.now() - started),
       };
       const outcome = `${req.method} ${status ?? 'cut off'}`;
-      if (res.statusCode >= 500) logger.error(line, outcome);
+      // A refusal that is meant, such as 503 while a queue is full, is nothing to be woken up for.
+      if (res.statusCode === 500) logger.error(line, outcome);
+      else if (res.statusCode > 500) logger.warn(line, outcome);
       else logger.info(line, outcome);
     });
     next();

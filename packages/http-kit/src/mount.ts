@@ -192,7 +192,10 @@ export const mount = <Caller>(
       };
       address[route.method](remember, ...stepsOf(route, options));
     }
-    address.all(wrongMethod(routes.map(([, route]) => route.method)));
+    address.all(
+      options.limits.address('default'),
+      wrongMethod(routes.map(([, route]) => route.method)),
+    );
   }
   return (req, res, next) => (literals.get(req.path) ?? patterns)(req, res, next);
 };

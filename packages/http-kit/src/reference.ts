@@ -57,7 +57,7 @@ export const reference = (
     router
       .route(path)
       .get(limit, (_req, res) => send(res.set(headers)))
-      .all(wrongMethod(['get']));
+      .all(limit, wrongMethod(['get']));
   };
   for (const [path, document] of Object.entries(documents)) {
     const body = JSON.stringify(document);

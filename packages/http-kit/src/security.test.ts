@@ -1,3 +1,4 @@
+import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { crossOrigin, securityHeaders } from './index.ts';
 import { appOf, everything, things } from './testing/things.ts';
@@ -16,9 +17,15 @@ test('an answer cannot be run, framed, sniffed or stored', async () => {
   });
 });
 
+const unlimited: RequestHandler = (_req, _res, next) => next();
+
 describe('browsers of other origins', () => {
   const ours = 'https://panel.example.com';
-  const open = appOf({ Things: things }, {}, crossOrigin([ours], true));
+  const open = appOf(
+    { Things: things },
+    {},
+    crossOrigin({ origins: [ours], credentials: true }, unlimited),
+  );
   const from = (origin: string) => request(open).get('/things').set({ origin });
 
   test('a listed one reads answers, refusals too, and the headers that clients need', async () => {
@@ -77,7 +84,11 @@ describe('browsers of other origins', () => {
   });
 
   test('without origins in the configuration none is let in', async () => {
-    const closed = appOf({ Things: things }, {}, crossOrigin([], true));
+    const closed = appOf(
+      { Things: things },
+      {},
+      crossOrigin({ origins: [], credentials: true }, unlimited),
+    );
     const { headers } = await request(closed).get('/things').set('origin', ours);
     expect(headers['access-control-allow-origin']).toBeUndefined();
   });

@@ -35,8 +35,21 @@ export const securityHeaders = (): RequestHandler => {
   };
 };
 
-/** Lets browsers of exactly these origins in, and read the headers that clients need. */
-export const crossOrigin = (origins: readonly string[], credentials: boolean): RequestHandler => {
+export interface CrossOrigin {
+  /** Exact origins of browsers that may call. */
+  readonly origins: readonly string[];
+  /** Whether they may send cookies. */
+  readonly credentials: boolean;
+}
+
+/**
+ * Lets browsers of exactly these origins in, and read the headers that clients need. `limit` counts their
+ * preflight requests, which no route sees.
+ */
+export const crossOrigin = (
+  { origins, credentials }: CrossOrigin,
+  limit: RequestHandler,
+): RequestHandler => {
   const toBrowsers = cors({
     origin: [...origins],
     credentials,
@@ -53,8 +66,10 @@ export const crossOrigin = (origins: readonly string[], credentials: boolean): R
     if (allowed.size > 0) res.vary('Origin');
     // `cors` takes every OPTIONS for a preflight; any other one asks a route for its methods.
     const isPreflight = req.headers['access-control-request-method'] !== undefined;
-    const isForCors = allowed.has(req.headers.origin) && (req.method !== 'OPTIONS' || isPreflight);
-    if (isForCors) toBrowsers(req, res, next);
+    if (!allowed.has(req.headers.origin)) next();
+    else if (req.method !== 'OPTIONS') toBrowsers(req, res, next);
+    else if (isPreflight)
+      limit(req, res, (error) => (error ? next(error) : toBrowsers(req, res, next)));
     else next();
   };
 };

@@ -25,7 +25,7 @@ export const knownPattern = (pattern: string, registry: readonly string[]): Know
     if (candidates.length === 0) {
       const before = parsed.segments.slice(0, index).join('.');
       const where = before && ` after ${JSON.stringify(before)}`;
-      const reason = `No permission has ${JSON.stringify(segment)} as segment ${index + 1}${where}.`;
+      const reason = `no permission has ${JSON.stringify(segment)} as segment ${index + 1}${where}`;
       return { known: false, reason };
     }
   }

@@ -91,16 +91,16 @@ describe('parsePattern', () => {
   });
 
   test.each([
-    ['', 'The pattern is empty.'],
-    ['.', 'Segment 1 is empty.'],
-    ['a..b', 'Segment 2 is empty.'],
-    ['a.b.', 'Segment 3 is empty.'],
-    ['a.ta*', 'Segment 2 ("ta*") mixes * with other characters: * stands for one whole segment.'],
-    ['**', 'Segment 1 ("**") mixes * with other characters: * stands for one whole segment.'],
-    ['a b.c', 'Segment 1 ("a b") may hold letters, digits, _ and - only.'],
-    ['a.é', 'Segment 2 ("é") may hold letters, digits, _ and - only.'],
-    ['a.b\n', 'Segment 2 ("b\\n") may hold letters, digits, _ and - only.'],
-    ['tenant.{slug}', 'Segment 2 ("{slug}") may hold letters, digits, _ and - only.'],
+    ['', 'the pattern is empty'],
+    ['.', 'segment 1 is empty'],
+    ['a..b', 'segment 2 is empty'],
+    ['a.b.', 'segment 3 is empty'],
+    ['a.ta*', 'segment 2 ("ta*") mixes * with other characters: * stands for one whole segment'],
+    ['**', 'segment 1 ("**") mixes * with other characters: * stands for one whole segment'],
+    ['a b.c', 'segment 1 ("a b") may hold letters, digits, _ and - only'],
+    ['a.é', 'segment 2 ("é") may hold letters, digits, _ and - only'],
+    ['a.b\n', 'segment 2 ("b\\n") may hold letters, digits, _ and - only'],
+    ['tenant.{slug}', 'segment 2 ("{slug}") may hold letters, digits, _ and - only'],
   ])('refuses %j with its reason', (text, reason) => {
     expect(parsePattern(text)).toEqual({ ok: false, reason });
   });

@@ -19,11 +19,11 @@ const fault = (segment: string): string | undefined => {
 
 /** Reads a scope or a policy action: segments between dots, each a literal or `*`. */
 export const parsePattern = (text: string): ParsedPattern => {
-  if (text === '') return { ok: false, reason: 'The pattern is empty.' };
+  if (text === '') return { ok: false, reason: 'the pattern is empty' };
   const segments = text.split('.');
   for (const [index, segment] of segments.entries()) {
     const problem = fault(segment);
-    if (problem) return { ok: false, reason: `Segment ${index + 1} ${problem}.` };
+    if (problem) return { ok: false, reason: `segment ${index + 1} ${problem}` };
   }
   return { ok: true, segments };
 };

@@ -88,7 +88,7 @@ export const createSystemApplication = async (
   const name = valid(text(200), given.name, 'name');
   valid(scopesField, scopes, 'scope');
   const [unknown] = unknownPatterns(scopes);
-  if (unknown) throw new Error(`The scope ${unknown.pattern} is unknown: ${unknown.reason}`);
+  if (unknown) throw new Error(`The scope ${unknown.pattern} is unknown: ${unknown.reason}.`);
   const client_secret = newSecret();
   const secretHash = new Uint8Array(digest(client_secret));
   await unlessTaken(

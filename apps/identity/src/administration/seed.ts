@@ -24,7 +24,7 @@ const refuseUnknownScopes = ({ system_applications }: SeedDocument): void => {
   for (const { client_id, scopes } of system_applications) {
     const [unknown] = unknownPatterns(scopes);
     if (!unknown) continue;
-    throw new Error(`${client_id}: the scope ${unknown.pattern} is unknown: ${unknown.reason}`);
+    throw new Error(`${client_id}: the scope ${unknown.pattern} is unknown: ${unknown.reason}.`);
   }
 };
 

@@ -14,7 +14,7 @@ const overloaded = (): HttpError =>
   });
 
 const demandSpan = ({ from, to }: ActivityFilter): void => {
-  if (from && to && to < from) throw invalidField('to', 'must not be before from');
+  if (from && to && to < from) throw invalidField('to', 'to must not be before from');
 };
 
 /** What users did, for those who administer them. */

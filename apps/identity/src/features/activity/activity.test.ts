@@ -98,6 +98,12 @@ describe('the activity of all users', () => {
     }
   });
 
+  test('asked for with a span that ends before it begins names the field in its message, too', async () => {
+    const span = { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' };
+    const { body } = await get('/api/admin/activity', span).expect(422);
+    expect(body.message).toBe('to must not be before from.');
+  });
+
   test('is the system’s: no tenant gives it', async () => {
     const owner = await identity.people.caller(tenant, '*');
     for (const path of ['/api/admin/activity', '/api/admin/activity/export']) {

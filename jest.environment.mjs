@@ -1,0 +1,29 @@
+import { TestEnvironment } from 'jest-environment-node';
+
+/** The files of a warning's stack that lie in pg itself. */
+const isFromPg = ({ name, stack }) =>
+  name === 'DeprecationWarning' && /[\\/]pg[\\/]lib[\\/]/.test(stack ?? '');
+
+/**
+ * Node's environment, in which a test file fails where pg warned that it was used in a way that its next
+ * version refuses. `--no-warnings` keeps such warnings from the terminal, and so from everybody's eyes.
+ */
+export default class Environment extends TestEnvironment {
+  #warnings = [];
+  #note = (warning) => {
+    if (isFromPg(warning)) this.#warnings.push(warning.stack);
+  };
+
+  async setup() {
+    process.on('warning', this.#note);
+    await super.setup();
+  }
+
+  async teardown() {
+    // A warning is given when the promises are done that are under way.
+    await new Promise(setImmediate);
+    await super.teardown();
+    process.off('warning', this.#note);
+    if (this.#warnings.length > 0) throw new Error(this.#warnings.join('\n'));
+  }
+}
