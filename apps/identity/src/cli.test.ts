@@ -98,6 +98,29 @@ describe('identity-admin seed', () => {
     expect(await database.user.findFirst({ where })).toMatchObject({ passwordHash: 'changed' });
   });
 
+  test('gives a tenant whose client it does not name one with the redirect URIs of the configuration', async () => {
+    const seed = { ...document(), clients: [] };
+    const slug = seed.tenants[0]?.slug ?? '';
+    const { code, out } = await identityAdmin(
+      {
+        DATABASE_URL: fresh.url,
+        TENANT_CLIENT_REDIRECT_URIS: 'https://{slug}.example.test/callback',
+      },
+      ['--json', 'seed'],
+      JSON.stringify(seed),
+    );
+    expect({ code, result: JSON.parse(out) }).toMatchObject({ code: 0, result: { clients: 1 } });
+    const client = await database.oAuthClient.findUniqueOrThrow({
+      where: { clientId: `tenant-${slug}` },
+    });
+    expect(client).toMatchObject({
+      redirectUris: [`https://${slug}.example.test/callback`],
+      tenantId: seed.tenants[0]?.id,
+      isTrusted: true,
+    });
+    expect(client.secretHash).toHaveLength(32);
+  });
+
   test('a document that does not fit is refused whole, and every field is named', async () => {
     const seed = document();
     const users = [{ ...seed.users[0], email: 'nobody', password: '' }];
@@ -357,7 +380,8 @@ describe('identity-admin', () => {
       commands: [
         ...['migrate', 'seed', 'create-administrator', 'list-administrators'],
         'remove-factor',
-        ...['create-system-application', 'create-client'],
+        ...['create-system-application', 'create-client', 'update-client'],
+        'complete-tenant-clients',
         ...['list-system-applications', 'list-clients', 'rotate-secret'],
         ...['disable-client', 'enable-client', 'delete-client'],
         ...['rotate-keys', 'list-keys', 'reseal', 'help'],

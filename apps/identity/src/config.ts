@@ -1,3 +1,4 @@
+import { tenantRedirectUri } from '@tessera/contracts';
 import {
   bool,
   described,
@@ -11,7 +12,7 @@ import {
 } from '@tessera/fields';
 import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
 import { encryptionKeys, keyList } from '@tessera/vault';
-import { fillIn, redirectUriProblem } from './oauth/user/redirect-uri.ts';
+import { redirectUriProblem } from './oauth/user/redirect-uri.ts';
 
 const seconds = (max = 366 * 86_400) => int(1, max);
 
@@ -216,7 +217,7 @@ const reachedBy = (
 
 const redirectUris = (templates: readonly string[]): readonly string[] => {
   for (const template of templates) {
-    const problem = redirectUriProblem(fillIn(template, 'slug'));
+    const problem = redirectUriProblem(tenantRedirectUri(template, 'slug'));
     if (problem)
       throw new Error(`TENANT_CLIENT_REDIRECT_URIS: ${template} is refused: ${problem}.`);
   }

@@ -38,6 +38,7 @@ import { PasswordConfirmation } from './features/sign-in/password-confirmation.t
 import { SignInRepository } from './features/sign-in/sign-in.repository.ts';
 import { SignInService } from './features/sign-in/sign-in.service.ts';
 import { createTenantAdministration } from './features/tenants/administration.ts';
+import { TenantCreation } from './features/tenants/tenant-creation.ts';
 import { createTotp, type Totp } from './features/two-factor/totp.ts';
 import { TwoFactorRepository } from './features/two-factor/two-factor.repository.ts';
 import { TwoFactorService } from './features/two-factor/two-factor.service.ts';
@@ -124,8 +125,10 @@ export const createServices = (parts: Parts) => {
     confirmation: passwordConfirmation,
     resetLifetime: config.lifetimes.passwordReset,
   });
+  const tenantCreation = new TenantCreation(config.tenantRedirectUris);
   const tenantAdministration = createTenantAdministration({
     ...{ config, pool, database, background, logger },
+    creation: tenantCreation,
   });
 
   return {
@@ -157,7 +160,7 @@ export const createServices = (parts: Parts) => {
       repository: new RegistrationRepository({
         ...{ database, mail },
         verificationLifetime: config.lifetimes.emailVerification,
-        redirectUris: config.tenantRedirectUris,
+        tenants: tenantCreation,
       }),
       ...{ members, passwords, quota, background },
     }),

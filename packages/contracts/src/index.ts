@@ -59,3 +59,9 @@ export {
   type SmsAccountPayload,
 } from './system/accounts.ts';
 export { StorageUsage, type StorageUsagePayload } from './system/storage-usage.ts';
+export {
+  type TenantClient,
+  tenantClient,
+  tenantClientId,
+  tenantRedirectUri,
+} from './tenant-client.ts';

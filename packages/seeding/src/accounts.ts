@@ -1,4 +1,5 @@
-import { type BuiltInRoleName, builtInRoles } from '@tessera/contracts';
+import { hash, randomBytes } from 'node:crypto';
+import { type BuiltInRoleName, builtInRoles, tenantClient } from '@tessera/contracts';
 import type pg from 'pg';
 import { copyRows, type Row } from './copy.ts';
 import { type PeopleOptions, type Plan, planOf, type User } from './people.ts';
@@ -79,6 +80,7 @@ const insert = async (
     const copy = (table: string, rows: Iterable<Row>) =>
       copyRows(client, `identity.${table}`, rows, signal);
     await copy('tenants', plans.map(tenantRow));
+    await copy('oauth_clients', plans.map(clientRow));
     await copy('users', told(userRows(plans, passwordHash), task.advance));
     task.step('making them members');
     await copy('memberships', membershipRows(plans, roleIds, now));
@@ -90,6 +92,20 @@ const tenantRow = ({ id, slug, name, created }: Plan): Row => ({
   ...{ id, slug, name, plan: 'business', status: 'active' },
   ...{ created_at: created, updated_at: created },
 });
+
+/** The client of a tenant. Nobody knows its secret: `identity-admin rotate-secret` gives it a new one. */
+const clientRow = (plan: Plan): Row => {
+  const { clientId, name, redirectUris, isTrusted, tenantId } = tenantClient(plan, []);
+  return {
+    client_id: clientId,
+    name,
+    secret_hash: `\\x${hash('sha256', randomBytes(32), 'hex')}`,
+    redirect_uris: redirectUris,
+    is_trusted: isTrusted,
+    tenant_id: tenantId,
+    created_at: plan.created,
+  };
+};
 
 function* userRows(plans: readonly Plan[], passwordHash: string): Generator<Row> {
   for (const { id, people } of plans)

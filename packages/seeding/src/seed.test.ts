@@ -136,6 +136,21 @@ describe('a seeded system', () => {
     somebody.release();
   });
 
+  test('has in each tenant its confidential client', async () => {
+    const identity = new pg.Client({ connectionString: stack.postgres.url('identity') });
+    await identity.connect();
+    const { rows } = await identity.query(
+      `SELECT t.slug, c.client_id, length(c.secret_hash) AS secret, c.is_trusted
+       FROM identity.tenants t LEFT JOIN identity.oauth_clients c ON c.tenant_id = t.id`,
+    );
+    await identity.end();
+    // Those of the seed and the two of the local system.
+    expect(rows).toHaveLength(5);
+    for (const { slug, ...client } of rows) {
+      expect(client).toEqual({ client_id: `tenant-${slug}`, secret: 32, is_trusted: true });
+    }
+  });
+
   test('has in each tenant an owner who can sign in and sees a share of the records', async () => {
     expect(first).toMatchObject({ code: 0 });
     expect(first.said).toMatch(

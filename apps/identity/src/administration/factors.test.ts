@@ -1,10 +1,8 @@
-import { createVault } from '@tessera/vault';
 import type { User } from '../generated/prisma/client.ts';
-import { Passwords } from '../passwords.ts';
+import { commandsOf } from '../testing/commands.ts';
 import { startIdentity } from '../testing/identity.ts';
 import type { Bearer } from '../testing/population.ts';
 import { stepsOf } from '../testing/sign-in.ts';
-import { createProgram } from './commands/program.ts';
 
 const identity = await startIdentity();
 afterAll(() => identity.stop());
@@ -16,15 +14,8 @@ beforeEach(async () => {
   bearer = await identity.people.signIn(user);
 });
 
-const remove = async (email: string | null, factor: string) => {
-  const { database, pool, config } = identity.context;
-  const vault = createVault(config.keyEncryptionKeys);
-  const session = { database, pool, vault, passwords: new Passwords(config.passwords) };
-  await createProgram(
-    (work) => work(session),
-    () => undefined,
-  ).parseAsync(['remove-factor', email ?? '', factor], { from: 'user' });
-};
+const remove = (email: string | null, factor: string) =>
+  commandsOf(identity)('remove-factor', email ?? '', factor);
 const signIn = () => stepsOf(identity).login(user);
 
 describe('identity-admin remove-factor', () => {

@@ -6,6 +6,7 @@ import type { Passwords } from '../passwords.ts';
 import { digest } from '../secrets.ts';
 import { findPerson } from '../users.ts';
 import type { SeedDocument } from './seed.shape.ts';
+import { addTenantClients, type CompletedClient } from './tenant-clients.ts';
 
 type SeededUser = SeedDocument['users'][number];
 
@@ -62,6 +63,9 @@ const addTenants = async (
   return new Map(stored.map(({ id, slug }) => [slug, id]));
 };
 
+const slugOf = ({ slug }: { readonly slug: string }): string => slug;
+const isCreated = ({ result }: CompletedClient): boolean => result === 'created';
+
 const found = (what: string, id: string | undefined): string => {
   if (id === undefined) throw new Error(`There is no ${what}.`);
   return id;
@@ -115,13 +119,15 @@ const tellOfRights = async (
 
 /**
  * Makes what a document names and is not there yet, in one transaction; what exists is left as it is,
- * so that the same document can be applied again. Throws where it names a tenant, role or permission
+ * so that the same document can be applied again. A tenant whose client the document does not name gets one
+ * with the redirect URIs of the configuration. Throws where it names a tenant, role or permission
  * that does not exist, or a password or redirect URI that is refused.
  */
 export const applySeed = async (
   database: Database,
   passwords: Passwords,
   document: SeedDocument,
+  tenantRedirectUris: readonly string[],
 ): Promise<Seeded> => {
   refuseUnknownScopes(document);
   refuseWeakPasswords(passwords, document);
@@ -173,12 +179,17 @@ export const applySeed = async (
         ),
         skipDuplicates: true,
       });
+      const tenantClients = await addTenantClients(
+        tx,
+        await tx.tenant.findMany({ where: { slug: { in: document.tenants.map(slugOf) } } }),
+        tenantRedirectUris,
+      );
       return {
         tenants: tenants.size - before,
         users: users.count,
         memberships: await addMemberships(tx, document.users, tenants),
         system_applications: applications.count,
-        clients: clients.count,
+        clients: clients.count + tenantClients.filter(isCreated).length,
       };
     },
     { timeout: 60_000 },

@@ -13,6 +13,8 @@ export interface Session {
   readonly pool: Pool;
   readonly passwords: Passwords;
   readonly vault: Vault;
+  /** Of the client of each tenant, with `{slug}`. */
+  readonly tenantRedirectUris: readonly string[];
 }
 
 /** Does some work on an up-to-date database, by the service's own environment, and gives its result. */
@@ -24,7 +26,13 @@ export const withSession = async <T>(work: (session: Session) => Promise<T>): Pr
   try {
     await ensureBuiltInRoles(database);
     const passwords = new Passwords(config.passwords);
-    return await work({ database, pool, passwords, vault: createVault(config.keyEncryptionKeys) });
+    return await work({
+      database,
+      pool,
+      passwords,
+      vault: createVault(config.keyEncryptionKeys),
+      tenantRedirectUris: config.tenantRedirectUris,
+    });
   } finally {
     await database.$disconnect();
     await pool.end();

@@ -19,7 +19,13 @@ export const commandsOf =
     const { database, pool, config } = context;
     const printed: string[] = [];
     const vault = createVault(config.keyEncryptionKeys);
-    const session = { database, pool, vault, passwords: new Passwords(config.passwords) };
+    const session = {
+      database,
+      pool,
+      vault,
+      passwords: new Passwords(config.passwords),
+      tenantRedirectUris: config.tenantRedirectUris,
+    };
     const program = createProgram(
       (work) => work(session),
       (text) => printed.push(text),

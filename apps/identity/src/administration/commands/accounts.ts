@@ -39,7 +39,9 @@ export const addAccountCommands = (program: Command, run: Run): void => {
     .addHelpText('after', examples('seed < accounts.json'))
     .action(async () => {
       const document = await seedDocument();
-      await run(({ database, passwords }) => applySeed(database, passwords, document));
+      await run(({ database, passwords, tenantRedirectUris }) =>
+        applySeed(database, passwords, document, tenantRedirectUris),
+      );
     });
 
   program

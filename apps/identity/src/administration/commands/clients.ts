@@ -10,6 +10,8 @@ import {
   rotateSecret,
 } from '../clients.ts';
 import { createClient, createSystemApplication } from '../create.ts';
+import { completeTenantClients } from '../tenant-clients.ts';
+import { updateClient } from '../update-client.ts';
 import { examples, type Run } from './run.ts';
 
 interface ClientOptions {
@@ -86,6 +88,49 @@ const duration = (given: string): number => {
   throw new InvalidArgumentError(`It must be 0, or like 30m, 24h, 7d, up to ${LONGEST_DAYS}d.`);
 };
 
+interface ClientChange {
+  readonly name?: string;
+  readonly redirectUri?: string[];
+}
+
+const addUpdates = (program: Command, run: Run): void => {
+  program
+    .command('update-client <client_id>')
+    .description('change the name or the redirect URIs of a client of GET /oauth/authorize')
+    .option('--name <name>', 'what users read on the consent page')
+    .option(
+      '--redirect-uri <uri...>',
+      'where codes are sent, exactly; those given replace all that it has',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'update-client admin-panel --redirect-uri https://panel.example.com/callback',
+        'update-client mobile-app --name "Mobile app" --redirect-uri com.example.mobile:/callback',
+      ),
+    )
+    .action((clientId: string, { name, redirectUri: redirectUris }: ClientChange) =>
+      run(({ database }) => updateClient(database, { clientId, name, redirectUris })),
+    );
+
+  program
+    .command('complete-tenant-clients')
+    .description('create the client of every tenant that has none')
+    .addHelpText(
+      'after',
+      [
+        '\nClients of tenants that have no redirect URI get those of TENANT_CLIENT_REDIRECT_URIS. The secret of a',
+        'client that this creates is not shown: rotate-secret gives it a new one.',
+        examples('complete-tenant-clients', 'rotate-secret tenant-acme --overlap 0'),
+      ].join('\n'),
+    )
+    .action(() =>
+      run(({ database, tenantRedirectUris }) =>
+        completeTenantClients(database, tenantRedirectUris),
+      ),
+    );
+};
+
 /** A command about one client of either kind. */
 const ofEither = (program: Command, name: string): Command =>
   program
@@ -142,6 +187,7 @@ const addChanges = (program: Command, run: Run): void => {
 /** The commands about clients of both kinds. */
 export const addClientCommands = (program: Command, run: Run): void => {
   addCreation(program, run);
+  addUpdates(program, run);
   program
     .command('list-system-applications')
     .description('show the clients of POST /api/oauth/token')

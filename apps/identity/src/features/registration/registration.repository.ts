@@ -1,13 +1,11 @@
-import { isUniqueViolation } from '@tessera/database-kit';
 import { note } from '../../activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
-import { registerTenantClient } from '../../oauth/user/registration.ts';
 import type { Origin } from '../../origin.ts';
 import { bumpPolicyVersion, enqueue } from '../../outbox/outbox.ts';
 import { findOneTimeToken, issueOneTimeToken, voidOneTimeTokens } from '../../tokens/one-time.ts';
 import { findPerson, isAddressTaken } from '../../users.ts';
-import { anotherSlug, slugOf } from './slug.ts';
+import type { TenantCreation } from '../tenants/tenant-creation.ts';
 
 export interface NewPerson {
   readonly email: string;
@@ -25,20 +23,12 @@ export interface Holder {
   readonly isVerified: boolean;
 }
 
-/** How often another slug is tried. */
-const SLUGS = 5;
-
-/** By a tenant, or by a client that is called as the tenant's would be. */
-const isSlugTaken = (error: unknown): boolean =>
-  isUniqueViolation(error, 'tenants_slug_key') || isUniqueViolation(error, 'oauth_clients_pkey');
-
 interface Dependencies {
   readonly database: Database;
   readonly mail: MailOutbox;
   /** Seconds that the link is good for which confirms an address. */
   readonly verificationLifetime: number;
-  /** Of the client that a tenant is made with. */
-  readonly redirectUris: readonly string[];
+  readonly tenants: TenantCreation;
 }
 
 export class RegistrationRepository {
@@ -90,16 +80,12 @@ export class RegistrationRepository {
 
   /** Makes a person with a tenant of their own. False where the address is taken. */
   async addOwner(person: NewPerson, tenantName: string, origin: Origin): Promise<boolean> {
-    const slug = slugOf(tenantName);
-    for (let tries = 1; ; tries += 1) {
-      try {
-        const tenant = { name: tenantName, slug: tries === 1 ? slug : anotherSlug(slug) };
-        await this.#use.database.$transaction((tx) => this.#addOwner(tx, person, tenant, origin));
-        return true;
-      } catch (error) {
-        if (isAddressTaken(error)) return false;
-        if (tries === SLUGS || !isSlugTaken(error)) throw error;
-      }
+    try {
+      await this.#use.database.$transaction((tx) => this.#addOwner(tx, person, tenantName, origin));
+      return true;
+    } catch (error) {
+      if (isAddressTaken(error)) return false;
+      throw error;
     }
   }
 
@@ -126,13 +112,13 @@ export class RegistrationRepository {
   async #addOwner(
     tx: Transaction,
     person: NewPerson,
-    tenant: { readonly name: string; readonly slug: string },
+    tenantName: string,
     origin: Origin,
   ): Promise<void> {
     const role = await tx.role.findFirstOrThrow({ where: { name: 'owner', tenantId: null } });
-    const { id: tenantId } = await tx.tenant.create({ data: tenant });
-    // Its secret is for who administers the system to give out: by making another one.
-    await registerTenantClient(tx, { id: tenantId, ...tenant }, this.#use.redirectUris);
+    // An administrator gives the secret of its client out by rotating it.
+    const { tenant } = await this.#use.tenants.createRegistered(tx, tenantName);
+    const tenantId = tenant.id;
     const version = await bumpPolicyVersion(tx, tenantId);
     const userId = await this.addPerson(tx, person);
     await tx.user.update({ where: { id: userId }, data: { tenantId } });

@@ -7,6 +7,7 @@ import type { Database } from '../../database.ts';
 import { DeploymentAutomation } from '../../deployment-automation/deployment-automation.ts';
 import { type ServiceHealth, serviceHealth } from '../service-health/service-health.service.ts';
 import { Provisioning } from './provisioning.ts';
+import type { TenantCreation } from './tenant-creation.ts';
 import { TenantsRepository } from './tenants.repository.ts';
 import { TenantsService } from './tenants.service.ts';
 
@@ -16,6 +17,7 @@ interface Dependencies {
   readonly database: Database;
   readonly background: Background;
   readonly logger: Logger;
+  readonly creation: TenantCreation;
 }
 
 /** What the administration of tenants is made of. */
@@ -32,12 +34,12 @@ const BESIDES_MS = 5000;
 
 /** Makes its parts once. */
 export const createTenantAdministration = (use: Dependencies): TenantAdministration => {
-  const { config, pool, database, background, logger } = use;
+  const { config, pool, database, background, logger, creation } = use;
   const automation = new DeploymentAutomation(config.deploymentAutomation);
   const crm = new Crm(config.crm);
   const repository = new TenantsRepository({
     database,
-    redirectUris: config.tenantRedirectUris,
+    creation,
     timeout: (config.deploymentAutomation?.timeoutMs ?? 0) + BESIDES_MS,
   });
   const hasBroker = config.kafkaBrokers.length > 0;

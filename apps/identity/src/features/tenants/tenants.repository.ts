@@ -1,13 +1,12 @@
-import { isUniqueViolation } from '@tessera/database-kit';
-import { invalidField, notFound } from '@tessera/http-kit';
+import { notFound } from '@tessera/http-kit';
 import { type Actor, note } from '../../activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import { Prisma, type Tenant as Row } from '../../generated/prisma/client.ts';
-import { registerTenantClient } from '../../oauth/user/registration.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { readPage } from '../../paging.ts';
 import { planScaling, type Scaling, type Service } from './scaling.ts';
 import { type TenantStatus, underWay } from './state-machine.ts';
+import type { CreatedTenant, TenantCreation } from './tenant-creation.ts';
 
 export type Versions = Partial<Record<Service, string>>;
 
@@ -39,7 +38,7 @@ export interface TenantQuery {
 
 export interface NewTenant {
   readonly id: string;
-  readonly slug: string;
+  readonly slug?: string | undefined;
   readonly name: string;
   readonly plan: string;
 }
@@ -125,20 +124,19 @@ export class TenantInTransaction {
 
 export interface TenantsRepositoryOptions {
   readonly database: Database;
-  /** Redirect URIs of the client that each tenant gets, with `{slug}`. */
-  readonly redirectUris: readonly string[];
+  readonly creation: TenantCreation;
   /** Milliseconds that a change may take, what it asks of others included. */
   readonly timeout: number;
 }
 
 export class TenantsRepository {
   readonly #database: Database;
-  readonly #redirectUris: readonly string[];
+  readonly #creation: TenantCreation;
   readonly #timeout: number;
 
-  constructor({ database, redirectUris, timeout }: TenantsRepositoryOptions) {
+  constructor({ database, creation, timeout }: TenantsRepositoryOptions) {
     this.#database = database;
-    this.#redirectUris = redirectUris;
+    this.#creation = creation;
     this.#timeout = timeout;
   }
 
@@ -179,16 +177,14 @@ export class TenantsRepository {
     given: NewTenant,
     actor: Actor | null,
     deploy: (tenant: Tenant) => Promise<unknown>,
-  ): Promise<{ tenant: Tenant; client: { clientId: string; secret: string } }> {
+  ): Promise<{ tenant: Tenant; client: CreatedTenant['client'] }> {
     return this.#transaction(async (tx) => {
-      const written = { ...given, status: 'provisioning' };
-      const row = await tx.tenant.create({ data: written }).catch(refuseTakenSlug);
-      const client = await registerTenantClient(tx, row, this.#redirectUris).catch(refuseTakenSlug);
-      const tenant = tenantOf(row);
+      const created = await this.#creation.create(tx, { ...given, status: 'provisioning' });
+      const tenant = tenantOf(created.tenant);
       await deploy(tenant);
       if (actor) await note(tx, { ...actor, tenantId: tenant.id }, 'tenant_created');
       await enqueue(tx, told(tenant.id, tenant.status));
-      return { tenant, client };
+      return { tenant, client: created.client };
     });
   }
 
@@ -211,12 +207,6 @@ export class TenantsRepository {
     return this.#database.$transaction(work, { timeout: this.#timeout });
   }
 }
-
-/** The slug of another tenant, or one whose client would be called as another client is. */
-const refuseTakenSlug = (error: unknown): never => {
-  if (!isUniqueViolation(error)) throw error;
-  throw invalidField('slug', 'slug is taken');
-};
 
 /** No configuration of its own, in the column that holds one. */
 export const NO_SCALING = Prisma.DbNull;

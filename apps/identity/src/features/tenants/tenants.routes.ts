@@ -1,7 +1,6 @@
 import type { RouteTable } from '@tessera/http-kit';
 import { page, pageMeta, route, success } from '../../http.ts';
 import { originOf } from '../../origin.ts';
-import { slugOf } from '../registration/slug.ts';
 import type { MoveName } from './state-machine.ts';
 import {
   CreatedTenant,
@@ -56,8 +55,7 @@ const collection = (tenants: TenantsService, path: '/api/tenants' | '/api/admin/
     responses: { 201: success(CreatedTenant) },
     problems: automationProblems,
     async handler({ caller, body, req, reply }) {
-      const given = { ...body, slug: body.slug ?? slugOf(body.name) };
-      const { tenant, client } = await tenants.create(given, { caller, origin: originOf(req) });
+      const { tenant, client } = await tenants.create(body, { caller, origin: originOf(req) });
       const shown = { client_id: client.clientId, client_secret: client.secret };
       return reply(
         201,

@@ -66,7 +66,10 @@ export const NewTenant = named(
   'NewTenant',
   shape({
     name: text(200),
-    slug: described(optional(slug()), 'Made from the name unless given'),
+    slug: described(
+      optional(slug()),
+      'Made from the name unless given, and numbered where that is taken',
+    ),
     plan: withDefault(oneOf(...planNames), 'starter'),
   }),
 );

@@ -72,7 +72,14 @@ export class TenantsService {
   }
 
   /** Makes a tenant that is being deployed, with its client; the secret is given this once. */
-  create(given: { readonly slug: string; readonly name: string; readonly plan: string }, by: By) {
+  create(
+    given: {
+      readonly slug?: string | undefined;
+      readonly name: string;
+      readonly plan: string;
+    },
+    by: By,
+  ) {
     const { automation, repository, background } = this.#use;
     automation.demandConfigured();
     const deploy = async (tenant: Tenant): Promise<void> => {

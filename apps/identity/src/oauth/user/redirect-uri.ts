@@ -14,7 +14,3 @@ export const redirectUriProblem = (uri: string): string | undefined => {
   if (protocol !== 'http:') return 'its scheme is not https and not of a domain';
   return LOOPBACK.has(hostname) ? undefined : 'http is for this machine alone';
 };
-
-/** A redirect URI of the configuration for one tenant. */
-export const fillIn = (template: string, slug: string): string =>
-  template.replaceAll('{slug}', slug);

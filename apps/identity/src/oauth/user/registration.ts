@@ -1,7 +1,8 @@
+import { tenantClient } from '@tessera/contracts';
 import type { Transaction } from '../../database.ts';
 import { digest, newSecret } from '../../secrets.ts';
 import { FIRST_PARTY } from '../../tokens/access-token.ts';
-import { fillIn, redirectUriProblem } from './redirect-uri.ts';
+import { redirectUriProblem } from './redirect-uri.ts';
 
 /** Throws where an id cannot be a client's: tokens that are issued without a client carry it. */
 export const demandFreeClientId = (clientId: string): void => {
@@ -29,6 +30,11 @@ export interface NewClient {
   readonly tenantId: string | null;
 }
 
+const secretOf = (): { secret: string; secretHash: Uint8Array<ArrayBuffer> } => {
+  const secret = newSecret();
+  return { secret, secretHash: new Uint8Array(digest(secret)) };
+};
+
 /**
  * Makes a user-facing client and gives its secret, of which only the digest is kept; null where it is
  * public. Throws where a redirect URI is refused or the id is taken.
@@ -39,37 +45,40 @@ export const registerClient = async (
 ): Promise<string | null> => {
   demandFreeClientId(client.clientId);
   demandRedirectUris(client.clientId, redirectUris);
-  const secret = isPublic ? null : newSecret();
+  const made = isPublic ? null : secretOf();
   await tx.oAuthClient.create({
     data: {
       ...client,
       redirectUris: [...redirectUris],
-      secretHash: secret === null ? null : new Uint8Array(digest(secret)),
+      secretHash: made?.secretHash ?? null,
     },
   });
-  return secret;
+  return made?.secret ?? null;
 };
 
+/** A tenant, as far as its client is about it. */
+export interface ClientOwner {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+}
+
 /**
- * Makes the confidential client that each tenant gets with it (identity.md section 2, decision I18), for
- * the transaction that makes the tenant. `templates` are the redirect URIs of the configuration, in which
- * `{slug}` stands for the tenant's.
+ * Makes the confidential client of a tenant (identity.md section 2, decision I18) and gives its secret, of
+ * which only the digest is kept. `templates` are the redirect URIs of the configuration. Null where the
+ * id of the client is taken; the transaction can go on.
  */
 export const registerTenantClient = async (
   tx: Transaction,
-  { id, slug, name }: { readonly id: string; readonly slug: string; readonly name: string },
+  tenant: ClientOwner,
   templates: readonly string[],
-): Promise<{ clientId: string; secret: string }> => {
-  const clientId = `tenant-${slug}`;
-  const redirectUris = templates.map((template) => fillIn(template, slug));
-  const secret = await registerClient(tx, {
-    clientId,
-    name,
-    redirectUris,
-    tenantId: id,
-    isPublic: false,
-    isTrusted: true,
-    isFirstParty: false,
+): Promise<{ clientId: string; secret: string } | null> => {
+  const { redirectUris, ...client } = tenantClient(tenant, templates);
+  demandRedirectUris(client.clientId, redirectUris);
+  const { secret, secretHash } = secretOf();
+  const { count } = await tx.oAuthClient.createMany({
+    data: [{ ...client, redirectUris: [...redirectUris], secretHash }],
+    skipDuplicates: true,
   });
-  return { clientId, secret: secret ?? '' };
+  return count === 0 ? null : { clientId: client.clientId, secret };
 };

@@ -1,0 +1,104 @@
+import { CodeFlow } from '../testing/code-flow.ts';
+import { commandsOf } from '../testing/commands.ts';
+import { startIdentity, type TestIdentity } from '../testing/identity.ts';
+
+let identity: TestIdentity;
+let flow: CodeFlow;
+beforeAll(async () => {
+  identity = await startIdentity({
+    TENANT_CLIENT_REDIRECT_URIS: 'https://{slug}.example.test/callback',
+  });
+  flow = new CodeFlow(identity);
+});
+afterAll(() => identity.stop());
+
+const done = (...args: string[]) => commandsOf(identity)(...args);
+const clients = () => identity.context.database.oAuthClient;
+
+describe('identity-admin complete-tenant-clients', () => {
+  test('creates the client of a tenant that has none, which signs people in once it has a secret', async () => {
+    const tenant = await identity.people.tenant();
+    const clientId = `tenant-${tenant.slug}`;
+    expect(await done('complete-tenant-clients')).toEqual([
+      { tenant: tenant.slug, client_id: clientId, result: 'created' },
+    ]);
+    const { client_secret: secret } = await done('rotate-secret', clientId, '--overlap', '0');
+    const cookie = await flow.signIn(await identity.people.user({ tenant }));
+    const redirectUri = `https://${tenant.slug}.example.test/callback`;
+    const tokens = await flow.tokens({ clientId, secret, redirectUri }, cookie);
+    expect(tokens.access_token).toEqual(expect.any(String));
+    expect(await done('complete-tenant-clients')).toEqual([]);
+  });
+
+  test('gives a client without a redirect URI those of the configuration, and leaves others alone', async () => {
+    const [bare, own] = [await identity.people.tenant(), await identity.people.tenant()];
+    await done('complete-tenant-clients');
+    const uris = ['https://own.example.test/callback'];
+    await clients().update({
+      where: { clientId: `tenant-${bare.slug}` },
+      data: { redirectUris: [] },
+    });
+    await done('update-client', `tenant-${own.slug}`, '--redirect-uri', ...uris);
+    expect(await done('complete-tenant-clients')).toEqual([
+      { tenant: bare.slug, client_id: `tenant-${bare.slug}`, result: 'redirect_uris_set' },
+    ]);
+    expect(await clients().findUnique({ where: { clientId: `tenant-${own.slug}` } })).toMatchObject(
+      { redirectUris: uris },
+    );
+  });
+
+  test('names a tenant whose client cannot be created because another client has its id', async () => {
+    const tenant = await identity.people.tenant();
+    const clientId = `tenant-${tenant.slug}`;
+    await clients().create({
+      data: { clientId, name: 'Other', redirectUris: ['https://a.test/'] },
+    });
+    expect(await done('complete-tenant-clients')).toEqual([
+      { tenant: tenant.slug, client_id: clientId, result: 'taken' },
+    ]);
+    await clients().delete({ where: { clientId } });
+  });
+});
+
+describe('identity-admin update-client', () => {
+  test('replaces the redirect URIs: codes go to the new one and no longer to the old one', async () => {
+    const client = await flow.client();
+    const cookie = await flow.signIn(
+      await identity.people.user({ tenant: await identity.people.tenant() }),
+    );
+    await flow.tokens(client, cookie);
+    const redirectUri = 'https://moved.example.test/callback';
+    const changed = await done('update-client', client.clientId, '--redirect-uri', redirectUri);
+    expect(changed).toMatchObject({ client_id: client.clientId, redirect_uris: [redirectUri] });
+    await flow.tokens({ ...client, redirectUri }, cookie);
+    await expect(flow.tokens(client, cookie)).rejects.toThrow();
+  });
+
+  test('changes the name alone and leaves the rest', async () => {
+    const { clientId } = await flow.client();
+    const before = await clients().findUniqueOrThrow({ where: { clientId } });
+    await done('update-client', clientId, '--name', ' Panel ');
+    expect(await clients().findUnique({ where: { clientId } })).toEqual({
+      ...before,
+      name: 'Panel',
+    });
+  });
+
+  test('refuses a value that does not fit by its name, and changes nothing', async () => {
+    const { clientId } = await flow.client();
+    const before = await clients().findUniqueOrThrow({ where: { clientId } });
+    const { clientId: application } = await identity.people.application('identity.tenants.list');
+    const https = 'https://good.example.test/callback';
+    for (const [args, named] of [
+      [[clientId, '--redirect-uri', https, 'http://panel.example.test/'], 'http://panel.example'],
+      [[clientId, '--redirect-uri', 'https://*.example.test/'], 'wildcard'],
+      [[clientId, '--redirect-uri', https, '--name', ' '], 'name'],
+      [[clientId], '--redirect-uri'],
+      [['nobody', '--name', 'A'], 'no client called nobody'],
+      [[application, '--name', 'A'], 'system application'],
+    ] as const) {
+      await expect(done('update-client', ...args)).rejects.toThrow(named);
+    }
+    expect(await clients().findUnique({ where: { clientId } })).toEqual(before);
+  });
+});

@@ -1,0 +1,88 @@
+import { tenantClient, tenantClientId } from '@tessera/contracts';
+import type { Database, Transaction } from '../database.ts';
+import {
+  type ClientOwner,
+  demandRedirectUris,
+  registerTenantClient,
+} from '../oauth/user/registration.ts';
+
+/** What became of the client of one tenant. */
+export interface CompletedClient {
+  readonly tenant: string;
+  readonly client_id: string;
+  /** `taken`: another client has the id, so the tenant still has none. */
+  readonly result: 'created' | 'redirect_uris_set' | 'taken';
+}
+
+const BATCH = 500;
+const TRANSACTION = { timeout: 60_000 };
+
+/** Creates the clients of those of the tenants that have none. Their secrets are given out by rotation. */
+export const addTenantClients = async (
+  tx: Transaction,
+  tenants: readonly ClientOwner[],
+  templates: readonly string[],
+): Promise<CompletedClient[]> => {
+  const ids = tenants.map(({ slug }) => tenantClientId(slug));
+  const there = await tx.oAuthClient.findMany({ where: { clientId: { in: ids } } });
+  const owners = new Map(there.map(({ clientId, tenantId }) => [clientId, tenantId]));
+  const completed: CompletedClient[] = [];
+  for (const tenant of tenants) {
+    const client_id = tenantClientId(tenant.slug);
+    if (owners.get(client_id) === tenant.id) continue;
+    const made = await registerTenantClient(tx, tenant, templates);
+    completed.push({ tenant: tenant.slug, client_id, result: made ? 'created' : 'taken' });
+  }
+  return completed;
+};
+
+/** Gives the clients of these tenants that have no redirect URI those of the configuration. */
+const setMissingRedirectUris = async (
+  tx: Transaction,
+  tenants: readonly ClientOwner[],
+  templates: readonly string[],
+): Promise<CompletedClient[]> => {
+  if (templates.length === 0) return [];
+  const completed: CompletedClient[] = [];
+  for (const tenant of tenants) {
+    const { clientId, redirectUris } = tenantClient(tenant, templates);
+    demandRedirectUris(clientId, redirectUris);
+    const { count } = await tx.oAuthClient.updateMany({
+      where: { clientId, tenantId: tenant.id, redirectUris: { isEmpty: true } },
+      data: { redirectUris: [...redirectUris] },
+    });
+    if (count === 0) continue;
+    completed.push({ tenant: tenant.slug, client_id: clientId, result: 'redirect_uris_set' });
+  }
+  return completed;
+};
+
+/**
+ * Creates the client of every tenant that has none, and gives those without a redirect URI the ones of the
+ * configuration. Gives the clients that it changed or could not create; the rest stays as it is.
+ */
+export const completeTenantClients = async (
+  database: Database,
+  templates: readonly string[],
+): Promise<CompletedClient[]> => {
+  const completed: CompletedClient[] = [];
+  let after: { readonly id: string } | undefined;
+  do {
+    const tenants: readonly ClientOwner[] = await database.tenant.findMany({
+      where: after ? { id: { gt: after.id } } : {},
+      orderBy: { id: 'asc' },
+      take: BATCH,
+      select: { id: true, slug: true, name: true },
+    });
+    const done = await database.$transaction(
+      async (tx) => [
+        ...(await addTenantClients(tx, tenants, templates)),
+        ...(await setMissingRedirectUris(tx, tenants, templates)),
+      ],
+      TRANSACTION,
+    );
+    completed.push(...done);
+    after = tenants.length === BATCH ? tenants.at(-1) : undefined;
+  } while (after);
+  return completed;
+};
