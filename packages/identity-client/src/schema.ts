@@ -496,7 +496,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange the token for one of another tenant
-         * @description The session stays, and the next sign-in starts in that tenant.
+         * @description The session stays, and the next sign-in starts in that tenant. The token that is presented is no longer good. A token of the code flow of a first-party client gets a refresh token for the new tenant too, and the refresh token that it had is no longer good; other clients stay in the tenant of their token.
          */
         post: operations["switchTenant"];
         delete?: never;
@@ -1876,9 +1876,9 @@ export interface components {
             action: string;
             /**
              * Format: uuid
-             * @description Who did it, or in whose name it was done
+             * @description Who did it, or in whose name it was done; null for a tenant where the operator of the platform did it
              */
-            user_id: string;
+            user_id: string | null;
             user_email: string | null;
             /**
              * Format: uuid
@@ -1887,7 +1887,7 @@ export interface components {
             tenant_id: string | null;
             /**
              * Format: uuid
-             * @description The administrator who acted as the user
+             * @description The administrator who acted as the user; always null for a tenant
              */
             impersonator_id: string | null;
             /**
@@ -1896,8 +1896,11 @@ export interface components {
              */
             subject_id: string | null;
             reason: string | null;
+            /** @description Null for a tenant where the operator of the platform did it */
             ip_address: string | null;
             user_agent: string | null;
+            /** @description A system administrator did it, or acted as the user. A tenant is told neither who nor from where. */
+            by_operator: boolean;
         };
         LoggedIn: {
             /** @description The bearer token */
@@ -1976,7 +1979,7 @@ export interface components {
         NewTenant: {
             name: string;
             /**
-             * @description Made from the name unless given
+             * @description Made from the name unless given, and numbered where that is taken
              * @example acme
              */
             slug?: string;
@@ -2347,6 +2350,8 @@ export interface components {
         Switched: {
             /** @description The bearer token */
             token: string;
+            /** @description With a token of the code flow: for `POST /oauth/token`. */
+            refresh_token?: string;
             /** @description Seconds that the token lives */
             expires_in: number;
             tenant: components["schemas"]["SwitchedTenant"];
@@ -5176,7 +5181,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The user is no member of the tenant, or the tenant is suspended */
+            /** @description The user is no member of the tenant, the tenant is suspended, or the client is not first-party */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9677,8 +9682,8 @@ export interface operations {
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
                 tenant_id?: string;
-                user_id?: string;
                 impersonator_id?: string;
+                user_id?: string;
                 action?: string;
                 ip_address?: string;
                 /** @description Included */
@@ -9778,8 +9783,8 @@ export interface operations {
             query?: {
                 format?: "csv" | "json";
                 tenant_id?: string;
-                user_id?: string;
                 impersonator_id?: string;
+                user_id?: string;
                 action?: string;
                 ip_address?: string;
                 /** @description Included */
@@ -9883,7 +9888,6 @@ export interface operations {
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
                 user_id?: string;
-                impersonator_id?: string;
                 action?: string;
                 ip_address?: string;
                 /** @description Included */
@@ -9994,7 +9998,6 @@ export interface operations {
             query?: {
                 format?: "csv" | "json";
                 user_id?: string;
-                impersonator_id?: string;
                 action?: string;
                 ip_address?: string;
                 /** @description Included */

@@ -1,4 +1,5 @@
 import {
+  bool,
   described,
   list,
   named,
@@ -15,7 +16,7 @@ import {
 } from '@tessera/fields';
 import { exported, exportFormat, type RouteTable, streamed } from '@tessera/http-kit';
 import { pageFields, pageMeta, page as pageOf, route, success } from '../../http.ts';
-import { type ActivityFilter, COLUMNS } from './activity.repository.ts';
+import { type ActivityFilter, type ActivityReader, COLUMNS } from './activity.repository.ts';
 import type { ActivityService } from './activity.service.ts';
 
 const LoggedActivity = named(
@@ -24,23 +25,35 @@ const LoggedActivity = named(
     id: uuid(),
     created_at: time(),
     action: text(100),
-    user_id: described(uuid(), 'Who did it, or in whose name it was done'),
+    user_id: described(
+      nullable(uuid()),
+      'Who did it, or in whose name it was done; null for a tenant where the operator of the platform did it',
+    ),
     user_email: nullable(text(254)),
     tenant_id: described(nullable(uuid()), 'Where'),
-    impersonator_id: described(nullable(uuid()), 'The administrator who acted as the user'),
+    impersonator_id: described(
+      nullable(uuid()),
+      'The administrator who acted as the user; always null for a tenant',
+    ),
     subject_id: described(
       nullable(uuid()),
       'Whom or what it was done to, where that is not the user',
     ),
     reason: nullable(verbatim(500, 0)),
-    ip_address: nullable(text(100)),
+    ip_address: described(
+      nullable(text(100)),
+      'Null for a tenant where the operator of the platform did it',
+    ),
     user_agent: nullable(verbatim(500, 0)),
+    by_operator: described(
+      bool(),
+      'A system administrator did it, or acted as the user. A tenant is told neither who nor from where.',
+    ),
   }),
 );
 
 const filters = {
   user_id: optional(uuid()),
-  impersonator_id: optional(uuid()),
   action: optional(text(100)),
   ip_address: optional(text(100)),
   from: described(optional(time()), 'Included'),
@@ -53,12 +66,18 @@ const filters = {
 const paging = {
   ...pageFields,
 } as const;
-const ofTenant = { tenant_id: optional(uuid()) } as const;
+/** What only administrators of the system may narrow by. */
+const ofSystem = { tenant_id: optional(uuid()), impersonator_id: optional(uuid()) } as const;
 
 const Filters = shape(filters);
 const InTenant = shape({ tenantId: uuid() });
 
-const filterOf = (query: Out<typeof Filters>, tenantId: string | undefined): ActivityFilter => ({
+type SystemFilters = { readonly impersonator_id?: string | undefined };
+
+const filterOf = (
+  query: Out<typeof Filters> & SystemFilters,
+  tenantId: string | undefined,
+): ActivityFilter => ({
   tenantId,
   userId: query.user_id,
   impersonatorId: query.impersonator_id,
@@ -80,20 +99,24 @@ const EXPORT =
 
 export const activityRoutes = (activity: ActivityService): RouteTable => {
   const page = async (
-    query: Out<typeof Filters> & { readonly page: number; readonly per_page: number },
+    query: Out<typeof Filters> &
+      SystemFilters & { readonly page: number; readonly per_page: number },
+    reader: ActivityReader,
     tenantId: string | undefined,
   ) => {
     const { page, per_page: perPage } = query;
-    const asked = { ...filterOf(query, tenantId), page, perPage, order: orderOf(query) } as const;
+    const order = orderOf(query);
+    const asked = { ...filterOf(query, tenantId), reader, page, perPage, order } as const;
     const found = await activity.list(asked);
     const meta = pageMeta(found.page, perPage, found.total);
     return { success: true as const, data: found.entries, meta };
   };
   const download = (
-    query: Out<typeof Filters> & { readonly format: 'csv' | 'json' },
+    query: Out<typeof Filters> & SystemFilters & { readonly format: 'csv' | 'json' },
+    reader: ActivityReader,
     tenantId: string | undefined,
   ) => {
-    const batches = activity.export(filterOf(query, tenantId), orderOf(query));
+    const batches = activity.export(filterOf(query, tenantId), reader, orderOf(query));
     const headers = { 'Content-Disposition': `attachment; filename="activity.${query.format}"` };
     // The columns stand in one order; the rows hold them by name.
     const lines = async function* () {
@@ -110,9 +133,9 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
       path: '/api/admin/activity',
       permission: 'identity.users.activity.list',
       summary: 'What the users of the platform did',
-      query: shape({ ...paging, ...ofTenant, ...filters }),
+      query: shape({ ...paging, ...ofSystem, ...filters }),
       responses: { 200: pageOf(LoggedActivity) },
-      handler: async ({ query, reply }) => reply(200, await page(query, query.tenant_id)),
+      handler: async ({ query, reply }) => reply(200, await page(query, 'system', query.tenant_id)),
     }),
     exportAllActivity: route({
       method: 'get',
@@ -120,9 +143,9 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
       permission: 'identity.users.activity.list',
       summary: 'What the users of the platform did, as a file',
       description: EXPORT,
-      query: shape({ format: exportFormat, ...ofTenant, ...filters }),
+      query: shape({ format: exportFormat, ...ofSystem, ...filters }),
       responses: { 200: file },
-      handler: ({ query, reply }) => reply(200, ...download(query, query.tenant_id)),
+      handler: ({ query, reply }) => reply(200, ...download(query, 'system', query.tenant_id)),
     }),
     listTenantActivity: route({
       method: 'get',
@@ -132,7 +155,8 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
       params: InTenant,
       query: shape({ ...paging, ...filters }),
       responses: { 200: pageOf(LoggedActivity) },
-      handler: async ({ params, query, reply }) => reply(200, await page(query, params.tenantId)),
+      handler: async ({ params, query, reply }) =>
+        reply(200, await page(query, 'tenant', params.tenantId)),
     }),
     exportTenantActivity: route({
       method: 'get',
@@ -143,7 +167,8 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
       params: InTenant,
       query: shape({ format: exportFormat, ...filters }),
       responses: { 200: file },
-      handler: ({ params, query, reply }) => reply(200, ...download(query, params.tenantId)),
+      handler: ({ params, query, reply }) =>
+        reply(200, ...download(query, 'tenant', params.tenantId)),
     }),
   };
 };

@@ -3,6 +3,7 @@ import type {
   ActivityFilter,
   ActivityOrder,
   ActivityPage,
+  ActivityReader,
   ActivityRepository,
   Entry,
 } from './activity.repository.ts';
@@ -35,9 +36,13 @@ export class ActivityService {
   }
 
   /** Everything that fits, some hundred at a time. 503 where too many exports are under way. */
-  export(filter: ActivityFilter, order: ActivityOrder): AsyncGenerator<Entry[]> {
+  export(
+    filter: ActivityFilter,
+    reader: ActivityReader,
+    order: ActivityOrder,
+  ): AsyncGenerator<Entry[]> {
     demandSpan(filter);
-    return this.#counted(this.#repository.batches(filter, order));
+    return this.#counted(this.#repository.batches(filter, reader, order));
   }
 
   async *#counted(batches: AsyncGenerator<Entry[]>): AsyncGenerator<Entry[]> {

@@ -60,6 +60,7 @@ describe('the activity of all users', () => {
           reason: 'Ticket 42',
           ip_address: '10.0.0.1',
           user_agent: 'Tests',
+          by_operator: true,
         },
       ],
       meta: { current_page: 1, last_page: 2, per_page: 1, total: 2 },
@@ -160,6 +161,68 @@ describe('the activity of a tenant', () => {
     await get(`/api/tenants/${elsewhere.id}/activity`, {}, manager).expect(403);
   });
 
+  test('tells that the operator of the platform did something, and neither who nor from where', async () => {
+    const manager = await identity.people.caller(tenant, 'identity.activity.list');
+    await identity.http
+      .post(`/api/tenants/${tenant.id}/members`)
+      .set(bearer)
+      .send({ email: 'invited@example.test', role: 'viewer' })
+      .expect(202);
+    const acting = await identity.http
+      .post(`/api/admin/users/${ann.id}/impersonate`)
+      .set(bearer)
+      .send({ reason: 'Ticket 42' })
+      .expect(200);
+    await identity.http
+      .post('/api/auth/logout')
+      .set('authorization', `Bearer ${acting.body.data.token}`)
+      .expect(200);
+    const shown = (await ofTenant({ sort: 'created_at' }, manager).expect(200)).body.data;
+    const byOperator = shown.filter((entry: { by_operator: boolean }) => entry.by_operator);
+    const nowhere = { impersonator_id: null, ip_address: null, user_agent: null };
+    expect(byOperator).toMatchObject([
+      { ...nowhere, action: 'member_invited', user_id: null, user_email: null },
+      { ...nowhere, action: 'impersonated', user_id: ann.id, reason: 'Ticket 42' },
+      { ...nowhere, action: 'logout', user_id: ann.id },
+    ]);
+    const file = await get(`/api/tenants/${tenant.id}/activity/export`, {}, manager).expect(200);
+    for (const text of [JSON.stringify(shown), file.text]) {
+      expect(text).not.toContain(chief.id);
+      expect(text).not.toContain(chief.email);
+    }
+    // The log of the person who was acted as says no more.
+    const own = await identity.people.signIn(ann);
+    const { body } = await get('/api/profile/activity', {}, own).expect(200);
+    expect(body.data).toMatchObject([
+      { action: 'login', ip_address: expect.any(String) },
+      { action: 'logout', ip_address: null, user_agent: null },
+      { action: 'impersonated', ip_address: null, user_agent: null },
+    ]);
+  });
+
+  test('is narrowed by nothing that it hides', async () => {
+    const manager = await identity.people.caller(tenant, 'identity.activity.list');
+    await database().activityEntry.deleteMany();
+    await entries({ action: 'operator', userId: chief.id }, { action: 'own' });
+    const found = async (query: object) => actionsOf(await ofTenant(query, manager).expect(200));
+    expect(await found({ ip_address: '10.0.0.1' })).toEqual(['own']);
+    expect(await found({ user_id: chief.id })).toEqual([]);
+    await ofTenant({ impersonator_id: chief.id }, manager).expect(422);
+  });
+
+  test('goes on hiding who it was when they are no administrator any more', async () => {
+    const manager = await identity.people.caller(tenant, 'identity.activity.list');
+    const former = await identity.people.user({ data: { isSystemAdmin: true } });
+    await database().activityEntry.deleteMany();
+    await entries({ action: 'operator', userId: former.id });
+    const where = { id: former.id };
+    await database().user.update({ where, data: { isSystemAdmin: false } });
+    const [entry] = (await ofTenant({}, manager).expect(200)).body.data;
+    expect(entry).toMatchObject({ by_operator: true, user_id: null, ip_address: null });
+    const [whole] = (await all()).body.data;
+    expect(whole).toMatchObject({ user_id: former.id, ip_address: '10.0.0.1' });
+  });
+
   test('is for who holds the permission', async () => {
     const member = await identity.people.caller(tenant, 'identity.members.list');
     for (const path of ['activity', 'activity/export']) {
@@ -189,11 +252,11 @@ describe('an export', () => {
     expect(answer.headers['content-disposition']).toBe('attachment; filename="activity.csv"');
     const [names, first, second, rest] = answer.text.split('\r\n');
     expect(names).toBe(
-      'id,created_at,action,user_id,user_email,tenant_id,impersonator_id,subject_id,reason,ip_address,user_agent',
+      'id,created_at,action,user_id,user_email,tenant_id,impersonator_id,subject_id,reason,ip_address,user_agent,by_operator',
     );
     expect(first).toContain(`login,${ann.id},${ann.email},${tenant.id},,,,10.0.0.1`);
     expect(first).toContain(`"'=HYPERLINK(""http://evil.test"")"`);
-    expect(second).toContain(`,${chief.id},,"'-1, ""quoted""",10.0.0.1,Tests`);
+    expect(second).toContain(`,${chief.id},,"'-1, ""quoted""",10.0.0.1,Tests,true`);
     expect(rest).toBe('');
   });
 

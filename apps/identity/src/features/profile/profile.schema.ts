@@ -112,7 +112,8 @@ export const presentSecurity = (security: Security) => ({
 export const presentActivity = (entry: ActivityEntry) => ({
   id: entry.id,
   action: entry.action,
-  ip_address: entry.ipAddress,
-  user_agent: entry.userAgent,
+  // Of an administrator who acted as the user, these are the administrator's.
+  ip_address: entry.impersonatorId === null ? entry.ipAddress : null,
+  user_agent: entry.impersonatorId === null ? entry.userAgent : null,
   created_at: entry.createdAt,
 });
