@@ -1,6 +1,7 @@
 import { freshDatabase } from '@tessera/local-stack';
 import type pg from 'pg';
 import { createAdapter, createPool, createReader, type PoolOptions } from './pool.ts';
+import { PREPARED_STATEMENTS } from './statements.ts';
 
 let url: string;
 const pools: pg.Pool[] = [];
@@ -70,7 +71,7 @@ test('The end of an idle connection is told, and the next query gets another', a
   expect((await pool?.query('SELECT 1 AS one'))?.rows).toEqual([{ one: 1 }]);
 });
 
-test.each([
+const askers = [
   [
     'adapter',
     async (pool: pg.Pool) => {
@@ -85,15 +86,67 @@ test.each([
       return (text: string) => read({ text, values: [] });
     },
   ],
-])('Statements of the %s are prepared by name, and only so many of them', async (_, prepare) => {
-  const pool = open({ size: 1 });
-  const ask: (sql: string) => Promise<unknown> = await prepare(pool);
-  for (let n = 0; n < 510; n += 1) await ask(`SELECT ${n} AS n`);
-  await ask('SELECT 1 AS n');
-  const { rows } = await pool.query(
-    "SELECT count(*)::int AS n, max(length(name)) AS length FROM pg_prepared_statements WHERE name <> ''",
+] as const;
+
+const prepared = async (pool: pg.Pool): Promise<string[]> => {
+  const { rows } = await pool.query<{ statement: string }>(
+    "SELECT statement FROM pg_prepared_statements WHERE name <> ''",
   );
-  expect(rows).toEqual([{ n: 500, length: 40 }]);
+  return rows.map(({ statement }) => statement);
+};
+
+describe.each(askers)('Statements of the %s', (_, prepare) => {
+  test('stay prepared on a connection while they are used, and only so many of them', async () => {
+    const pool = open({ size: 1 });
+    const ask: (sql: string) => Promise<unknown> = await prepare(pool);
+    const busy = "SELECT 'busy' AS n";
+    for (let n = 0; n < 3 * PREPARED_STATEMENTS; n += 1) {
+      await ask(`SELECT ${n} AS n`);
+      if (n % 20 === 0) await ask(busy);
+    }
+    const kept = await prepared(pool);
+    expect(kept).toHaveLength(PREPARED_STATEMENTS);
+    expect(kept).toContain(busy);
+    expect(kept).toContain(`SELECT ${3 * PREPARED_STATEMENTS - 1} AS n`);
+    expect(kept).not.toContain('SELECT 0 AS n');
+    await ask('SELECT 0 AS n');
+    expect(await prepared(pool)).toContain('SELECT 0 AS n');
+  });
+
+  test('are answered however many wait for one connection, broken ones among them', async () => {
+    const pool = open({ size: 1 });
+    const ask: (sql: string) => Promise<unknown> = await prepare(pool);
+    const asked = Array.from({ length: 2 * PREPARED_STATEMENTS }, (_none, n) =>
+      ask(n % 7 === 0 ? `SELECT ${n} FROM nowhere` : `SELECT ${n} AS n`),
+    );
+    const answers = await Promise.allSettled(asked);
+    expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(
+      Math.ceil((2 * PREPARED_STATEMENTS) / 7),
+    );
+    expect((await prepared(pool)).length).toBeLessThanOrEqual(PREPARED_STATEMENTS);
+    for (let n = 1; n < 5; n += 1) await ask(`SELECT ${n} AS n`);
+  });
+
+  test('are not prepared where they are long', async () => {
+    const pool = open({ size: 1 });
+    const ask: (sql: string) => Promise<unknown> = await prepare(pool);
+    await ask(`SELECT 1 AS n -- ${'x'.repeat(30_000)}`);
+    expect(await prepared(pool)).toEqual([]);
+  });
+});
+
+test('Statements within one transaction may be more than stay prepared', async () => {
+  const adapter = await createAdapter(open({ size: 1 })).connect();
+  const transaction = await adapter.startTransaction();
+  for (let n = 0; n < 2 * PREPARED_STATEMENTS; n += 1) {
+    const { rows } = await transaction.queryRaw({
+      sql: `SELECT ${n} AS n`,
+      args: [],
+      argTypes: [],
+    });
+    expect(rows).toEqual([[n]]);
+  }
+  await transaction.commit();
 });
 
 test('A reader gives the rows of a statement with its values', async () => {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { boundStatements, statementName } from './statements.ts';
 import { storedTypes } from './stored-time.ts';
 
 export interface PoolOptions {
@@ -22,7 +22,6 @@ export interface PoolOptions {
 
 const CONNECTION_LIFETIME_SECONDS = 3600;
 const IDLE_IN_TRANSACTION_MS = 60_000;
-const NAMED_STATEMENTS = 500;
 
 /** A pool that connects with the first query. Its owner ends it, after `$disconnect()`. */
 export function createPool(url: string, options: PoolOptions): pg.Pool {
@@ -42,6 +41,7 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
       ...(options.planCacheMode ? [`-c plan_cache_mode=${options.planCacheMode}`] : []),
     ].join(' '),
   });
+  pool.on('connect', (client) => boundStatements(client));
   // Without a listener the end of an idle connection would end the process.
   pool.on('error', (error) => options.onConnectionLost?.(error));
   return pool;
@@ -49,8 +49,7 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
 
 /** What `new PrismaClient({ adapter })` takes. Queries are prepared once for each connection. */
 export function createAdapter(pool: pg.Pool): PrismaPg {
-  const nameOf = statementNames();
-  return new SequentialAdapter(pool, { statementNameGenerator: ({ sql }) => nameOf(sql) });
+  return new SequentialAdapter(pool, { statementNameGenerator: ({ sql }) => statementName(sql) });
 }
 
 type Adapter = Awaited<ReturnType<PrismaPg['connect']>>;
@@ -96,24 +95,9 @@ export interface Statement {
  * that is a third of the time.
  */
 export function createReader(pool: pg.Pool): <R>(statement: Statement) => Promise<R[]> {
-  const nameOf = statementNames();
   return async <R>({ text, values }: Statement) => {
-    const { rows } = await pool.query({ name: nameOf(text), text, values, types: storedTypes });
+    const name = statementName(text);
+    const { rows } = await pool.query({ name, text, values, types: storedTypes });
     return rows as R[];
-  };
-}
-
-/** The name that a statement is prepared under; empty: prepared for one use. */
-function statementNames(): (text: string) => string {
-  const names = new Map<string, string>();
-  return (text) => {
-    const known = names.get(text);
-    if (known !== undefined) return known;
-    // Every named statement stays in the memory of every connection: queries of ever new shapes
-    // (lists of ids of any length) must not fill it.
-    if (names.size === NAMED_STATEMENTS) return '';
-    const name = createHash('sha1').update(text).digest('hex');
-    names.set(text, name);
-    return name;
   };
 }

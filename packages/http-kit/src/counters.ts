@@ -16,15 +16,16 @@ export interface Counters {
 }
 
 /**
- * Counts in the memory of this replica, one after the other: what the library's store gives is one object
- * for all who count the same key at once, in which each would read the number of the last.
+ * Counts in the memory of this replica, one request after the other: the library's store gives everyone who
+ * counts the same key the same object, so concurrent requests would all read the number of the last one.
  */
 class MemoryCounter extends MemoryStore {
   #turn: Promise<unknown> = Promise.resolve();
 
   override increment(key: string): Promise<ClientRateLimitInfo> {
     const counted = this.#turn.then(async () => ({ ...(await super.increment(key)) }));
-    this.#turn = counted;
+    // A count that fails must not fail all that come after it.
+    this.#turn = counted.catch(() => undefined);
     return counted;
   }
 }

@@ -1,0 +1,30 @@
+import { MemoryStore, type Options } from 'express-rate-limit';
+import { memoryCounters } from './counters.ts';
+
+const store = () => {
+  const made = memoryCounters.store('test:');
+  made.init?.({ windowMs: 60_000 } as Options);
+  return made;
+};
+
+test('requests that count the same key at once each get a number of their own', async () => {
+  const counter = store();
+  const counted = await Promise.all(Array.from({ length: 5 }, () => counter.increment('ada')));
+  expect(counted.map(({ totalHits }) => totalHits)).toEqual([1, 2, 3, 4, 5]);
+});
+
+test('a count that fails is told to its own request only, and counting goes on', async () => {
+  const counter = store();
+  const { increment } = MemoryStore.prototype;
+  MemoryStore.prototype.increment = () => {
+    MemoryStore.prototype.increment = increment;
+    return Promise.reject(new Error('no memory'));
+  };
+  const [failed, next] = await Promise.allSettled([
+    counter.increment('ada'),
+    counter.increment('ada'),
+  ]);
+  expect(failed).toMatchObject({ status: 'rejected', reason: { message: 'no memory' } });
+  expect(next).toMatchObject({ status: 'fulfilled', value: { totalHits: 1 } });
+  expect(await counter.increment('ada')).toMatchObject({ totalHits: 2 });
+});
