@@ -93,9 +93,17 @@ const demandOneself = (caller: UserCaller, { admits = [] }: RouteEntry): void =>
   throw impersonationForbidden('Nobody does this by acting as another user.');
 };
 
+/** Refuses the client of a tenant or of a third party where the account itself is at stake (decision I19). */
+const demandFirstParty = (caller: UserCaller, { clients }: RouteEntry): void => {
+  if (clients !== 'first_party' || caller.clientKind === 'first_party') return;
+  const message = 'Only a first-party application may do this. Use the account pages.';
+  throw new HttpError(403, 'first_party_required', message);
+};
+
 /** Whether a known caller may use a route: what it needs must be held where it leads (decision I12). */
 export const authorize: Gate<Caller>['authorize'] = (caller, route, req) => {
   if (caller.type !== 'client') {
+    demandFirstParty(caller, route);
     demandOneself(caller, route);
     demandFinished(caller, route);
   }

@@ -25,6 +25,7 @@ import { passwordRoutes } from './features/passwords/passwords.routes.ts';
 import { pinRoutes } from './features/pin/pin.routes.ts';
 import { policyRoutes } from './features/policies/policies.routes.ts';
 import { profileRoutes } from './features/profile/profile.routes.ts';
+import { reauthenticationRoutes } from './features/reauthentication/reauthentication.routes.ts';
 import { invitationRoutes } from './features/registration/invitations.routes.ts';
 import { registrationRoutes } from './features/registration/registration.routes.ts';
 import { roleRoutes } from './features/roles/roles.routes.ts';
@@ -36,6 +37,7 @@ import { scalingRoutes } from './features/tenants/scaling.routes.ts';
 import { storageRoutes } from './features/tenants/storage.routes.ts';
 import { tenantRoutes } from './features/tenants/tenants.routes.ts';
 import { twoFactorRoutes } from './features/two-factor/two-factor.routes.ts';
+import { demandDecisions } from './first-party.ts';
 import { type Caller, Failure, renderError } from './http.ts';
 import { discoveryRoutes } from './oauth/discovery.routes.ts';
 import { oauthRoutes } from './oauth/oauth.routes.ts';
@@ -87,6 +89,7 @@ const routesOf = (context: Context): RouteGroups => ({
   'Two-factor authentication': twoFactorRoutes(context.twoFactor, context.config),
   PIN: pinRoutes(context.pins),
   Passwords: passwordRoutes(context.passwords),
+  Reauthentication: reauthenticationRoutes(context.reauthentication),
   Registration: registrationRoutes({
     registration: context.registration,
     isOpen: context.config.registrationEnabled,
@@ -131,7 +134,7 @@ const routesOf = (context: Context): RouteGroups => ({
 export const createApp = (context: Context): { app: Express; document: object } => {
   const { config, logger, metrics, observers } = context;
   return createApplication<Caller>({
-    groups: routesOf(context),
+    groups: demandDecisions(routesOf(context)),
     about: {
       title: 'Tessera identity',
       version,

@@ -68,6 +68,10 @@ export const variables = {
     withDefault(seconds(), 3600),
     'Seconds that an administrator acts as another user.',
   ),
+  REAUTHENTICATE_AFTER_SECONDS: described(
+    withDefault(seconds(), 600),
+    'Seconds after which adding or removing a second factor or a PIN needs another authentication.',
+  ),
   EXPORTS_AT_ONCE: described(
     withDefault(int(1, 100), 2),
     'Most exports under way in one process; each holds a database connection.',
@@ -266,6 +270,8 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       impersonation: read.IMPERSONATION_TTL,
       apiKey: { usual: read.API_KEY_TTL, longest: read.API_KEY_MAX_TTL },
     },
+    /** Seconds. */
+    reauthenticateAfter: read.REAUTHENTICATE_AFTER_SECONDS,
     exportsAtOnce: read.EXPORTS_AT_ONCE,
     twoFactorIssuer: read.TWO_FACTOR_ISSUER,
     lockout: { attempts: read.LOCKOUT_ATTEMPTS, firstLock: read.LOCKOUT_SECONDS },

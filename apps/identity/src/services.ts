@@ -25,6 +25,8 @@ import { PinService } from './features/pin/pin.service.ts';
 import { PoliciesService } from './features/policies/policies.service.ts';
 import { ProfileRepository } from './features/profile/profile.repository.ts';
 import { ProfileService } from './features/profile/profile.service.ts';
+import { ReauthenticationRepository } from './features/reauthentication/reauthentication.repository.ts';
+import { ReauthenticationService } from './features/reauthentication/reauthentication.service.ts';
 import { InvitationsRepository } from './features/registration/invitations.repository.ts';
 import { InvitationsService } from './features/registration/invitations.service.ts';
 import { RegistrationRepository } from './features/registration/registration.repository.ts';
@@ -91,6 +93,11 @@ export const createServices = (parts: Parts) => {
     passwords,
     failedAttempts: failuresOf('password', 'Too many wrong passwords. Try again later.'),
   });
+  const reauthentication = new ReauthenticationService({
+    repository: new ReauthenticationRepository(database),
+    confirmation: passwordConfirmation,
+    maxAge: config.reauthenticateAfter,
+  });
   const signIn = new SignInService({
     repository: new SignInRepository(database, issueToken),
     passwords,
@@ -146,15 +153,18 @@ export const createServices = (parts: Parts) => {
       passwords: passwordConfirmation,
       devices,
       signIn,
+      reauthentication,
     }),
     pins: new PinService({
       repository: new PinRepository(database),
       passwords,
       lockout: new Lockout(pool, 'pins', config.lockout),
       confirmation: passwordConfirmation,
+      reauthentication,
     }),
     devices,
     passwordConfirmation,
+    reauthentication,
     passwords: accounts,
     registration: new RegistrationService({
       repository: new RegistrationRepository({

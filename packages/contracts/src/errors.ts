@@ -14,6 +14,9 @@ export const errorCodes = {
   permission_denied: 'No policy allows this, or one denies it.',
   service_account_scope_denied: 'The scopes of the token do not cover this.',
   impersonation_forbidden: 'Not while acting as another user, or nobody may act as that user.',
+  first_party_required:
+    'Only first-party applications, and the account pages, may do this for the user.',
+  reauthentication_required: 'This needs a recent sign-in: authenticate again first.',
   tenant_forbidden: 'The caller does not belong to this tenant.',
   tenant_suspended: 'The tenant is suspended.',
   member_holds_more: 'The member holds more than the caller, who may not change them.',

@@ -76,6 +76,8 @@ interface Declared<A, R extends Responses> {
   readonly problems?: Readonly<Record<number, string>>;
   /** Callers for whom most routes are shut, by what they have left to do first: those who may come here. */
   readonly admits?: readonly string[];
+  /** Whose OAuth clients may use it with a token of a user; an app may demand that a route decides. */
+  readonly clients?: 'first_party' | 'any';
   /** The kind of credential that opens it, where it is not the app's usual one; the gate knows which. */
   readonly credential?: string;
   /** What kind of thing the path names, for `permission_denied`; its id is the last path parameter. */

@@ -20,6 +20,7 @@ export const adminUserRoutes = (users: AdminUsersService): RouteTable => ({
     method: 'get',
     path: '/api/admin/users',
     permission: 'identity.users.list',
+    clients: 'first_party',
     summary: 'Users of the platform',
     query: UsersQuery,
     responses: { 200: pageOf(AdminUser) },
@@ -33,6 +34,7 @@ export const adminUserRoutes = (users: AdminUsersService): RouteTable => ({
     method: 'get',
     path: '/api/admin/users/{id}',
     permission: 'identity.users.view',
+    clients: 'first_party',
     resource: 'user',
     summary: 'A user of the platform',
     params: OfUser,
@@ -46,6 +48,7 @@ export const adminUserRoutes = (users: AdminUsersService): RouteTable => ({
     method: 'put',
     path: '/api/admin/users/{id}',
     permission: 'identity.users.update',
+    clients: 'first_party',
     resource: 'user',
     summary: 'Change a user of the platform, or deactivate them',
     description:
@@ -62,6 +65,7 @@ export const adminUserRoutes = (users: AdminUsersService): RouteTable => ({
     method: 'put',
     path: '/api/admin/users/{id}/system-admin',
     permission: 'identity.users.set_system_admin',
+    clients: 'first_party',
     resource: 'user',
     summary: 'Make a user a system administrator, or no longer one',
     description:

@@ -81,6 +81,7 @@ export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
     method: 'get',
     path: COLLECTION,
     permission: 'identity.api_keys.list',
+    clients: 'first_party',
     resource: 'service_account',
     summary: 'API keys of a service account',
     description: 'The newest first, those that are revoked or expired included; never their text.',
@@ -100,6 +101,7 @@ export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
     method: 'post',
     path: COLLECTION,
     permission: 'identity.api_keys.create',
+    clients: 'first_party',
     resource: 'service_account',
     summary: 'Create an API key',
     description:
@@ -118,6 +120,7 @@ export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
     method: 'post',
     path: `${ITEM}/rotate`,
     permission: 'identity.api_keys.create',
+    clients: 'first_party',
     resource: 'api_key',
     summary: 'Replace an API key',
     description:
@@ -135,6 +138,7 @@ export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
     method: 'delete',
     path: ITEM,
     permission: 'identity.api_keys.revoke',
+    clients: 'first_party',
     resource: 'api_key',
     summary: 'Revoke an API key',
     params: OfKey,

@@ -27,6 +27,7 @@ export const impersonationRoutes = (impersonation: ImpersonationService): RouteT
     method: 'post',
     path: '/api/admin/users/{id}/impersonate',
     permission: 'identity.users.impersonate',
+    clients: 'first_party',
     resource: 'user',
     summary: 'Act as another user for an hour',
     description:

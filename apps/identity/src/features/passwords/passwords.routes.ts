@@ -34,6 +34,7 @@ const changing = (passwords: PasswordsService, method: 'post' | 'put', path: str
     method,
     path,
     permission: 'authenticated',
+    clients: 'first_party',
     admits: ['password_change_required'],
     summary: 'Change the password',
     description:

@@ -4,6 +4,7 @@ import type { Lockout } from '../../lockout.ts';
 import type { Origin } from '../../origin.ts';
 import type { Passwords } from '../../passwords.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
+import type { ReauthenticationService } from '../reauthentication/reauthentication.service.ts';
 import type { PasswordConfirmation } from '../sign-in/password-confirmation.ts';
 import type { PinRepository } from './pin.repository.ts';
 
@@ -12,6 +13,7 @@ interface Dependencies {
   readonly passwords: Passwords;
   readonly lockout: Lockout;
   readonly confirmation: PasswordConfirmation;
+  readonly reauthentication: Pick<ReauthenticationService, 'demandRecent'>;
 }
 
 export interface NewPin {
@@ -47,7 +49,10 @@ const conflict = (message: string): HttpError => new HttpError(409, 'conflict', 
 const isOn = (): HttpError => conflict('There is a PIN already.');
 const isOff = (): HttpError => conflict('There is no PIN.');
 
-/** Six digits that unlock a session (decision I3). */
+/**
+ * Six digits that unlock a session (decision I3). Setting and removing them is 403
+ * `reauthentication_required` without a recent authentication (decision I19).
+ */
 export class PinService {
   readonly #use: Dependencies;
 
@@ -64,8 +69,9 @@ export class PinService {
    * there is one.
    */
   async set(caller: UserCaller, given: NewPin, origin: Origin): Promise<void> {
-    const { repository, passwords } = this.#use;
+    const { repository, passwords, reauthentication } = this.#use;
     const { pin } = given;
+    await reauthentication.demandRecent(caller);
     refuseUnfit(given);
     if (await this.isEnabled(caller)) throw isOn();
     const hash = await passwords.hash(pin);
@@ -93,7 +99,8 @@ export class PinService {
 
   /** Removes the PIN; sessions that wait for it end. 422 on a wrong password, 409 where there is none. */
   async disable(caller: UserCaller, password: string, origin: Origin): Promise<void> {
-    const { repository, confirmation } = this.#use;
+    const { repository, confirmation, reauthentication } = this.#use;
+    await reauthentication.demandRecent(caller);
     if (!(await this.isEnabled(caller))) throw isOff();
     await confirmation.demand(caller.id, password);
     if (!(await repository.remove(actorOf(caller, origin)))) throw isOff();

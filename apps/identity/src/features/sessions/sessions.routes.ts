@@ -69,6 +69,7 @@ export const sessionRoutes = (
       method: 'post',
       path: '/api/auth/logout-all',
       permission: 'authenticated',
+      clients: 'first_party',
       summary: 'Sign out everywhere',
       description: 'Ends every session, revokes every token, and trusts no device any more.',
       responses: { 200: done },

@@ -34,6 +34,7 @@ const collection = (tenants: TenantsService, path: '/api/tenants' | '/api/admin/
     method: 'get',
     path,
     permission: 'identity.tenants.list',
+    clients: 'first_party',
     summary: 'Tenants',
     description: 'Sorted by the plan, not by an id of it.',
     query: ListQuery,
@@ -48,6 +49,7 @@ const collection = (tenants: TenantsService, path: '/api/tenants' | '/api/admin/
     method: 'post',
     path,
     permission: 'identity.tenants.create',
+    clients: 'first_party',
     summary: 'Create a tenant, with its confidential client',
     description:
       'It is `provisioning` until deployment automation has finished. The secret of its client is shown this once. Its first owner is invited like any other member.',

@@ -71,8 +71,12 @@ export class TwoFactorRepository {
     return tx.recoveryCode.count({ where: { userId, usedAt: null } });
   }
 
-  /** Notes in the session that the second factor was given (RFC 8176). */
+  /** Notes in the session that the second factor was given (RFC 8176): its authentication is recent. */
   async stepUp(tx: Transaction, sessionId: string): Promise<void> {
+    await tx.session.updateMany({
+      where: { id: sessionId },
+      data: { authenticatedAt: new Date() },
+    });
     await tx.session.updateMany({
       where: { id: sessionId, NOT: { amr: { has: 'otp' } } },
       data: { amr: { push: 'otp' } },

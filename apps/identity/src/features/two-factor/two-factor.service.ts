@@ -9,6 +9,7 @@ import type { Lockout } from '../../lockout.ts';
 import type { Origin } from '../../origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
+import type { ReauthenticationService } from '../reauthentication/reauthentication.service.ts';
 import type { PasswordConfirmation } from '../sign-in/password-confirmation.ts';
 import type { Client, SignedIn, SignInService } from '../sign-in/sign-in.service.ts';
 import { type GivenCode, newRecoveryCodes, readCode } from './codes.ts';
@@ -39,6 +40,7 @@ interface Dependencies {
   readonly passwords: PasswordConfirmation;
   readonly devices: DevicesService;
   readonly signIn: SignInService;
+  readonly reauthentication: Pick<ReauthenticationService, 'demandRecent'>;
 }
 
 /** RFC 4226 section 4 recommends 160 bits. */
@@ -53,7 +55,10 @@ const isOn = (): HttpError => conflict('The second factor is on already.');
 const wrongCode = (): HttpError =>
   invalidField('code', 'the code is wrong, expired or used already');
 
-/** One-time passwords and recovery codes (decision I2). */
+/**
+ * One-time passwords and recovery codes (decision I2). Whatever sets up, replaces or removes them is 403
+ * `reauthentication_required` without a recent authentication (decision I19).
+ */
 export class TwoFactorService {
   readonly #use: Dependencies;
 
@@ -65,6 +70,7 @@ export class TwoFactorService {
   async enable(caller: UserCaller): Promise<Enrolment> {
     const { repository, totp, vault } = this.#use;
     const { id: userId, email } = caller;
+    await this.#use.reauthentication.demandRecent(caller);
     const secret = randomBytes(SECRET_BYTES);
     const recoveryCodes = newRecoveryCodes();
     const sealed = new Uint8Array(vault.seal(secret, twoFactorPurpose(userId)));
@@ -82,6 +88,7 @@ export class TwoFactorService {
   async confirm(caller: UserCaller, typed: string, origin: Origin): Promise<void> {
     const { repository, devices } = this.#use;
     const { id: userId } = caller;
+    await this.#use.reauthentication.demandRecent(caller);
     const code = readCode(typed);
     await repository.change(userId, async (tx) => {
       const known = await repository.find(userId, tx);
@@ -145,11 +152,13 @@ export class TwoFactorService {
   }
 
   async #changeWithPassword(
-    { id: userId }: UserCaller,
+    caller: UserCaller,
     password: string,
     work: (tx: Transaction) => Promise<void>,
   ): Promise<void> {
     const { repository, passwords } = this.#use;
+    const { id: userId } = caller;
+    await this.#use.reauthentication.demandRecent(caller);
     await this.#demandOn(userId);
     await passwords.demand(userId, password);
     await repository.change(userId, async (tx) => {

@@ -28,7 +28,7 @@ describe('prompt and max_age', () => {
     expect(flow.told(await flow.authorize(query, signedIn)).get('code')).toMatch(/\S/);
     await identity.context.database.session.updateMany({
       where: { userId: late.id },
-      data: { createdAt: new Date(Date.now() - 120_000) },
+      data: { authenticatedAt: new Date(Date.now() - 120_000) },
     });
     expect(pageOf(await flow.authorize(query, signedIn)).returnTo.search).toContain('max_age=60');
   });

@@ -15,6 +15,8 @@ export interface WebSession {
   /** By client, the grant that the user consented to. */
   readonly authorizations: Record<string, { grantId: string }>;
   readonly createdAt: Date;
+  /** When the user last proved who they are: `auth_time`. */
+  readonly authenticatedAt: Date;
   readonly expiresAt: Date;
   /** The tenants of the user, the one that they start in first. */
   readonly tenantIds: string[];
@@ -30,6 +32,7 @@ export const findWebSession = async (
     SELECT s.id, s.user_id AS "userId", s.amr, s.pin_pending AS "pinPending",
       u.force_password_change AS "forcePasswordChange",
       coalesce(s.authorizations, '{}') AS authorizations, s.created_at AS "createdAt",
+      s.authenticated_at AS "authenticatedAt",
       s.expires_at AS "expiresAt",
       ARRAY(SELECT m.tenant_id::text FROM identity.memberships m WHERE m.user_id = u.id
         ORDER BY m.tenant_id = u.tenant_id DESC, m.created_at) AS "tenantIds"
@@ -56,7 +59,7 @@ export const sessionStore: Adapter = {
       kind: 'Session',
       uid: session.id,
       accountId: session.userId,
-      loginTs: seconds(session.createdAt),
+      loginTs: seconds(session.authenticatedAt),
       amr: session.amr,
       authorizations: session.authorizations,
       iat: seconds(session.createdAt),

@@ -1,0 +1,24 @@
+import { named, shape, verbatim } from '@tessera/fields';
+import type { RouteTable } from '@tessera/http-kit';
+import { personOf } from '../../access.ts';
+import { done, route } from '../../http.ts';
+import { originOf } from '../../origin.ts';
+import type { ReauthenticationService } from './reauthentication.service.ts';
+
+export const reauthenticationRoutes = (reauthentication: ReauthenticationService): RouteTable => ({
+  reauthenticate: route({
+    method: 'post',
+    path: '/api/auth/reauthenticate',
+    permission: 'authenticated',
+    clients: 'first_party',
+    summary: 'Confirm the password of the user who is signed in',
+    description:
+      'Adding or removing a second factor or a PIN needs an authentication of the last minutes: without one it is 403 `reauthentication_required`. After this it is recent again, for every token of the session.',
+    body: named('Reauthentication', shape({ password: verbatim(1000, 0) })),
+    responses: { 200: done },
+    async handler({ caller, body, req, reply }) {
+      await reauthentication.reauthenticate(personOf(caller), body.password, originOf(req));
+      return reply(200, { success: true, message: 'You are authenticated again.' });
+    },
+  }),
+});

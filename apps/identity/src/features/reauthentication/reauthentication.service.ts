@@ -1,0 +1,56 @@
+import { HttpError } from '@tessera/http-kit';
+import { actorOf } from '../../activity.ts';
+import type { Origin } from '../../origin.ts';
+import type { UserCaller } from '../../tokens/caller.ts';
+import type { PasswordConfirmation } from '../sign-in/password-confirmation.ts';
+import type { ReauthenticationRepository } from './reauthentication.repository.ts';
+
+interface Dependencies {
+  readonly repository: ReauthenticationRepository;
+  readonly confirmation: PasswordConfirmation;
+  /** Seconds after which an authentication is no longer recent. */
+  readonly maxAge: number;
+}
+
+const reauthenticationRequired = (): HttpError =>
+  new HttpError(
+    403,
+    'reauthentication_required',
+    'This needs a recent sign-in. Confirm your password with `POST /api/auth/reauthenticate`, or your second factor with `POST /api/auth/2fa/verify`.',
+  );
+
+/**
+ * Whoever takes over a session that is open must not add or remove a factor: that needs an authentication
+ * of the last few minutes (decision I19). For routes and pages alike.
+ */
+export class ReauthenticationService {
+  readonly #use: Dependencies;
+
+  constructor(dependencies: Dependencies) {
+    this.#use = dependencies;
+  }
+
+  /** 403 `reauthentication_required` unless the user authenticated recently in the session of the caller. */
+  async demandRecent({ sessionId }: UserCaller): Promise<void> {
+    const { repository, maxAge } = this.#use;
+    if (sessionId !== null && (await repository.isRecent(sessionId, maxAge))) return;
+    throw reauthenticationRequired();
+  }
+
+  /**
+   * Confirms the password of the user who is signed in: from now on their authentication is recent. 422 on
+   * a wrong password, 429 after too many of these.
+   */
+  async reauthenticate(caller: UserCaller, password: string, origin: Origin): Promise<void> {
+    const { repository, confirmation } = this.#use;
+    const actor = actorOf(caller, origin);
+    try {
+      await confirmation.demand(caller.id, password);
+    } catch (error) {
+      const isWrong = error instanceof HttpError && error.code === 'validation_failed';
+      if (isWrong) await repository.noteFailure(actor);
+      throw error;
+    }
+    if (caller.sessionId !== null) await repository.record(caller.sessionId, actor);
+  }
+}
