@@ -53,7 +53,11 @@ export const exactly = <R>(
   { perPage }: Pick<Listing, 'perPage'>,
   { rows, page, total }: Pick<Listed<R>, 'rows' | 'page' | 'total'>,
 ): Listed<R> => ({
-  ...{ rows, page, perPage, total, totalIsMinimum: false },
+  rows,
+  page,
+  perPage,
+  total,
+  totalIsMinimum: false,
   more: page * perPage < total,
 });
 

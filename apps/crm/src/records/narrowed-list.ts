@@ -13,7 +13,7 @@ import {
 
 const { sql } = Prisma;
 
-/** As far as hits are counted, unless the caller asks for more (decision C18). */
+/** As far as hits are counted, unless the caller asks for more (decision C18), and walked to. */
 const COUNTED = 10_000;
 /** How many rows are looked at in the list's order, before all hits are put in order instead. */
 const WALKED = 5000;
@@ -25,20 +25,27 @@ interface Narrowed extends Listing {
   readonly narrowing: Prisma.Sql;
 }
 
+/** As many hits as there may be. */
+const ALL = 2 ** 31 - 2;
+
 /**
- * The page and the total where hits are few; undefined where they are too many to be counted. Without
- * MATERIALIZED the planner would walk through the list in its order, in the hope to meet 25 hits soon:
- * where hits are rare, that takes seconds.
+ * One scan that counts the hits, puts them in order and gives the page, or the last one before it. Beyond
+ * `most` hits it stops, and gives no rows. Without MATERIALIZED the planner would walk through the list
+ * in its order, hoping to meet 25 hits soon: where hits are rare, that takes seconds.
  */
-const pageOfFew = async <R>(db: Db, listing: Narrowed): Promise<Listed<R> | undefined> => {
+const scan = async <R>(
+  db: Db,
+  listing: Narrowed,
+  most: number,
+): Promise<{ readonly total: number; readonly rows: R[] }> => {
   const { table, columns, live, narrowing, sort, page, perPage } = listing;
   const rows = await db.read<Counted<R> & { id: string | null }>(sql`
     WITH hits AS MATERIALIZED (
-      SELECT id, ${sort.column} FROM ${table} WHERE ${live} AND ${narrowing} LIMIT ${COUNTED + 1}
+      SELECT id, ${sort.column} FROM ${table} WHERE ${live} AND ${narrowing} LIMIT ${most + 1}
     ), counted AS (
       SELECT count(*)::int AS total FROM hits
     ), page AS (
-      SELECT id FROM hits WHERE (SELECT total FROM counted) <= ${COUNTED}
+      SELECT id FROM hits WHERE (SELECT total FROM counted) <= ${most}
       ${ordered(listing)} LIMIT ${perPage} OFFSET (
         SELECT least(${offsetOf(page, perPage)}::bigint, greatest(total - 1, 0) / ${perPage} * ${perPage})
         FROM counted
@@ -46,10 +53,25 @@ const pageOfFew = async <R>(db: Db, listing: Narrowed): Promise<Listed<R> | unde
     )
     SELECT total, ${columns} FROM counted
     LEFT JOIN ${table} ON id = ANY(ARRAY(SELECT id FROM page)) ${ordered(listing)}`);
-  const total = rows[0]?.total ?? 0;
+  return { total: rows[0]?.total ?? 0, rows: rows.filter(({ id }) => id !== null) };
+};
+
+/** The page and the total where hits are few; undefined where they are too many to be counted. */
+const pageOfFew = async <R>(db: Db, listing: Narrowed): Promise<Listed<R> | undefined> => {
+  const { total, rows } = await scan<R>(db, listing, COUNTED);
   if (total > COUNTED) return undefined;
-  const found = rows.filter(({ id }) => id !== null);
-  return exactly(listing, { rows: found, page: pageWithin(total, listing), total });
+  return exactly(listing, { rows, page: pageWithin(total, listing), total });
+};
+
+/**
+ * A page that begins so late that a walk to it would cost more than finding all hits at once. Where it
+ * lies beyond the end it is the last one, and the total is known.
+ */
+const deepPage = async <R>(db: Db, listing: Narrowed): Promise<Listed<R>> => {
+  const { total, rows } = await scan<R>(db, listing, ALL);
+  const listed = exactly(listing, { rows, page: pageWithin(total, listing), total });
+  if (listing.exactTotal || total <= COUNTED || listed.page < listing.page) return listed;
+  return { ...listed, total: COUNTED, totalIsMinimum: true };
 };
 
 /**
@@ -85,8 +107,12 @@ const pageOfMany = async <R>(db: Db, listing: Narrowed): Promise<Listed<R> | und
   const rows = await someOfMany<R>(db, listing, window);
   if (rows.length === 0) return undefined;
   return {
-    ...{ rows: rows.slice(0, perPage), page, perPage },
-    ...{ total: COUNTED, totalIsMinimum: true, more: rows.length > perPage },
+    rows: rows.slice(0, perPage),
+    page,
+    perPage,
+    total: COUNTED,
+    totalIsMinimum: true,
+    more: rows.length > perPage,
   };
 };
 
@@ -106,6 +132,7 @@ const pageOfAll = <R>(db: Db, listing: Narrowed): Promise<Listed<R>> =>
 export const readNarrowedList = async <R>(db: Db, listing: Narrowed): Promise<Listed<R>> => {
   const few = await pageOfFew<R>(db, listing);
   if (few) return few;
+  if (offsetOf(listing.page, listing.perPage) > COUNTED) return deepPage<R>(db, listing);
   const many = listing.exactTotal ? undefined : await pageOfMany<R>(db, listing);
   return many ?? pageOfAll<R>(db, listing);
 };

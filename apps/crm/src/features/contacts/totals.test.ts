@@ -1,3 +1,5 @@
+import type { Statement } from '@tessera/database-kit';
+import type { Db } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { crowd, inOrder } from '../../testing/crowd.ts';
 import { openDatabase } from '../../testing/records.ts';
@@ -6,6 +8,24 @@ import { createContacts } from './contacts.records.ts';
 const { pool, database, close } = await openDatabase();
 const contacts = createContacts(database);
 afterAll(close);
+
+interface Plan {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly Plans?: readonly Plan[];
+}
+
+const scannedIn = (plan: Plan): number => {
+  const own = plan['Relation Name'] ? plan['Actual Rows'] * plan['Actual Loops'] : 0;
+  return (plan.Plans ?? []).reduce((sum, inner) => sum + scannedIn(inner), own);
+};
+
+/** How many rows of tables a statement reads. */
+const rowsScanned = async ({ text, values }: Statement): Promise<number> => {
+  const { rows } = await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+  return scannedIn(rows[0]['QUERY PLAN'][0].Plan);
+};
 
 test('A total and the rows beside it are of the same moment, while others write', async () => {
   const caller = await crowd(pool, 60);
@@ -65,6 +85,27 @@ describe('A list of more than 10,000 hits', () => {
       const listed = await contacts.list(caller, { search, ...query });
       expect(listed).toMatchObject({ total: size, totalIsMinimum: false });
       expect(listed.page).toBe(Math.min(query.page ?? 1, Math.ceil(size / 25)));
+    }
+  });
+
+  test('is scanned once for a page that lies far beyond the end', async () => {
+    const statements: Statement[] = [];
+    const counting: Db = {
+      ...database,
+      read: (statement) => {
+        statements.push(statement);
+        return database.read(statement);
+      },
+    };
+    for (const query of [{ page: 1_000_000_000 }, { page: 1_000_000_000, exact_total: true }]) {
+      statements.length = 0;
+      const listed = await createContacts(counting).list(caller, { search: 'ada', ...query });
+      expect(listed).toMatchObject({ total: size, page: Math.ceil(size / 25), more: false });
+      expect(listed.rows).toHaveLength(size % 25);
+      // One that stops at 10,001 hits, and one over all of them.
+      expect(statements).toHaveLength(2);
+      const rows = await Promise.all(statements.map(rowsScanned));
+      expect(rows).toEqual([10_001, size + (size % 25)]);
     }
   });
 
