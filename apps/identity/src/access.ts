@@ -76,10 +76,13 @@ const unfinished: Readonly<Record<Restriction, string>> = {
   password_change_required: 'Change the password first.',
 };
 
-/** Refuses who has something left to do, except where that is done. */
+/**
+ * Refuses who has something left to do, except where that is done. A replaced token passes, to be found reused:
+ * what its user has left to do must not hide that somebody has a copy (decision I4).
+ */
 const demandFinished = (caller: UserCaller, { admits = [] }: RouteEntry): void => {
-  const { restriction } = caller;
-  if (restriction === null || admits.includes(restriction)) return;
+  const { restriction, isReplaced = false } = caller;
+  if (restriction === null || admits.includes(restriction) || isReplaced) return;
   throw new HttpError(403, restriction, unfinished[restriction]);
 };
 

@@ -59,10 +59,27 @@ const problems = {
 const MINUTE = 60;
 const HOUR = 3600;
 
+/**
+ * Each API key counts by itself; the tokens of a person count together. What proves less than a whole sign-in
+ * counts apart, so that nobody uses up what the owner of the account has left: a token that was replaced, a
+ * sign-in that waits for a factor, an administrator who acts as the user.
+ */
+const principalKey = (caller: Caller): string => {
+  if (caller.type === 'client') return `client:${caller.id}`;
+  if (caller.type === 'service_account' || caller.isReplaced) return caller.tokenId;
+  if (caller.impersonatorId !== null) return `acting:${caller.impersonatorId}`;
+  const { id, restriction } = caller;
+  const isWaiting = restriction === 'two_factor_required' || restriction === 'pin_required';
+  return isWaiting ? `${restriction}:${id}` : `user:${id}`;
+};
+
 const limitsOf = ({ config: { limits }, counters }: Context) =>
   createLimits<Caller>({
     classes: {
       default: { window: MINUTE, address: limits.address, principal: limits.principal },
+      // Of its own, so that whoever is over another limit still gets out.
+      signOut: { window: MINUTE, address: limits.address, principal: limits.principal },
+      password: { window: MINUTE, address: limits.public, principal: limits.password },
       public: { window: MINUTE, address: limits.public, principal: 0 },
       login: { window: MINUTE, address: limits.login, principal: 0 },
       twoFactor: { window: MINUTE, address: limits.twoFactor, principal: limits.twoFactor },
@@ -71,9 +88,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
       service: { window: MINUTE, address: limits.service, principal: limits.servicePrincipal },
     },
     store: counters.store,
-    // Each API key counts by itself; the tokens of a person count together.
-    principalKey: (caller) =>
-      caller.type === 'service_account' ? caller.tokenId : `${caller.type}:${caller.id}`,
+    principalKey,
   });
 
 /** The routes by tag, in the order of the document. */

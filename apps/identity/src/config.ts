@@ -72,9 +72,13 @@ export const variables = {
     withDefault(seconds(), 600),
     'Seconds after which adding or removing a second factor or a PIN needs another authentication.',
   ),
-  EXPORTS_AT_ONCE: described(
+  EXPORTS_PER_CALLER: described(
     withDefault(int(1, 100), 2),
-    'Most exports under way in one process; each holds a database connection.',
+    'Most exports of one caller under way in one process; the next one is refused with 429.',
+  ),
+  EXPORT_READS: described(
+    withDefault(int(1, 100), 2),
+    'Most database connections that exports read on at once, in one process.',
   ),
   LOCKOUT_ATTEMPTS: described(
     withDefault(int(1, 100), 5),
@@ -183,6 +187,10 @@ export const variables = {
   RATE_LIMIT_TWO_FACTOR: requests(5, 'Second factors a minute, by address and by principal.'),
   RATE_LIMIT_PIN: requests(5, 'PINs a minute, by address and by principal.'),
   RATE_LIMIT_PASSWORD_FORGOT: requests(5, 'Password resets asked for an hour and address.'),
+  RATE_LIMIT_PASSWORD: requests(
+    10,
+    'Requests a minute and principal that check or hash a password: changing it, setting or removing a factor.',
+  ),
   RATE_LIMIT_MAIL: described(
     withDefault(int(1, 1_000_000), 5),
     'Mails of one kind an hour and reader that strangers can cause.',
@@ -272,7 +280,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     },
     /** Seconds. */
     reauthenticateAfter: read.REAUTHENTICATE_AFTER_SECONDS,
-    exportsAtOnce: read.EXPORTS_AT_ONCE,
+    exports: { ofCaller: read.EXPORTS_PER_CALLER, reads: read.EXPORT_READS },
     twoFactorIssuer: read.TWO_FACTOR_ISSUER,
     lockout: { attempts: read.LOCKOUT_ATTEMPTS, firstLock: read.LOCKOUT_SECONDS },
     passwords: {
@@ -287,6 +295,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       login: read.RATE_LIMIT_LOGIN,
       loginFailures: read.RATE_LIMIT_LOGIN_FAILURES,
       passwordForgot: read.RATE_LIMIT_PASSWORD_FORGOT,
+      password: read.RATE_LIMIT_PASSWORD,
       mail: read.RATE_LIMIT_MAIL,
       twoFactor: read.RATE_LIMIT_TWO_FACTOR,
       pin: read.RATE_LIMIT_PIN,

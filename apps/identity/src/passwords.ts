@@ -28,18 +28,28 @@ export interface PasswordSettings {
 /** A hash that no password has: comparing with it takes as long as with a real one of that cost. */
 const nobodysHash = (cost: number): string => `$2b$${`${cost}`.padStart(2, '0')}$${'.'.repeat(53)}`;
 
-/** What new passwords must be, and bcrypt in a bounded queue: slow by design, so it must not be the way to take the service down. */
+/** The part of the queue that one account may fill. */
+const SHARE = 1 / 4;
+
+/**
+ * What new passwords must be, and bcrypt in a bounded queue: slow by design, so it must not be the way to take
+ * the service down. Each call names the account that it is for: no account gets more than a share of the queue.
+ */
 export class Passwords {
   readonly #cost: number;
   readonly #minLength: number;
   readonly #most: number;
+  readonly #mostOfAccount: number;
   readonly #run: LimitFunction;
+  /** By account: how much is waiting or running. */
+  readonly #ofAccounts = new Map<string, number>();
 
   constructor({ cost, queueLimit, minLength }: PasswordSettings) {
     const cores = availableParallelism();
     this.#cost = cost;
     this.#minLength = minLength;
     this.#most = cores + queueLimit;
+    this.#mostOfAccount = Math.max(1, Math.floor(this.#most * SHARE));
     this.#run = pLimit(cores);
   }
 
@@ -59,29 +69,29 @@ export class Passwords {
   }
 
   /** Hashes a new password of at most 72 bytes. 503 when the queue is full. */
-  async hash(given: string): Promise<string> {
+  async hash(given: string, account: string): Promise<string> {
     const password = normalisedPassword(given);
     if (isTooLongToHash(password)) {
       throw new RangeError(`A password has at most ${MAX_PASSWORD_BYTES} bytes.`);
     }
-    return this.#queued(() => bcrypt.hash(password, this.#cost));
+    return this.#queued(account, () => bcrypt.hash(password, this.#cost));
   }
 
   /**
    * Whether the password has this hash; without a hash, or with one that was made with less work, a no
    * takes as long. 503 when the queue is full.
    */
-  async matches(given: string, kept: string | null): Promise<boolean> {
+  async matches(given: string, kept: string | null, account: string): Promise<boolean> {
     const password = normalisedPassword(given);
     const known = isTooLongToHash(password) ? null : kept;
     const hash = known ?? nobodysHash(this.#cost);
-    const equal = await this.#queued(() => this.#compare(password, hash));
+    const equal = await this.#queued(account, () => this.#compare(password, hash));
     return equal && known !== null;
   }
 
   /** Whether the password has any of these hashes. 503 when the queue is full. */
-  async matchesAny(password: string, hashes: readonly string[]): Promise<boolean> {
-    for (const hash of hashes) if (await this.matches(password, hash)) return true;
+  async matchesAny(password: string, hashes: readonly string[], account: string): Promise<boolean> {
+    for (const hash of hashes) if (await this.matches(password, hash, account)) return true;
     return false;
   }
 
@@ -99,8 +109,17 @@ export class Passwords {
     return false;
   }
 
-  async #queued<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#run.activeCount + this.#run.pendingCount >= this.#most) throw overloaded();
-    return this.#run(work);
+  async #queued<T>(account: string, work: () => Promise<T>): Promise<T> {
+    const ofAccount = this.#ofAccounts.get(account) ?? 0;
+    const isFull = this.#run.activeCount + this.#run.pendingCount >= this.#most;
+    if (isFull || ofAccount >= this.#mostOfAccount) throw overloaded();
+    this.#ofAccounts.set(account, ofAccount + 1);
+    try {
+      return await this.#run(work);
+    } finally {
+      const left = (this.#ofAccounts.get(account) ?? 1) - 1;
+      if (left === 0) this.#ofAccounts.delete(account);
+      else this.#ofAccounts.set(account, left);
+    }
   }
 }

@@ -197,7 +197,10 @@ export const createServices = (parts: Parts) => {
     members,
     roles: new RolesService(new RolesRepository(database), members),
     adminUsers: new AdminUsersService(new AdminUsersRepository(database)),
-    activity: new ActivityService(new ActivityRepository(pool), config.exportsAtOnce),
+    activity: new ActivityService(
+      new ActivityRepository(pool, config.exports.reads),
+      config.exports.ofCaller,
+    ),
     impersonation: new ImpersonationService(
       new ImpersonationRepository(database, issueToken),
       config.lifetimes.impersonation,

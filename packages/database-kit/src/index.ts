@@ -1,6 +1,5 @@
 export { batched } from './batched.ts';
 export { brokenForeignKey, isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
-export { inBatches } from './in-batches.ts';
 export {
   type Migrated,
   type MigrationDirectory,

@@ -60,7 +60,7 @@ export const createAdministrator = async (
     database.user.create({
       data: {
         ...{ email, firstName, lastName, isSystemAdmin: true, emailVerifiedAt: new Date() },
-        passwordHash: await passwords.hash(password),
+        passwordHash: await passwords.hash(password, email),
       },
     }),
   );

@@ -49,7 +49,7 @@ const hashesOfNew = async (
   const there = new Set(known.map(({ email }) => email));
   const hashes = new Map<SeededUser, string>();
   for (const user of users) {
-    if (!there.has(user.email)) hashes.set(user, await passwords.hash(user.password));
+    if (!there.has(user.email)) hashes.set(user, await passwords.hash(user.password, user.email));
   }
   return hashes;
 };

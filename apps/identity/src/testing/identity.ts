@@ -39,6 +39,7 @@ export const testEnvironment = (databaseUrl: string): Record<string, string> => 
   RATE_LIMIT_LOGIN_FAILURES: '1000000',
   RATE_LIMIT_TWO_FACTOR: '0',
   RATE_LIMIT_PIN: '0',
+  RATE_LIMIT_PASSWORD: '0',
   RATE_LIMIT_PASSWORD_FORGOT: '0',
   RATE_LIMIT_DEFAULT: '0',
   RATE_LIMIT_ADDRESS: '0',

@@ -50,6 +50,11 @@ export interface UserCaller extends Credential {
   readonly tokenUse: TokenUse;
   /** Most routes are shut until it is lifted. */
   readonly restriction: Restriction | null;
+  /**
+   * The token was exchanged for another one: presented again, it says that somebody has a copy, and nothing
+   * about who calls. Only where tokens are renewed; absent everywhere else.
+   */
+  readonly isReplaced?: boolean;
   /** The administrator who acts as this user. */
   readonly impersonatorId: string | null;
   /** The token's tenant, which decides everywhere. */

@@ -83,8 +83,11 @@ const GOOD_CALLERS = `${CALLERS} AND t.id = ANY($1::uuid[]) AND t.revoked_at IS 
  * And nothing for one that is never renewed (decision I4). A replaced one is found for as long as it is
  * kept: it was reused.
  */
-const RENEWABLE_CALLER = `${CALLERS} AND t.id = $1 AND t.use IN ('login', 'switch')
-  AND (t.replaced_by_id IS NOT NULL OR (t.revoked_at IS NULL AND ${IS_CHAIN_ALIVE}))`;
+const RENEWABLE_CALLER = `
+  SELECT caller.*, known.replaced_by_id IS NOT NULL AS is_replaced
+  FROM (${CALLERS} AND t.id = $1 AND t.use IN ('login', 'switch')
+    AND (t.replaced_by_id IS NOT NULL OR (t.revoked_at IS NULL AND ${IS_CHAIN_ALIVE}))) caller
+  JOIN identity.tokens known ON known.id = caller.token_id`;
 
 /** A web session stands for a token of its own, in the tenant that its user starts in. */
 const SESSION_CALLER = callersBehind(`(
@@ -165,8 +168,8 @@ export const renewableUserOfToken = async (
   const query = { name: 'renewable-caller', text: RENEWABLE_CALLER, values: [tokenId] };
   const {
     rows: [row],
-  } = await pool.query<Row>(query);
-  return row && callerOf(row);
+  } = await pool.query<Row & { readonly is_replaced: boolean }>(query);
+  return row && { ...callerOf(row), isReplaced: row.is_replaced };
 };
 
 interface ClientRow {

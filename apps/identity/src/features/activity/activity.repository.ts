@@ -1,4 +1,4 @@
-import { inBatches } from '@tessera/database-kit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { Pool } from 'pg';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { pageWithin } from '../../paging.ts';
@@ -15,6 +15,9 @@ export interface ActivityFilter {
   /** Not included. */
   readonly to?: Date | undefined;
 }
+
+/** Entries of one batch of an export. */
+const BATCH = 500;
 
 /**
  * Who reads: administrators of the system see everything, a tenant sees that the platform's operator did
@@ -111,9 +114,13 @@ const entries = (filter: ActivityFilter, reader: ActivityReader, rest: Prisma.Sq
 /** What users did: a log that grows and is never changed. */
 export class ActivityRepository {
   readonly #pool: Pool;
+  /** Exports read one after the other, so that most connections are left for everybody else. */
+  readonly #turn: LimitFunction;
 
-  constructor(pool: Pool) {
+  /** `exportReads`: most batches of exports that are read at once, each on a connection of its own. */
+  constructor(pool: Pool, exportReads: number) {
     this.#pool = pool;
+    this.#turn = pLimit(exportReads);
   }
 
   /** One page, and the number of it: a page beyond the last one is the last one. */
@@ -127,14 +134,26 @@ export class ActivityRepository {
     return { entries: await this.#read<Entry>(entries(asked, reader, part)), page, total };
   }
 
-  /** All of them, some hundred at a time; the connection is held until the last, or until nobody asks on. */
-  batches(
+  /**
+   * Everything that fits, some hundred entries at a time. Each batch is a statement of its
+   * own that goes on after the last one: while a client takes its time, nothing is held for it.
+   */
+  async *batches(
     filter: ActivityFilter,
     reader: ActivityReader,
     order: ActivityOrder,
   ): AsyncGenerator<Entry[]> {
-    const { text, values } = entries(filter, reader, inOrder(order));
-    return inBatches<Entry>(this.#pool, { text, values });
+    const after = Prisma.raw(order === 'asc' ? '>' : '<');
+    for (let last: Entry | undefined; ; ) {
+      const rest = last
+        ? Prisma.sql`AND (e.created_at, e.id) ${after} (${last.created_at}, ${last.id}::uuid)`
+        : Prisma.empty;
+      const part = Prisma.sql`${rest} ${inOrder(order)} LIMIT ${BATCH}`;
+      const rows = await this.#turn(() => this.#read<Entry>(entries(filter, reader, part)));
+      if (rows.length > 0) yield rows;
+      if (rows.length < BATCH) return;
+      last = rows.at(-1);
+    }
   }
 
   async #read<R>({ text, values }: Prisma.Sql): Promise<R[]> {

@@ -15,7 +15,7 @@ import {
   withDefault,
 } from '@tessera/fields';
 import { exported, exportFormat, type RouteTable, streamed } from '@tessera/http-kit';
-import { pageFields, pageMeta, page as pageOf, route, success } from '../../http.ts';
+import { type Caller, pageFields, pageMeta, page as pageOf, route, success } from '../../http.ts';
 import { type ActivityFilter, type ActivityReader, COLUMNS } from './activity.repository.ts';
 import type { ActivityService } from './activity.service.ts';
 
@@ -95,7 +95,7 @@ const file = streamed({
 });
 
 const EXPORT =
-  'All entries that fit, sent while they are read. CSV has a line of names, and its cells are no formulas; JSON is a list in the usual envelope. Too many exports at once are 503.';
+  'All entries that fit, sent while they are read. CSV has a line of names, and its cells are no formulas; JSON is a list in the usual envelope. Too many exports of one caller at once are 429.';
 
 export const activityRoutes = (activity: ActivityService): RouteTable => {
   const page = async (
@@ -112,11 +112,12 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
     return { success: true as const, data: found.entries, meta };
   };
   const download = (
+    caller: Caller,
     query: Out<typeof Filters> & SystemFilters & { readonly format: 'csv' | 'json' },
     reader: ActivityReader,
     tenantId: string | undefined,
   ) => {
-    const batches = activity.export(filterOf(query, tenantId), reader, orderOf(query));
+    const batches = activity.export(caller.id, filterOf(query, tenantId), reader, orderOf(query));
     const headers = { 'Content-Disposition': `attachment; filename="activity.${query.format}"` };
     // The columns stand in one order; the rows hold them by name.
     const lines = async function* () {
@@ -147,7 +148,8 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
       description: EXPORT,
       query: shape({ format: exportFormat, ...ofSystem, ...filters }),
       responses: { 200: file },
-      handler: ({ query, reply }) => reply(200, ...download(query, 'system', query.tenant_id)),
+      handler: ({ caller, query, reply }) =>
+        reply(200, ...download(caller, query, 'system', query.tenant_id)),
     }),
     listTenantActivity: route({
       method: 'get',
@@ -169,8 +171,8 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
       params: InTenant,
       query: shape({ format: exportFormat, ...filters }),
       responses: { 200: file },
-      handler: ({ params, query, reply }) =>
-        reply(200, ...download(query, 'tenant', params.tenantId)),
+      handler: ({ caller, params, query, reply }) =>
+        reply(200, ...download(caller, query, 'tenant', params.tenantId)),
     }),
   };
 };

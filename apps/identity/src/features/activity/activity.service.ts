@@ -8,11 +8,14 @@ import type {
   Entry,
 } from './activity.repository.ts';
 
-/** 503: as many exports as may hold a connection are under way. */
-const overloaded = (): HttpError =>
-  new HttpError(503, 'overloaded', 'Too many exports are under way. Try again.', {
+/** 429: the caller has as many exports under way as one caller may. */
+const tooMany = (): HttpError =>
+  new HttpError(429, 'rate_limited', 'Too many of your exports are under way. Try again later.', {
     headers: { 'Retry-After': '10' },
   });
+
+/** Milliseconds that an export may take: one that nobody reads on must end some time. */
+const DEADLINE = 30 * 60_000;
 
 const demandSpan = ({ from, to }: ActivityFilter): void => {
   if (from && to && to < from) throw invalidField('to', 'to must not be before from');
@@ -22,9 +25,10 @@ const demandSpan = ({ from, to }: ActivityFilter): void => {
 export class ActivityService {
   readonly #repository: ActivityRepository;
   readonly #most: number;
-  #underWay = 0;
+  /** Exports under way by caller. */
+  readonly #underWay = new Map<string, number>();
 
-  /** `most`: exports at once; each holds a connection for as long as its client takes. */
+  /** `most`: exports at once of one caller. */
   constructor(repository: ActivityRepository, most: number) {
     this.#repository = repository;
     this.#most = most;
@@ -35,23 +39,31 @@ export class ActivityService {
     return this.#repository.list(asked);
   }
 
-  /** Everything that fits, some hundred at a time. 503 where too many exports are under way. */
+  /** Everything that fits, some hundred at a time. 429 where the caller has too many exports under way. */
   export(
+    callerId: string,
     filter: ActivityFilter,
     reader: ActivityReader,
     order: ActivityOrder,
   ): AsyncGenerator<Entry[]> {
     demandSpan(filter);
-    return this.#counted(this.#repository.batches(filter, reader, order));
+    return this.#counted(callerId, this.#repository.batches(filter, reader, order));
   }
 
-  async *#counted(batches: AsyncGenerator<Entry[]>): AsyncGenerator<Entry[]> {
-    if (this.#underWay >= this.#most) throw overloaded();
-    this.#underWay += 1;
+  async *#counted(callerId: string, batches: AsyncGenerator<Entry[]>): AsyncGenerator<Entry[]> {
+    const underWay = this.#underWay.get(callerId) ?? 0;
+    if (underWay >= this.#most) throw tooMany();
+    this.#underWay.set(callerId, underWay + 1);
+    const deadline = performance.now() + DEADLINE;
     try {
-      yield* batches;
+      for await (const batch of batches) {
+        yield batch;
+        if (performance.now() > deadline) throw new Error('The export took too long.');
+      }
     } finally {
-      this.#underWay -= 1;
+      const left = (this.#underWay.get(callerId) ?? 1) - 1;
+      if (left === 0) this.#underWay.delete(callerId);
+      else this.#underWay.set(callerId, left);
     }
   }
 }

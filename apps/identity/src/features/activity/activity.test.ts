@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request as rawRequest } from 'node:http';
+import { until } from '@tessera/local-stack';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import type { Bearer } from '../../testing/population.ts';
@@ -10,7 +11,7 @@ let chief: User;
 let bearer: Bearer;
 let ann: User;
 beforeAll(async () => {
-  identity = await startIdentity({ EXPORTS_AT_ONCE: '1' });
+  identity = await startIdentity({ EXPORTS_PER_CALLER: '1', EXPORT_READS: '1' });
   chief = await identity.people.user({ data: { isSystemAdmin: true } });
   bearer = await identity.people.signIn(chief);
 });
@@ -270,26 +271,20 @@ describe('an export', () => {
     expect((await get(path, { format: 'xml' })).status).toBe(422);
   });
 
-  test('waits for its client, is one of so many, and ends when the client leaves', async () => {
+  test('that nobody reads holds up the next one of its caller, and nothing else', async () => {
     await many(100_000);
     const { pool } = identity.context;
-    const isReading = async () => {
-      const { rows } = await pool.query(
-        `SELECT count(*)::int AS n FROM pg_stat_activity
-          WHERE datname = current_database() AND query LIKE 'FETCH%' AND state = 'idle in transaction'`,
-      );
-      return rows[0].n === 1;
-    };
+    const other = await identity.people.signIn(
+      await identity.people.user({ data: { isSystemAdmin: true } }),
+    );
     const asked = rawRequest(`${identity.url}${path}`, { headers: bearer }).end();
     const [answer] = await once(asked, 'response');
     answer.pause();
-    // Between two batches: it waits for who does not read, and not for the database.
-    while (!(await isReading()));
-    const refused = await get(path).expect(503);
-    expect([refused.body.error, refused.headers['retry-after']]).toEqual(['overloaded', '10']);
+    const refused = await get(path).expect(429);
+    expect([refused.body.error, refused.headers['retry-after']]).toEqual(['rate_limited', '10']);
+    await get(path, { action: 'none' }, other).expect(200);
+    await until(() => pool.idleCount === pool.totalCount);
     asked.destroy();
-    while (await isReading());
-    while ((await get(path, { action: 'none' })).status !== 200);
-    expect(pool.idleCount).toBe(pool.totalCount);
+    await until(async () => (await get(path, { action: 'none' })).status === 200);
   });
 });

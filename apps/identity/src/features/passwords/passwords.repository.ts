@@ -75,14 +75,14 @@ export class PasswordsRepository {
     return person?.id === found.userId ? { tokenHash: found.tokenHash, person } : null;
   }
 
-  /** The hashes that a new password must not have: the current one and those before it. */
-  async remembered({ id: userId, passwordHash }: Person): Promise<string[]> {
+  /** The hashes of the passwords before the current one that may not come back. */
+  async previous({ id: userId }: Person): Promise<string[]> {
     const before = await this.#use.database.previousPassword.findMany({
       where: { userId },
       orderBy: { id: 'desc' },
       take: this.#use.history - 1,
     });
-    return [...(passwordHash ? [passwordHash] : []), ...before.map(({ hash }) => hash)];
+    return before.map(({ hash }) => hash);
   }
 
   /** Replaces the password by that of a mail; false where the token was used in the meantime. */

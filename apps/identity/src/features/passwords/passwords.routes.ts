@@ -36,6 +36,7 @@ const changing = (passwords: PasswordsService, method: 'post' | 'put', path: str
     permission: 'authenticated',
     clients: 'first_party',
     admits: ['password_change_required'],
+    limit: 'password',
     summary: 'Change the password',
     description:
       'Ends every other session, and the trust in devices. The session of the token goes on.',

@@ -6,6 +6,7 @@ import type { Transaction } from '../../database.ts';
 import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin.ts';
 import type { News } from '../../outbox/outbox.ts';
+import { normalisedPassword } from '../../password-rules.ts';
 import type { Passwords } from '../../passwords.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { PasswordConfirmation } from '../sign-in/password-confirmation.ts';
@@ -22,6 +23,8 @@ interface Dependencies {
   /** Seconds that the link of a reset is good for. */
   readonly resetLifetime: number;
 }
+
+const REUSED = 'the password must be none of your last ones';
 
 const refuse = (errors: FieldErrors): void => {
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
@@ -72,8 +75,11 @@ export class PasswordsService {
       ...passwords.errors('password', given.password, given.confirmation),
     });
     if (!reset) return;
-    const hash = await this.#hashOfNew('password', given.password, reset.person);
-    const isDone = await repository.reset(reset, hash, actorFor(reset.person, origin));
+    const { person } = reset;
+    const current = person.passwordHash ? [person.passwordHash] : [];
+    const taken = [...current, ...(await repository.previous(person))];
+    const hash = await this.#hashOfNew('password', given.password, person, taken);
+    const isDone = await repository.reset(reset, hash, actorFor(person, origin));
     if (!isDone) refuse(tokenIsBad);
   }
 
@@ -92,7 +98,12 @@ export class PasswordsService {
       ...(await this.#errorsOfCurrent(caller.id, given.current)),
       ...passwords.errors('new_password', given.password, given.confirmation),
     });
-    const hash = await this.#hashOfNew('new_password', given.password, person);
+    // The current one has just been checked: its equal needs no hash to be found.
+    if (normalisedPassword(given.password) === normalisedPassword(given.current)) {
+      refuse({ new_password: [REUSED] });
+    }
+    const previous = await repository.previous(person);
+    const hash = await this.#hashOfNew('new_password', given.password, person, previous);
     await repository.change(person, hash, caller, actorOf(caller, origin));
   }
 
@@ -114,12 +125,15 @@ export class PasswordsService {
     }
   }
 
-  async #hashOfNew(field: string, password: string, person: Person): Promise<string> {
-    const { repository, passwords } = this.#use;
-    const remembered = await repository.remembered(person);
-    if (await passwords.matchesAny(password, remembered)) {
-      refuse({ [field]: ['the password must be none of your last ones'] });
-    }
-    return passwords.hash(password);
+  /** `taken`: the hashes that it must not have. */
+  async #hashOfNew(
+    field: string,
+    password: string,
+    { id }: Person,
+    taken: readonly string[],
+  ): Promise<string> {
+    const { passwords } = this.#use;
+    if (await passwords.matchesAny(password, taken, id)) refuse({ [field]: [REUSED] });
+    return passwords.hash(password, id);
   }
 }

@@ -74,7 +74,7 @@ export class PinService {
     await reauthentication.demandRecent(caller);
     refuseUnfit(given);
     if (await this.isEnabled(caller)) throw isOn();
-    const hash = await passwords.hash(pin);
+    const hash = await passwords.hash(pin, caller.id);
     if (!(await repository.set(actorOf(caller, origin), hash))) throw isOn();
   }
 
@@ -88,7 +88,7 @@ export class PinService {
     const hash = await repository.hash(userId);
     if (hash === null) throw isOff();
     const isRight = await lockout.guess(userId, async () => {
-      if (!(await passwords.matches(pin, hash))) return null;
+      if (!(await passwords.matches(pin, hash, userId))) return null;
       await repository.unlock(userId, sessionId);
       return true;
     });

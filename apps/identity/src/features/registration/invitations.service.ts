@@ -133,7 +133,7 @@ export class InvitationsService {
     if (invited?.isVerified) return async () => ({ userId: invited.id, news: [] });
     const { firstName = '', lastName = '', password = '' } = given;
     this.#refuse(given, invited);
-    const passwordHash = await passwords.hash(password);
+    const passwordHash = await passwords.hash(password, email);
     if (invited) {
       return async (tx) => ({
         userId: invited.id,

@@ -99,6 +99,6 @@ export class RegistrationService {
     const { passwords } = this.#use;
     const errors = passwords.errors('password', password, confirmation);
     if (Object.keys(errors).length > 0) throw validationFailed(errors);
-    return { ...person, passwordHash: await passwords.hash(password) };
+    return { ...person, passwordHash: await passwords.hash(password, person.email) };
   }
 }

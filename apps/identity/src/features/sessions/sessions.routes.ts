@@ -70,6 +70,7 @@ export const sessionRoutes = (
       path: '/api/auth/logout-all',
       permission: 'authenticated',
       clients: 'first_party',
+      limit: 'signOut',
       summary: 'Sign out everywhere',
       description: 'Ends every session, revokes every token, and trusts no device any more.',
       responses: { 200: done },

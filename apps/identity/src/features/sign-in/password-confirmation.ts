@@ -31,6 +31,6 @@ export class PasswordConfirmation {
 
   async #matches(userId: string, password: string): Promise<boolean> {
     const user = await this.#use.database.user.findUnique({ where: { id: userId } });
-    return this.#use.passwords.matches(password, user?.passwordHash ?? null);
+    return this.#use.passwords.matches(password, user?.passwordHash ?? null, userId);
   }
 }

@@ -38,6 +38,7 @@ export const signInRoutes = (
       path: '/api/auth/logout',
       permission: 'authenticated',
       admits: ['pin_required', 'password_change_required', 'impersonation'],
+      limit: 'signOut',
       summary: 'End the session with all its tokens',
       responses: { 200: done },
       async handler({ caller, req, res, reply }) {

@@ -101,7 +101,7 @@ export class SignInService {
       this.#noteFailure(account, client);
       throw invalidCredentials();
     }
-    const newHash = await this.#upgraded(given.password, admitted.passwordHash);
+    const newHash = await this.#upgraded(given, admitted.passwordHash);
     return repository.transaction(async (tx) => {
       const now = await repository.lockedAccount(tx, admitted.id);
       // Changed since the password was checked.
@@ -152,7 +152,7 @@ export class SignInService {
     if (!isRecognised) await failedAttempts.take(email);
     const giveBack = () => (isRecognised ? undefined : failedAttempts.giveBack(email));
     const passwordHash = account?.passwordHash ?? null;
-    const matches = await passwords.matches(password, passwordHash).catch(async (error) => {
+    const matches = await passwords.matches(password, passwordHash, email).catch(async (error) => {
       await giveBack();
       throw error;
     });
@@ -209,9 +209,9 @@ export class SignInService {
   }
 
   /** The hash to keep from now on, where the old one was made with less work; not worth a refusal. */
-  async #upgraded(password: string, hash: string): Promise<string | null> {
+  async #upgraded({ email, password }: Credentials, hash: string): Promise<string | null> {
     const { passwords } = this.#use;
-    return passwords.isOutdated(hash) ? passwords.hash(password).catch(() => null) : null;
+    return passwords.isOutdated(hash) ? passwords.hash(password, email).catch(() => null) : null;
   }
 
   /** Beside the answer: one that waited for it would tell which accounts exist. */

@@ -126,6 +126,7 @@ export const twoFactorRoutes = (
       path: '/api/auth/2fa/disable',
       permission: 'authenticated',
       clients: 'first_party',
+      limit: 'password',
       summary: 'Turn the second factor off',
       body: Password,
       responses: { 200: done },
@@ -140,6 +141,7 @@ export const twoFactorRoutes = (
       path: '/api/auth/2fa/recovery-codes',
       permission: 'authenticated',
       clients: 'first_party',
+      limit: 'password',
       summary: 'Make new recovery codes in the place of the old ones',
       body: Password,
       responses: {
