@@ -98,9 +98,9 @@ interface FormOptions {
 }
 
 /** The page itself, with what it was called with. */
-const sameAddress = ({ req, query }: Visit): string => {
+const sameAddress = ({ query }: Visit): string => {
   const { notice: _, ...rest } = query;
-  return `${req.path}?${new URLSearchParams(rest)}`;
+  return `?${new URLSearchParams(rest)}`;
 };
 
 /** A form of a visit, which can prove to come from there. */

@@ -23,9 +23,10 @@ export type Brand = Pick<Config, 'brandName' | 'idleSignOut'>;
 /** Four tiles; their colours are the style sheet's. */
 const mark = html`<svg class="mark" viewBox="0 0 24 24" width="32" height="32" aria-hidden="true" focusable="false"><rect x="1" y="1" width="10" height="10" rx="2.5"/><rect x="13" y="1" width="10" height="10" rx="2.5"/><rect x="1" y="13" width="10" height="10" rx="2.5"/><rect x="13" y="13" width="10" height="10" rx="5"/></svg>`;
 
-const languageSwitch = ({ req, query, language: current, texts }: Reader): Html => {
+const languageSwitch = ({ query, language: current, texts }: Reader): Html => {
   const links = languages.map(({ language, name }) => {
-    const address = `${req.path}?${new URLSearchParams({ ...query, ui_locales: language })}`;
+    // Only the query: a path such as `//other.example` would lead elsewhere.
+    const address = `?${new URLSearchParams({ ...query, ui_locales: language })}`;
     const isCurrent = language === current;
     return html`<li><a href="${address}" lang="${language}" hreflang="${language}"${isCurrent && html` aria-current="true"`}>${name}</a></li>`;
   });

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { request as rawRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { Test } from 'supertest';
 import { CodeFlow } from '../testing/code-flow.ts';
 import { cookieValueOf, setCookieOf } from '../testing/cookies.ts';
@@ -265,6 +268,24 @@ describe('the language', () => {
     const path = `/sign-in?${new URLSearchParams({ return_to })}`;
     expect(await languageOf(path, { 'accept-language': 'de' })).toBe('hu');
   });
+
+  test.each(['//evil.example/x', '//evil.example/%2f..', '/\\evil.example/x', '///evil.example'])(
+    'links from %s to nowhere else',
+    async (path) => {
+      const { hostname, port } = new URL(identity.url);
+      const asked = rawRequest({ hostname, port, path, headers: { accept: 'text/html' } }).end();
+      const [answer] = await once(asked, 'response');
+      const page = await text(answer);
+      expect([answer.statusCode, answer.headers['content-type']]).toEqual([
+        404,
+        'text/html; charset=utf-8',
+      ]);
+      const links = [...page.matchAll(/(?:href|action)="([^"]*)"/g)].map(([, link = '']) => link);
+      expect(links).toContain('?ui_locales=de');
+      const base = `https://identity.test${path.replaceAll('\\', '/')}`;
+      for (const link of links) expect(new URL(link, base).host).toBe('identity.test');
+    },
+  );
 
   test('is what somebody chose, from then on', async () => {
     const answer = await identity.http.get('/sign-in?ui_locales=hu');

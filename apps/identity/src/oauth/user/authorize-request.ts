@@ -44,15 +44,20 @@ const without = (words: string | string[] | undefined, word: string): string =>
     .filter((other) => other !== word)
     .join(' ');
 
-/** The same request once its user has signed in: what demands just that would demand it again. */
-const afterSignIn = (parameters: Parameters): Parameters => {
-  const { prompt, max_age, ...rest } = parameters;
+/**
+ * A parameter of ours, in the addresses that pages come back to: when the session that stood at the beginning
+ * of the request was authenticated, in milliseconds since 1970, 0 where there was none. It is not signed:
+ * who could change it could leave out the demand as well.
+ */
+const AUTHENTICATED_AFTER = 'authenticated_after';
+
+const demandsAuthentication = ({ prompt, max_age }: Parameters): boolean =>
+  max_age !== undefined || without(prompt, 'login') !== without(prompt, '');
+
+/** The same request without what demands an authentication, once that has happened. */
+const withoutDemand = ({ prompt, max_age: _, ...rest }: Parameters): Parameters => {
   const prompts = without(prompt, 'login');
-  return {
-    ...rest,
-    ...(prompts && { prompt: prompts }),
-    ...(max_age !== undefined && Number(max_age) !== 0 && { max_age }),
-  };
+  return { ...rest, ...(prompts && { prompt: prompts }) };
 };
 
 export interface AuthorizeRequest {
@@ -62,15 +67,36 @@ export interface AuthorizeRequest {
   readonly returnTo: string;
 }
 
-/** Checks the query of an authorization request; 400 in both shapes where it can never be right. */
-export const authorizeRequest = (issuer: string, originalUrl: string): AuthorizeRequest => {
+const queryOf = (originalUrl: string): string => {
   const start = originalUrl.indexOf('?');
-  const parameters = known(start < 0 ? '' : originalUrl.slice(start + 1));
+  return start < 0 ? '' : originalUrl.slice(start + 1);
+};
+
+/**
+ * Checks the query of an authorization request; 400 in both shapes where it can never be right. `prompt=login`
+ * and `max_age` are met by an authentication since the request began, and by nothing else that its pages
+ * lead to: `lastAuthentication` tells when the session of the browser was authenticated, null without one.
+ */
+export const authorizeRequest = async (
+  issuer: string,
+  originalUrl: string,
+  lastAuthentication: () => Promise<Date | null>,
+): Promise<AuthorizeRequest> => {
+  const query = queryOf(originalUrl);
+  const parameters = known(query);
+  let asked = parameters;
+  let comingBack: Readonly<Record<string, string | string[]>> = parameters;
+  if (demandsAuthentication(parameters)) {
+    const last = Number((await lastAuthentication()) ?? 0);
+    const begun = /^\d{1,15}$/.exec(String(parse(query)[AUTHENTICATED_AFTER]))?.[0];
+    comingBack = { ...parameters, [AUTHENTICATED_AFTER]: begun ?? `${last}` };
+    if (begun !== undefined && last > Number(begun)) asked = withoutDemand(parameters);
+  }
   const scope = `${without(parameters.scope, API_SCOPE)} ${API_SCOPE}`.trim();
   const isRepeated = Array.isArray(parameters.scope);
-  const asked = { ...parameters, ...(!isRepeated && { scope }), resource: issuer };
+  const provided = { ...asked, ...(!isRepeated && { scope }), resource: issuer };
   return {
-    url: `${userPaths.authorization}?${stringify(asked)}`,
-    returnTo: `${issuer}${userPaths.authorization}?${stringify(afterSignIn(parameters))}`,
+    url: `${userPaths.authorization}?${stringify(provided)}`,
+    returnTo: `${issuer}${userPaths.authorization}?${stringify(comingBack)}`,
   };
 };

@@ -1,23 +1,48 @@
 import { startAuthorization } from '../../testing/authorization.ts';
-import { type Fields, pageOf } from '../../testing/code-flow.ts';
+import { type Fields, pageOf, pkce } from '../../testing/code-flow.ts';
+import { claimsOf } from '../../testing/tokens.ts';
 
 const { identity, flow, client, user, cookie, challenge, ask, askAnonymously } =
   await startAuthorization();
 afterAll(() => identity.stop());
 
 describe('prompt and max_age', () => {
-  test.each<[Fields, Fields]>([
-    [{ prompt: 'login' }, {}],
-    [{ prompt: 'login consent' }, { prompt: 'consent' }],
-    [{ max_age: '0', scope: 'openid' }, { scope: 'openid' }],
-  ])('%j leads to the login page, and back without a loop', async (changes, left) => {
+  const followed = async (returnTo: URL, browser: string) =>
+    identity.http
+      .get(returnTo.pathname + returnTo.search)
+      .set('cookie', browser)
+      .redirects(0);
+
+  test.each<Fields>([
+    { prompt: 'login' },
+    { prompt: 'login consent' },
+    { max_age: '0', scope: 'openid' },
+    { max_age: '1', scope: 'openid', prompt: 'login' },
+  ])('%j gives a code to who authenticates afterwards, and to nobody else', async (changes) => {
     const { page, returnTo } = pageOf(await ask(changes));
     expect(page).toBe('https://identity.test/sign-in');
-    expect(Object.fromEntries(returnTo.searchParams)).toEqual(flow.query(client, challenge, left));
-    const back = await identity.http
-      .get(returnTo.pathname + returnTo.search)
-      .set('cookie', await flow.signIn(user))
-      .redirects(0);
+    const unchanged = pageOf(await followed(returnTo, cookie));
+    expect([unchanged.page, unchanged.returnTo.href]).toEqual([page, returnTo.href]);
+    const back = await followed(returnTo, await flow.signIn(user));
+    expect(flow.told(back).get('code')).toMatch(/\S/);
+  });
+
+  test('prompt=login gives an ID token that tells of the new authentication', async () => {
+    const { verifier, challenge: own } = pkce();
+    const query = flow.query(client, own, { prompt: 'login', scope: 'openid' });
+    const { returnTo } = pageOf(await flow.authorize(query, cookie));
+    const before = Math.floor(Date.now() / 1000);
+    const back = await followed(returnTo, await flow.signIn(user));
+    const code = flow.told(back).get('code') ?? '';
+    const { body } = await flow.exchange(client, { code, verifier });
+    expect(claimsOf(body.id_token)).toMatchObject({ auth_time: expect.any(Number) });
+    const { auth_time } = claimsOf(body.id_token) as unknown as { auth_time: number };
+    expect(auth_time).toBeGreaterThanOrEqual(before);
+  });
+
+  test('prompt=login asks who was not signed in once, and not twice', async () => {
+    const { returnTo } = pageOf(await askAnonymously({ prompt: 'login' }));
+    const back = await followed(returnTo, await flow.signIn(user));
     expect(flow.told(back).get('code')).toMatch(/\S/);
   });
 

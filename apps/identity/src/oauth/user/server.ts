@@ -1,3 +1,4 @@
+import { parse } from 'cookie';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Provider } from 'oidc-provider';
 import type { Database } from '../../database.ts';
@@ -13,6 +14,7 @@ import { type Current, nothingUnheard, within } from './current.ts';
 import { inOneTransaction } from './exchange.ts';
 import { userPaths } from './paths.ts';
 import { createUserProvider, type ProviderSettings } from './provider.ts';
+import { findWebSession } from './web-session.ts';
 
 const shapes: Shapes = {
   token: ({ access_token, token_type, expires_in, refresh_token, id_token }, { oidc }) => ({
@@ -60,7 +62,11 @@ export class AuthorizationServer {
   /** `GET /oauth/authorize`: to a page, or back to the client with a code. */
   readonly authorize: RequestHandler = async (req, res, next) => {
     const { issuer } = this.#settings;
-    const { url, returnTo } = authorizeRequest(issuer, req.originalUrl);
+    const { url, returnTo } = await authorizeRequest(issuer, req.originalUrl, async () => {
+      const secret = parse(req.headers.cookie ?? '')[this.#settings.cookieName];
+      const session = secret ? await findWebSession(this.#database, secret) : undefined;
+      return session?.authenticatedAt ?? null;
+    });
     await this.#handle(browserRequest(req, issuer, url), { req, res, next }, { returnTo });
   };
 
