@@ -184,6 +184,18 @@ export const variables = {
     withDefault(int(1, 1_000_000), 5),
     'Failed sign-ins a minute and account.',
   ),
+  RATE_LIMIT_CLIENT_FAILURES: described(
+    withDefault(int(1, 1_000_000), 10),
+    'Failed authentications a minute of one OAuth client from one address.',
+  ),
+  RATE_LIMIT_CLIENT_FAILURES_ADDRESS: described(
+    withDefault(int(1, 1_000_000), 60),
+    'The same from one address, whichever clients are tried.',
+  ),
+  RATE_LIMIT_CLIENT_FAILURES_TOTAL: described(
+    withDefault(int(1, 1_000_000), 600),
+    'The same of one client, from anywhere.',
+  ),
   RATE_LIMIT_TWO_FACTOR: requests(5, 'Second factors a minute, by address and by principal.'),
   RATE_LIMIT_PIN: requests(5, 'PINs a minute, by address and by principal.'),
   RATE_LIMIT_PASSWORD_FORGOT: requests(5, 'Password resets asked for an hour and address.'),
@@ -294,6 +306,11 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     limits: {
       login: read.RATE_LIMIT_LOGIN,
       loginFailures: read.RATE_LIMIT_LOGIN_FAILURES,
+      clientFailures: {
+        clientAndAddress: read.RATE_LIMIT_CLIENT_FAILURES,
+        address: read.RATE_LIMIT_CLIENT_FAILURES_ADDRESS,
+        client: read.RATE_LIMIT_CLIENT_FAILURES_TOTAL,
+      },
       passwordForgot: read.RATE_LIMIT_PASSWORD_FORGOT,
       password: read.RATE_LIMIT_PASSWORD,
       mail: read.RATE_LIMIT_MAIL,

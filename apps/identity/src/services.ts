@@ -47,6 +47,7 @@ import { TwoFactorService } from './features/two-factor/two-factor.service.ts';
 import { Lockout } from './lockout.ts';
 import type { MailOutbox } from './mail/outbox.ts';
 import { MailQuota } from './mail/quota.ts';
+import { ClientAttempts } from './oauth/client-attempts.ts';
 import { AuthorizationServer } from './oauth/user/server.ts';
 import { Passwords } from './passwords.ts';
 import { sessionCookie } from './session-cookie.ts';
@@ -79,6 +80,8 @@ export const createServices = (parts: Parts) => {
     parts;
   const signer = createTokenSigner(keys, config.issuer);
   const issueToken = issueTokens(signer);
+  const authentication = new Authentication(pool, keys, keyUses, config.issuer);
+  const clientAttempts = new ClientAttempts(counters, config.limits.clientFailures);
   const me = new MeService(new MeRepository(database));
   const passwords = new Passwords(config.passwords);
   const devices = new DevicesService(new DevicesRepository(database), config.lifetimes.deviceTrust);
@@ -139,11 +142,17 @@ export const createServices = (parts: Parts) => {
   });
 
   return {
-    authentication: new Authentication(pool, keys, keyUses, config.issuer),
-    authorizationServer: new AuthorizationServer(database, keys, {
-      ...config,
-      cookieName: sessionCookie(config).name,
-    }),
+    authentication,
+    clientAttempts,
+    authorizationServer: new AuthorizationServer(
+      {
+        database,
+        keys,
+        attempts: clientAttempts,
+        genuineId: (token) => authentication.genuineId(token),
+      },
+      { ...config, cookieName: sessionCookie(config).name },
+    ),
     signIn,
     twoFactor: new TwoFactorService({
       repository: new TwoFactorRepository(database),

@@ -1,4 +1,4 @@
-import { createAttempts } from './attempts.ts';
+import { createAttempts, createFailures } from './attempts.ts';
 import { memoryCounters } from './counters.ts';
 
 const { jest } = import.meta;
@@ -59,5 +59,31 @@ describe('attempts', () => {
     await expect(attempts.take('ada')).rejects.toMatchObject({ status: 429 });
     jest.advanceTimersByTime(1);
     await attempts.take('ada');
+  });
+});
+
+describe('failures', () => {
+  const failuresOf = (most: number, store = memoryCounters.store('failures:')) =>
+    createFailures({ name: 'failures', most, window: 60, message: 'Later.', store });
+
+  test('are so many a window and key; what follows is refused until the window is over', async () => {
+    const failures = failuresOf(2);
+    await failures.count('ada');
+    failures.demandFew('ada');
+    await failures.count('ada');
+    expect(() => failures.demandFew('ada')).toThrow('Later.');
+    failures.demandFew('grace');
+    jest.advanceTimersByTime(60_000);
+    failures.demandFew('ada');
+  });
+
+  test('that another replica counted are known after the next one', async () => {
+    const store = memoryCounters.store('failures:');
+    const [here, there] = [failuresOf(2, store), failuresOf(2, store)];
+    await here.count('ada');
+    await here.count('ada');
+    there.demandFew('ada');
+    await there.count('ada');
+    expect(() => there.demandFew('ada')).toThrow('Later.');
   });
 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Options, Store } from 'express-rate-limit';
+import { LRUCache } from 'lru-cache';
 import { HttpError } from './http-error.ts';
 
 /** Counts attempts at something by what they are aimed at, an account for example. */
@@ -47,6 +48,40 @@ const refusal = (options: AttemptsOptions, resetTime: Date | undefined): HttpErr
   const { window } = options;
   const left = resetTime ? Math.ceil((Number(resetTime) - Date.now()) / 1000) : window;
   return tooManyAttempts(options, Math.max(1, left));
+};
+
+/** Counts failures of what is expected to succeed; where it does, it costs nothing. */
+export interface Failures {
+  /** 429 where there were too many; asks no store. */
+  demandFew(key: string): void;
+  /** Counts one. Those under way at the same time all go on. */
+  count(key: string): Promise<void>;
+}
+
+/** Keys with too many failures that one replica remembers. */
+const MOST_BLOCKED = 10_000;
+
+/**
+ * Counts failures where all replicas see them. A replica learns that there are too many when it counts one
+ * itself: so each lets one more through, and a success asks nobody.
+ */
+export const createFailures = (options: AttemptsOptions): Failures => {
+  const { store, window, most } = options;
+  store.init?.({ windowMs: window * 1000 } as Options);
+  const blockedUntil = new LRUCache<string, Date>({ max: MOST_BLOCKED });
+  return {
+    demandFew(key) {
+      if (blockedUntil.size === 0) return;
+      const until = blockedUntil.get(opaque(key));
+      if (until && +until > Date.now()) throw refusal(options, until);
+    },
+    async count(key) {
+      const hashed = opaque(key);
+      const { totalHits, resetTime } = await store.increment(hashed);
+      if (totalHits < most) return;
+      blockedUntil.set(hashed, resetTime ?? new Date(Date.now() + window * 1000));
+    },
+  };
 };
 
 export const createAttempts = (options: AttemptsOptions): Attempts => {

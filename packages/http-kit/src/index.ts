@@ -3,6 +3,8 @@ export {
   type Attempts,
   type AttemptsOptions,
   createAttempts,
+  createFailures,
+  type Failures,
   tooManyAttempts,
 } from './attempts.ts';
 export { jsonBody } from './body.ts';

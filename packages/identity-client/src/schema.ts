@@ -263,7 +263,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Remove the PIN */
+        /**
+         * Remove the PIN
+         * @description Ends the sessions that are still waiting for it.
+         */
         post: operations["disablePin"];
         delete?: never;
         options?: never;
@@ -551,7 +554,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tell whether a token of the application is active */
+        /**
+         * Tell whether a token is active
+         * @description A token of the application itself. A resource server learns of the tokens of users too; every other token is not active.
+         */
         post: operations["introspectSystemToken"];
         delete?: never;
         options?: never;
@@ -568,7 +574,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revoke a token of the application */
+        /**
+         * Revoke a token of the application
+         * @description A token that is unknown, or of another application, is left alone. A user’s token is 400 `unsupported_token_type`: its client revokes it at `POST /oauth/revoke`.
+         */
         post: operations["revokeSystemToken"];
         delete?: never;
         options?: never;
@@ -607,6 +616,26 @@ export interface paths {
         get: operations["resumeAuthorization"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke a token of the client
+         * @description An access or a refresh token: both end with everything of the authorization that they came from. A token that is unknown, or of another client, is left alone (RFC 7009). A public client sends its `client_id`.
+         */
+        post: operations["revokeUserToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1153,7 +1182,7 @@ export interface paths {
         };
         /**
          * What the users of the platform did, as a file
-         * @description All entries that fit, sent while they are read. CSV has a line of names, and its cells are no formulas; JSON is a list in the usual envelope. Too many exports at once are 503.
+         * @description All entries that fit, sent while they are read. CSV has a line of names, and its cells are no formulas; JSON is a list in the usual envelope. Too many exports of one caller at once are 429.
          */
         get: operations["exportAllActivity"];
         put?: never;
@@ -1190,7 +1219,7 @@ export interface paths {
         };
         /**
          * What was done in a tenant, as a file
-         * @description All entries that fit, sent while they are read. CSV has a line of names, and its cells are no formulas; JSON is a list in the usual envelope. Too many exports at once are 503.
+         * @description All entries that fit, sent while they are read. CSV has a line of names, and its cells are no formulas; JSON is a list in the usual envelope. Too many exports of one caller at once are 429.
          */
         get: operations["exportTenantActivity"];
         put?: never;
@@ -1690,10 +1719,12 @@ export interface components {
             token_endpoint: string;
             /** @description For system applications: client credentials. */
             system_token_endpoint: string;
-            /** @description For system applications. */
+            /** @description For system applications: their own tokens, and for resource servers those of users. */
             introspection_endpoint: string;
-            /** @description For system applications. */
+            /** @description For user-facing clients. */
             revocation_endpoint: string;
+            /** @description For system applications. */
+            system_revocation_endpoint: string;
             jwks_uri: string;
             service_documentation: string;
             scopes_supported: string[];
@@ -1851,8 +1882,35 @@ export interface components {
             client_id?: string;
             /** @description Unix time in seconds. */
             exp?: number;
-            /** @description Permissions or patterns, separated by spaces. */
+            /** @description `api`: whatever the user may do. */
             scope?: string;
+            /** @description Of a user’s token, like all that follows. */
+            iss?: string;
+            aud?: string;
+            /**
+             * Format: uuid
+             * @description The user.
+             */
+            sub?: string;
+            username?: string;
+            /** Format: uuid */
+            jti?: string;
+            /** @description Unix time in seconds. */
+            iat?: number;
+            /** @enum {unknown} */
+            token_type?: "Bearer";
+            /** Format: uuid */
+            tenant_id?: string;
+            /**
+             * Format: uuid
+             * @description The session.
+             */
+            sid?: string;
+            /** @description The administrator who acts as the user. */
+            act?: {
+                /** Format: uuid */
+                sub: string;
+            };
         };
         Invite: {
             /** @example ada@example.com */
@@ -2526,6 +2584,16 @@ export interface components {
             /** @description With the scope `openid`. */
             id_token?: string;
             scope: string;
+        };
+        UserTokenReference: {
+            /** @description Here, or in HTTP Basic. */
+            client_id?: string;
+            /** @description Of a confidential client: here, or in HTTP Basic. */
+            client_secret?: string;
+            /** @description An access or a refresh token. */
+            token: string;
+            /** @description Has no effect: the token itself says what it is. */
+            token_type_hint?: string;
         };
         UserTokenRequest: {
             /** @enum {unknown} */
@@ -5758,6 +5826,94 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Too many requests; `Retry-After` says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Something went wrong on the side of the service */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now; `Retry-After` says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    revokeUserToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["UserTokenReference"];
+                "application/json": components["schemas"]["UserTokenReference"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Revoked"];
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthFailure"];
+                };
+            };
+            /** @description The client is unknown or did not authenticate */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthFailure"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthFailure"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthFailure"];
                 };
             };
             /** @description Too many requests; `Retry-After` says when to come back */

@@ -176,7 +176,11 @@ const orderBy = { clientId: 'asc' } as const;
 /** All system applications, without their secrets. */
 export const listSystemApplications = async (database: Database): Promise<object[]> => {
   const all = await database.systemApplication.findMany({ orderBy });
-  return all.map((one) => ({ ...present(one), scope: one.scopes.join(' ') }));
+  return all.map((one) => ({
+    ...present(one),
+    scope: one.scopes.join(' '),
+    is_resource_server: one.isResourceServer,
+  }));
 };
 
 /** All user-facing clients, without their secrets. */

@@ -79,11 +79,24 @@ export const listAdministrators = async (database: Database): Promise<object[]> 
   }));
 };
 
+export interface NewSystemApplication {
+  readonly clientId: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** May introspect the tokens of users (decision I22). */
+  readonly isResourceServer?: boolean;
+}
+
 /** Makes a system application and gives its secret, which nothing shows again. */
 export const createSystemApplication = async (
   database: Database,
-  { scopes, ...given }: { clientId: string; name: string; scopes: readonly string[] },
-): Promise<{ client_id: string; client_secret: string; scope: string }> => {
+  { scopes, isResourceServer = false, ...given }: NewSystemApplication,
+): Promise<{
+  client_id: string;
+  client_secret: string;
+  scope: string;
+  is_resource_server: boolean;
+}> => {
   const clientId = valid(clientIdField, given.clientId, 'client_id');
   const name = valid(text(200), given.name, 'name');
   valid(scopesField, scopes, 'scope');
@@ -94,10 +107,15 @@ export const createSystemApplication = async (
   await unlessTaken(
     `There is a client called ${clientId} already.`,
     database.systemApplication.create({
-      data: { clientId, name, secretHash, scopes: [...scopes] },
+      data: { clientId, name, secretHash, scopes: [...scopes], isResourceServer },
     }),
   );
-  return { client_id: clientId, client_secret, scope: scopes.join(' ') };
+  return {
+    client_id: clientId,
+    client_secret,
+    scope: scopes.join(' '),
+    is_resource_server: isResourceServer,
+  };
 };
 
 interface UserFacingClient {

@@ -16,8 +16,12 @@ const Metadata = named(
     authorization_endpoint: url,
     token_endpoint: described(url, 'For user-facing clients.'),
     system_token_endpoint: described(url, 'For system applications: client credentials.'),
-    introspection_endpoint: described(url, 'For system applications.'),
-    revocation_endpoint: described(url, 'For system applications.'),
+    introspection_endpoint: described(
+      url,
+      'For system applications: their own tokens, and for resource servers those of users.',
+    ),
+    revocation_endpoint: described(url, 'For user-facing clients.'),
+    system_revocation_endpoint: described(url, 'For system applications.'),
     jwks_uri: url,
     service_documentation: url,
     scopes_supported: words,
@@ -42,7 +46,8 @@ const Metadata = named(
 /**
  * What exists, under the configured issuer. Not the provider's own document: that one builds addresses
  * from the request's Host header and lists endpoints that are not there. The standard has room for one
- * token endpoint: it is that of people's clients, and the one for system applications stands beside it.
+ * token endpoint and one revocation endpoint: they are those of user-facing clients, and the ones for system
+ * applications stand beside them.
  */
 const metadataOf = (issuer: string): Out<typeof Metadata> => {
   const methods = ['client_secret_basic', 'client_secret_post'];
@@ -52,7 +57,8 @@ const metadataOf = (issuer: string): Out<typeof Metadata> => {
     token_endpoint: issuer + userPaths.token,
     system_token_endpoint: issuer + systemPaths.token,
     introspection_endpoint: issuer + systemPaths.introspection,
-    revocation_endpoint: issuer + systemPaths.revocation,
+    revocation_endpoint: issuer + userPaths.revocation,
+    system_revocation_endpoint: issuer + systemPaths.revocation,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     service_documentation: `${issuer}/docs`,
     scopes_supported: [...OIDC_SCOPES, API_SCOPE],
@@ -66,7 +72,7 @@ const metadataOf = (issuer: string): Out<typeof Metadata> => {
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: [...methods, 'none'],
     introspection_endpoint_auth_methods_supported: methods,
-    revocation_endpoint_auth_methods_supported: methods,
+    revocation_endpoint_auth_methods_supported: [...methods, 'none'],
     authorization_response_iss_parameter_supported: true,
     claims_parameter_supported: false,
     request_parameter_supported: false,

@@ -18,7 +18,8 @@ describe.each(['/.well-known/oauth-authorization-server', '/.well-known/openid-c
         token_endpoint: 'https://identity.test/oauth/token',
         system_token_endpoint: 'https://identity.test/api/oauth/token',
         introspection_endpoint: 'https://identity.test/api/oauth/introspect',
-        revocation_endpoint: 'https://identity.test/api/oauth/revoke',
+        revocation_endpoint: 'https://identity.test/oauth/revoke',
+        system_revocation_endpoint: 'https://identity.test/api/oauth/revoke',
         jwks_uri: 'https://identity.test/.well-known/jwks.json',
         grant_types_supported: ['authorization_code', 'refresh_token'],
         response_types_supported: ['code'],
@@ -43,7 +44,7 @@ describe.each(['/.well-known/oauth-authorization-server', '/.well-known/openid-c
       const addresses = Object.entries(body as Record<string, string>)
         .filter(([name]) => /_(endpoint|uri|documentation)$/.test(name))
         .map(([, address]) => new URL(address).pathname);
-      expect(addresses).toHaveLength(7);
+      expect(addresses).toHaveLength(8);
       for (const address of addresses) {
         const { status } = await fetch(identity.url + address, { redirect: 'manual' });
         expect([address, status]).not.toEqual([address, 404]);

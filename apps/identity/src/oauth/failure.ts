@@ -10,3 +10,6 @@ export const OAuthFailure = named(
     message: text(20_000),
   }),
 );
+
+/** A revocation, whether or not there was something to revoke (RFC 7009). */
+export const Revoked = named('Revoked', shape({ success: oneOf(true) }));

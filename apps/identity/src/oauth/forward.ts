@@ -23,13 +23,8 @@ export type Shapes = Readonly<
   Record<string, (body: Record<string, unknown>, ctx: KoaContextWithOIDC) => object>
 >;
 
-/** A signed token is none of these endpoints': like any other that they do not know (RFC 7662, 7009). */
-const isForeignKind = (body: unknown): boolean =>
-  isRefusal(400, body) && body.error === 'unsupported_token_type';
-
 const answer = (ctx: KoaContextWithOIDC, shapes: Shapes, challenge: string): void => {
   const shape = shapes[ctx.oidc.route];
-  if (isForeignKind(ctx.body)) ctx.status = 200;
   if (isRefusal(ctx.status, ctx.body)) {
     const { error } = ctx.body;
     (ctx.res as Response).locals.errorCode = error;

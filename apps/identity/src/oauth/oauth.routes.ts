@@ -8,13 +8,18 @@ import {
   openShape,
   optional,
   shape,
+  text,
+  uuid,
   verbatim,
 } from '@tessera/fields';
 import { forwarded, type RouteEntry, type RouteTable } from '@tessera/http-kit';
 import type { RequestHandler } from 'express';
-import { OAuthFailure } from './failure.ts';
-import { systemEndpoints } from './system/endpoints.ts';
+import type { Authentication } from '../tokens/authenticate.ts';
+import type { ClientAttempts } from './client-attempts.ts';
+import { OAuthFailure, Revoked } from './failure.ts';
+import { systemEndpoints, type UserTokens } from './system/endpoints.ts';
 import { createSystemProvider, type ProviderStores, systemPaths } from './system/provider.ts';
+import { isRefreshToken } from './user/revocation.ts';
 
 const scope = described(verbatim(16_384), 'Permissions or patterns, separated by spaces.');
 const credentials = {
@@ -44,25 +49,32 @@ const Introspection = named(
     active: described(bool(), 'False for tokens of others, too.'),
     client_id: optional(verbatim(200)),
     exp: optional(described(seconds, 'Unix time in seconds.')),
-    scope: optional(scope),
+    scope: optional(described(verbatim(16_384), '`api`: whatever the user may do.')),
+    iss: optional(described(text(500), 'Of a user’s token, like all that follows.')),
+    aud: optional(text(500)),
+    sub: optional(described(uuid(), 'The user.')),
+    username: optional(text(254)),
+    jti: optional(uuid()),
+    iat: optional(described(seconds, 'Unix time in seconds.')),
+    token_type: optional(oneOf('Bearer')),
+    tenant_id: optional(uuid()),
+    sid: optional(described(uuid(), 'The session.')),
+    act: optional(described(shape({ sub: uuid() }), 'The administrator who acts as the user.')),
   }),
 );
-const Revoked = named('Revoked', shape({ success: oneOf(true) }));
-
 interface Endpoint {
   readonly path: string;
   readonly summary: string;
+  readonly description?: string;
   readonly body: Field;
   readonly answer: Field;
   readonly forward: RequestHandler;
 }
 
-const endpoint = ({ path, summary, body, answer, forward }: Endpoint): RouteEntry =>
+const endpoint = ({ answer, ...declared }: Endpoint): RouteEntry =>
   forwarded({
+    ...declared,
     method: 'post',
-    path,
-    summary,
-    body,
     bodyTypes: ['application/x-www-form-urlencoded', 'application/json'],
     responses: {
       200: answer,
@@ -73,15 +85,26 @@ const endpoint = ({ path, summary, body, answer, forward }: Endpoint): RouteEntr
     },
     problems: { 401: 'The client is unknown or did not authenticate' },
     limit: 'service',
-    forward,
   });
+
+export interface SystemOAuth extends ProviderStores {
+  readonly authentication: Authentication;
+  readonly clientAttempts: ClientAttempts;
+}
 
 /** The endpoints of OAuth (RFC 6749, 7662, 7009), for system applications. */
 export const oauthRoutes = (
-  stores: ProviderStores,
+  { authentication, clientAttempts, ...stores }: SystemOAuth,
   config: { readonly issuer: string },
 ): RouteTable => {
-  const endpoints = systemEndpoints(createSystemProvider(stores, config));
+  const users: UserTokens = {
+    inspect: (token) => authentication.inspect(token),
+    isOfUser: async (token) =>
+      (await authentication.genuineId(token)) !== undefined ||
+      (await isRefreshToken(stores.database, token)),
+  };
+  const provider = createSystemProvider(stores, config);
+  const endpoints = systemEndpoints(provider, users, clientAttempts);
   return {
     issueSystemToken: endpoint({
       path: systemPaths.token,
@@ -92,7 +115,9 @@ export const oauthRoutes = (
     }),
     introspectSystemToken: endpoint({
       path: systemPaths.introspection,
-      summary: 'Tell whether a token of the application is active',
+      summary: 'Tell whether a token is active',
+      description:
+        'A token of the application itself. A resource server learns of the tokens of users too; every other token is not active.',
       body: TokenReference,
       answer: Introspection,
       forward: endpoints.introspection,
@@ -100,6 +125,8 @@ export const oauthRoutes = (
     revokeSystemToken: endpoint({
       path: systemPaths.revocation,
       summary: 'Revoke a token of the application',
+      description:
+        'A token that is unknown, or of another application, is left alone. A user’s token is 400 `unsupported_token_type`: its client revokes it at `POST /oauth/revoke`.',
       body: TokenReference,
       answer: Revoked,
       forward: endpoints.revocation,

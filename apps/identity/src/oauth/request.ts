@@ -75,6 +75,13 @@ export const readParameters = async (
   return parameters;
 };
 
+/** A parameter that the endpoint needs; 400 without it. */
+export const required = (parameters: Parameters, name: string): string => {
+  const value = parameters[name];
+  if (value === undefined) throw invalidRequest(`${name} is required.`);
+  return value;
+};
+
 /** Without a client, or with another scheme than Basic, nobody has authenticated (RFC 6749 section 5.2). */
 const demandClient = (req: Request, parameters: Parameters, challenge: string): void => {
   const { authorization } = req.headers;
@@ -112,15 +119,18 @@ const asForm = (req: Request, parameters: Parameters): Request => {
   return rebuilt(req, { url: req.originalUrl, headers, body });
 };
 
-/** Checks a request to an OAuth endpoint and gives it as the provider takes it; throws in both shapes. */
+/**
+ * Checks a request to an OAuth endpoint and gives it as the provider takes it, with its parameters; throws in
+ * both shapes.
+ */
 export const providerRequest = async (
   req: Request,
   res: Response,
   { known, challenge }: { readonly known: readonly string[]; readonly challenge: string },
-): Promise<Request> => {
+): Promise<{ readonly request: Request; readonly parameters: Parameters }> => {
   const parameters = await readParameters(req, res, known);
   demandClient(req, parameters, challenge);
-  return asForm(req, parameters);
+  return { request: asForm(req, parameters), parameters };
 };
 
 /**

@@ -77,6 +77,20 @@ export class Authentication {
     return userOfSession(this.#pool, hash('sha256', secret, 'buffer'));
   }
 
+  /** The `jti` of an access token that we signed, expired or revoked or not; undefined for anything else. */
+  async genuineId(token: string): Promise<string | undefined> {
+    const isSigned = token.split('.').length === 3;
+    return isSigned ? (await this.#genuine(token))?.jti : undefined;
+  }
+
+  /** The user behind an access token, with its claims; undefined where it admits nobody. */
+  async inspect(
+    token: string,
+  ): Promise<{ readonly claims: AccessTokenClaims; readonly caller: UserCaller } | undefined> {
+    const [claims, caller] = [await this.#genuine(token), await this.#user(token)];
+    return claims && caller && { claims, caller };
+  }
+
   /** The user whose sign-in waits for its second factor, by the token of that; undefined otherwise. */
   async ofPendingSignIn(token: string): Promise<UserCaller | undefined> {
     const user = await this.#user(token);

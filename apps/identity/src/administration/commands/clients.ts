@@ -28,14 +28,28 @@ const addCreation = (program: Command, run: Run): void => {
     .command('create-system-application <client_id> <scope...>')
     .description('make a client of POST /api/oauth/token; its secret is shown once')
     .requiredOption('--name <name>')
+    .option('--resource-server', 'it may introspect the tokens of users', false)
     .addHelpText(
       'after',
       examples(
+        'create-system-application reports "tenant.*.crm.*.view" --name Reports --resource-server',
         'create-system-application pipeline identity.tenants.versions.update "tenant.*.crm.contacts.*" --name "CI pipeline"',
       ),
     )
-    .action((clientId: string, scopes: string[], { name }: { name: string }) =>
-      run(({ database }) => createSystemApplication(database, { clientId, name, scopes })),
+    .action(
+      (
+        clientId: string,
+        scopes: string[],
+        { name, resourceServer }: { name: string; resourceServer: boolean },
+      ) =>
+        run(({ database }) =>
+          createSystemApplication(database, {
+            clientId,
+            name,
+            scopes,
+            isResourceServer: resourceServer,
+          }),
+        ),
     );
 
   program

@@ -5,9 +5,10 @@ import { type KeptSecrets, secretMetadata } from '../client-secrets.ts';
 interface Row extends KeptSecrets {
   readonly client_id: string;
   readonly scopes: string[];
+  readonly is_resource_server: boolean;
 }
 
-const SELECT = `SELECT client_id, scopes, secret_hash AS "secretHash",
+const SELECT = `SELECT client_id, scopes, is_resource_server, secret_hash AS "secretHash",
     previous_secret_hash AS "previousSecretHash",
     previous_secret_expires_at AS "previousSecretExpiresAt"
   FROM identity.system_applications WHERE client_id = $1 AND disabled_at IS NULL`;
@@ -15,10 +16,16 @@ const SELECT = `SELECT client_id, scopes, secret_hash AS "secretHash",
 /** RFC 6749 appendix A.1; whatever else is asked for is nobody, and never reaches the database. */
 const CLIENT_ID = /^[\x20-\x7e]{1,200}$/;
 
-const metadataOf = ({ client_id, scopes, ...secrets }: Row): AdapterPayload => ({
+const metadataOf = ({
+  client_id,
+  scopes,
+  is_resource_server,
+  ...secrets
+}: Row): AdapterPayload => ({
   client_id,
   ...secretMetadata(secrets),
   allowed_scopes: scopes,
+  is_resource_server,
   grant_types: ['client_credentials'],
   response_types: [],
   redirect_uris: [],

@@ -1,19 +1,23 @@
 import { HttpError } from '@tessera/http-kit';
 import type { RequestHandler } from 'express';
 import type { Provider } from 'oidc-provider';
+import type { ClientAttempts } from '../client-attempts.ts';
+import { type AuthenticatedClient, authenticateClient } from '../client-authentication.ts';
 import { challengeOf } from '../forward.ts';
-import { invalidRequest, type Parameters, readParameters } from '../request.ts';
-import { authenticateClient } from './client-authentication.ts';
+import { type Parameters, readParameters, required } from '../request.ts';
+import { type InspectToken, introspectUserToken } from './introspection.ts';
 import { grantScopes } from './scopes.ts';
 
-type Client = Awaited<ReturnType<typeof authenticateClient>>;
+type Client = AuthenticatedClient;
 type Endpoint = (client: Client, parameters: Parameters) => Promise<object>;
 
-const required = (parameters: Parameters, name: string): string => {
-  const value = parameters[name];
-  if (value === undefined) throw invalidRequest(`${name} is required.`);
-  return value;
-};
+/** What the endpoints must know of the tokens of users, which others issue. */
+export interface UserTokens {
+  /** For resource servers. */
+  readonly inspect: InspectToken;
+  /** Whether a token, good or not, was issued to a user. */
+  isOfUser(token: string): Promise<boolean>;
+}
 
 /** What the client gets of the scopes that it asks for; what is beyond its own is refused by name. */
 const settleScope = (client: Client, scope = ''): string => {
@@ -40,21 +44,41 @@ const grant =
     return { access_token, token_type: 'Bearer', expires_in: token.expiration, scope };
   };
 
-/** RFC 7662; tokens of others are as unknown as any. */
+/** A signed token has three parts; those of system applications have one. */
+const isSigned = (token: string): boolean => token.split('.', 3).length === 3;
+
+/**
+ * RFC 7662; tokens of other applications are as unknown as any, and so are those of users, except to a
+ * resource server (decision I22).
+ */
 const introspection =
-  ({ ClientCredentials }: Provider): Endpoint =>
-  async ({ clientId }, parameters) => {
-    const token = await ClientCredentials.find(required(parameters, 'token'));
+  ({ ClientCredentials, issuer }: Provider, { inspect }: UserTokens): Endpoint =>
+  async ({ clientId, is_resource_server: isResourceServer }, parameters) => {
+    const presented = required(parameters, 'token');
+    if (isSigned(presented)) {
+      return isResourceServer === true
+        ? introspectUserToken(inspect, presented, issuer)
+        : { active: false };
+    }
+    const token = await ClientCredentials.find(presented);
     if (!token?.isValid || token.clientId !== clientId) return { active: false };
     return { active: true, client_id: clientId, exp: token.exp, scope: token.scope };
   };
 
-/** RFC 7009; a token of another stays, and nobody is told. */
+/**
+ * RFC 7009; a token of another application stays, and nobody is told. A user's token is revoked elsewhere:
+ * an answer that it is done would be wrong.
+ */
 const revocation =
-  ({ ClientCredentials }: Provider): Endpoint =>
+  ({ ClientCredentials }: Provider, { isOfUser }: UserTokens): Endpoint =>
   async ({ clientId }, parameters) => {
-    const token = await ClientCredentials.find(required(parameters, 'token'));
+    const presented = required(parameters, 'token');
+    const token = await ClientCredentials.find(presented);
     if (token?.clientId === clientId) await token.destroy();
+    if (!token && (await isOfUser(presented))) {
+      const description = "The token is a user's: its client revokes it at /oauth/revoke.";
+      throw new HttpError(400, 'unsupported_token_type', description);
+    }
     return { success: true };
   };
 
@@ -65,19 +89,20 @@ const revocation =
  */
 export const systemEndpoints = (
   provider: Provider,
+  users: UserTokens,
+  attempts: ClientAttempts,
 ): Record<'token' | 'introspection' | 'revocation', RequestHandler> => {
   const challenge = challengeOf(provider.issuer);
   const handler =
     (known: readonly string[], answer: Endpoint): RequestHandler =>
     async (req, res) => {
       const parameters = await readParameters(req, res, ['client_id', 'client_secret', ...known]);
-      const { authorization } = req.headers;
-      const client = await authenticateClient(provider, authorization, parameters, challenge);
+      const client = await authenticateClient({ provider, attempts, challenge }, req, parameters);
       res.json(await answer(client, parameters));
     };
   return {
     token: handler(['grant_type', 'scope'], grant(provider)),
-    introspection: handler(['token'], introspection(provider)),
-    revocation: handler(['token'], revocation(provider)),
+    introspection: handler(['token'], introspection(provider, users)),
+    revocation: handler(['token'], revocation(provider, users)),
   };
 };

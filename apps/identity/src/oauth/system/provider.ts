@@ -51,7 +51,9 @@ export const createSystemProvider = (
     responseTypes: [],
     scopes: [],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
-    extraClientMetadata: { properties: ['allowed_scopes', ...ownSecretMetadata] },
+    extraClientMetadata: {
+      properties: ['allowed_scopes', 'is_resource_server', ...ownSecretMetadata],
+    },
     formats: { bitsOfOpaqueRandomness: TOKEN_BITS },
     ttl: { ClientCredentials: TOKEN_TTL },
     features: {

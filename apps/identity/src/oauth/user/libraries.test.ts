@@ -5,6 +5,7 @@ import * as openid from 'openid-client';
 import type { User } from '../../generated/prisma/client.ts';
 import { CodeFlow, type TestClient } from '../../testing/code-flow.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { expectRefused } from '../../testing/tokens.ts';
 
 let identity: TestIdentity;
 let issuer: string;
@@ -108,11 +109,25 @@ describe('openid-client', () => {
     });
   });
 
+  test('revokes its refresh token where the discovery says', async () => {
+    const client = await flow.client();
+    const config = await discovered(client);
+    const { refresh_token = '', access_token } = await authorized(config, client);
+    await openid.tokenRevocation(config, refresh_token);
+    await expect(openid.refreshTokenGrant(config, refresh_token)).rejects.toMatchObject({
+      status: 400,
+      error: 'invalid_grant',
+    });
+    await expectRefused(identity.http, access_token);
+  });
+
   test('gets, introspects and revokes a token of a system application', async () => {
     const { clientId, secret } = await identity.people.application('identity.tenants.list');
     const discovery = await discovered({ clientId, secret, redirectUri: '' });
-    const { introspection_endpoint = '', revocation_endpoint = '' } = discovery.serverMetadata();
-    const token_endpoint = String(discovery.serverMetadata().system_token_endpoint);
+    const metadata = discovery.serverMetadata();
+    const { introspection_endpoint = '' } = metadata;
+    const token_endpoint = String(metadata.system_token_endpoint);
+    const revocation_endpoint = String(metadata.system_revocation_endpoint);
     const server = { issuer, token_endpoint, introspection_endpoint, revocation_endpoint };
     const config = new openid.Configuration(server, clientId, secret);
     openid.allowInsecureRequests(config);

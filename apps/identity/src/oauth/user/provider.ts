@@ -116,7 +116,7 @@ export const createUserProvider = (
     claims: claimsByScope,
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
-    routes: userPaths,
+    routes: { authorization: userPaths.authorization, token: userPaths.token },
     cookies: { names: { session: cookieName } },
     formats: {
       bitsOfOpaqueRandomness: TOKEN_BITS,

@@ -4,8 +4,14 @@ import type { Provider } from 'oidc-provider';
 import type { Database } from '../../database.ts';
 import { originOf } from '../../origin.ts';
 import type { SigningKeys } from '../../tokens/signing-keys.ts';
+import type { ClientAttempts } from '../client-attempts.ts';
+import {
+  authenticateClient,
+  credentialsOf,
+  type GivenCredentials,
+} from '../client-authentication.ts';
 import { challengeOf, type Handle, handledBy, type Shapes } from '../forward.ts';
-import { browserRequest, providerRequest } from '../request.ts';
+import { browserRequest, providerRequest, readParameters, required } from '../request.ts';
 import { authorizeRequest } from './authorize-request.ts';
 import { asBrowserAnswer } from './browser-answer.ts';
 import { findClient } from './clients.ts';
@@ -14,6 +20,7 @@ import { type Current, nothingUnheard, within } from './current.ts';
 import { inOneTransaction } from './exchange.ts';
 import { userPaths } from './paths.ts';
 import { createUserProvider, type ProviderSettings } from './provider.ts';
+import { type GenuineTokenId, revokeForClient } from './revocation.ts';
 import { findWebSession } from './web-session.ts';
 
 const shapes: Shapes = {
@@ -29,11 +36,21 @@ const tokenParameters = [
   ...['code', 'code_verifier', 'redirect_uri', 'refresh_token'],
 ];
 
+const revocationParameters = ['client_id', 'client_secret', 'token', 'token_type_hint'];
+
 /** An application that sends its users here. */
 export interface Application {
   readonly name: string;
   /** Where the browser goes in the end. */
   readonly redirectUri: string;
+}
+
+/** What the server is made of, besides the settings of its provider. */
+export interface ServerParts {
+  readonly database: Database;
+  readonly keys: SigningKeys;
+  readonly attempts: ClientAttempts;
+  readonly genuineId: GenuineTokenId;
 }
 
 interface Made {
@@ -47,14 +64,15 @@ interface Made {
 export class AuthorizationServer {
   readonly consents: Consents;
   readonly #database: Database;
-  readonly #keys: SigningKeys;
+  readonly #parts: ServerParts;
   readonly #settings: ProviderSettings;
   readonly #unheard = nothingUnheard();
   #made: Made | undefined;
 
-  constructor(database: Database, keys: SigningKeys, settings: ProviderSettings) {
+  constructor(parts: ServerParts, settings: ProviderSettings) {
+    const { database } = parts;
     this.#database = database;
-    this.#keys = keys;
+    this.#parts = parts;
     this.#settings = settings;
     this.consents = new Consents(database, async () => (await this.#current()).provider);
   }
@@ -91,9 +109,39 @@ export class AuthorizationServer {
   /** `POST /oauth/token`. */
   readonly token: RequestHandler = async (req, res, next) => {
     const challenge = challengeOf(this.#settings.issuer);
-    const request = await providerRequest(req, res, { known: tokenParameters, challenge });
+    const known = { known: tokenParameters, challenge };
+    const { request, parameters } = await providerRequest(req, res, known);
+    const given = credentialsOf(req, parameters);
+    if (given) this.#parts.attempts.admit(given);
     await this.#handle(request, { req, res, next });
+    if (given) await this.#noteAttempt(given, res);
   };
+
+  /** `POST /oauth/revoke` (RFC 7009). */
+  readonly revoke: RequestHandler = async (req, res) => {
+    const { attempts, genuineId } = this.#parts;
+    const parameters = await readParameters(req, res, revocationParameters);
+    const challenge = challengeOf(this.#settings.issuer);
+    const { provider } = await this.#current();
+    const { clientId } = await within(this.#request(req), () =>
+      authenticateClient({ provider, attempts, challenge }, req, parameters),
+    );
+    const token = required(parameters, 'token');
+    await revokeForClient(this.#database, genuineId, { clientId, token });
+    res.set('Cache-Control', 'no-store').json({ success: true });
+  };
+
+  /** What came of an authentication by the provider, which says so in its answer alone. */
+  async #noteAttempt(given: GivenCredentials, res: Response): Promise<void> {
+    const { attempts } = this.#parts;
+    const { errorCode } = res.locals;
+    if (errorCode === 'invalid_client') await attempts.failed(given);
+    else if (res.statusCode === 200 || errorCode === 'invalid_grant') attempts.succeeded(given);
+  }
+
+  #request(req: Request): Current {
+    return { db: this.#database, origin: originOf(req), news: [], unheard: this.#unheard };
+  }
 
   async #handle(
     request: Request,
@@ -101,9 +149,7 @@ export class AuthorizationServer {
     about: Partial<Current> = {},
   ): Promise<void> {
     const { handle } = await this.#current();
-    const origin = originOf(req);
-    const known = { ...about, db: this.#database, origin, news: [], unheard: this.#unheard };
-    await within(known, () => handle(request, res, next));
+    await within({ ...this.#request(req), ...about }, () => handle(request, res, next));
   }
 
   /**
@@ -111,7 +157,7 @@ export class AuthorizationServer {
    * keeps is in the database, so that another one can go on.
    */
   async #current(): Promise<Made> {
-    const keys = await this.#keys.forSigning();
+    const keys = await this.#parts.keys.forSigning();
     const kids = keys.map(({ kid }) => kid).join();
     if (this.#made?.kids !== kids) {
       const provider = createUserProvider(this.#settings, keys);

@@ -10,7 +10,7 @@ import {
   verbatim,
 } from '@tessera/fields';
 import { empty, forwarded, type RouteTable } from '@tessera/http-kit';
-import { OAuthFailure } from '../failure.ts';
+import { OAuthFailure, Revoked } from '../failure.ts';
 import { userPaths } from './paths.ts';
 import type { AuthorizationServer } from './server.ts';
 
@@ -88,6 +88,32 @@ export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
     problems,
     limit: 'public',
     forward: server.resume,
+  }),
+  revokeUserToken: forwarded({
+    method: 'post',
+    path: userPaths.revocation,
+    summary: 'Revoke a token of the client',
+    description:
+      'An access or a refresh token: both end with everything of the authorization that they came from. A token that is unknown, or of another client, is left alone (RFC 7009). A public client sends its `client_id`.',
+    body: named(
+      'UserTokenReference',
+      openShape({
+        ...credentials,
+        token: described(verbatim(8192), 'An access or a refresh token.'),
+        token_type_hint: value('Has no effect: the token itself says what it is.'),
+      }),
+    ),
+    bodyTypes: ['application/x-www-form-urlencoded', 'application/json'],
+    responses: {
+      200: Revoked,
+      400: OAuthFailure,
+      401: OAuthFailure,
+      413: OAuthFailure,
+      415: OAuthFailure,
+    },
+    problems: { 401: 'The client is unknown or did not authenticate' },
+    limit: 'service',
+    forward: server.revoke,
   }),
   issueUserToken: forwarded({
     method: 'post',

@@ -1,0 +1,95 @@
+import { clientAddress, HttpError } from '@tessera/http-kit';
+import type { Request } from 'express';
+import type { Provider } from 'oidc-provider';
+import type { ClientAttempts } from './client-attempts.ts';
+import { invalidRequest, type Parameters } from './request.ts';
+
+export type AuthenticatedClient = NonNullable<Awaited<ReturnType<Provider['Client']['find']>>>;
+
+/** What a client presents to authenticate. */
+export interface GivenCredentials {
+  readonly clientId: string;
+  /** None: a public client. */
+  readonly secret: string | undefined;
+  /** Where it comes from. */
+  readonly address: string;
+}
+
+/** RFC 6749 section 5.2: also where nobody tried, or by a scheme that there is not. */
+const invalidClient = (challenge: string, description: string): HttpError =>
+  new HttpError(401, 'invalid_client', description, { headers: { 'WWW-Authenticate': challenge } });
+
+const BASIC = /^basic +([a-z0-9+/]+={0,2})$/i;
+
+/** RFC 6749 section 2.3.1: both parts are encoded as in a form, before they are joined. */
+const decoded = (part: string): string => decodeURIComponent(part.replaceAll('+', ' '));
+
+const fromBasic = (authorization: string): { clientId: string; secret: string } | undefined => {
+  const encoded = BASIC.exec(authorization)?.[1];
+  const [, id, secret] =
+    /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];
+  if (id === undefined || secret === undefined) return undefined;
+  try {
+    return { clientId: decoded(id), secret: decoded(secret) };
+  } catch {
+    return undefined;
+  }
+};
+
+/** The credentials of a request, by HTTP Basic or in the body; undefined where there are none. */
+export const credentialsOf = (
+  req: Request,
+  { client_id, client_secret }: Parameters,
+): GivenCredentials | undefined => {
+  const { authorization } = req.headers;
+  const given =
+    authorization === undefined
+      ? client_id && { clientId: client_id, secret: client_secret }
+      : fromBasic(authorization);
+  return given ? { ...given, address: clientAddress(req) ?? 'unknown' } : undefined;
+};
+
+export interface ClientAuthentication {
+  readonly provider: Provider;
+  readonly attempts: ClientAttempts;
+  readonly challenge: string;
+}
+
+/** A client without a secret has none to show (RFC 6749 section 2.1). */
+const isGenuine = async (
+  client: AuthenticatedClient,
+  secret: string | undefined,
+): Promise<boolean> => {
+  if (client.clientSecret === undefined) return secret === undefined;
+  return secret !== undefined && (await client.compareClientSecret(secret));
+};
+
+/**
+ * The client that authenticates by HTTP Basic or in the body, never by both; a public one by its id. 401
+ * `invalid_client` otherwise, and 429 after too many of these, before anything is read.
+ */
+export const authenticateClient = async (
+  { provider, attempts, challenge }: ClientAuthentication,
+  req: Request,
+  parameters: Parameters,
+): Promise<AuthenticatedClient> => {
+  const { client_id, client_secret } = parameters;
+  if (req.headers.authorization !== undefined && client_secret !== undefined) {
+    throw invalidRequest('The client must authenticate in one way only.');
+  }
+  const given = credentialsOf(req, parameters);
+  if (!given) {
+    throw invalidClient(challenge, 'The client must authenticate, by HTTP Basic or in the body.');
+  }
+  if (client_id !== undefined && client_id !== given.clientId) {
+    throw invalidRequest('client_id is not the one of HTTP Basic.');
+  }
+  attempts.admit(given);
+  const client = await provider.Client.find(given.clientId);
+  if (client && (await isGenuine(client, given.secret))) {
+    attempts.succeeded(given);
+    return client;
+  }
+  await attempts.failed(given);
+  throw invalidClient(challenge, 'The client is unknown, or its secret is wrong.');
+};
