@@ -137,7 +137,7 @@ export const createServices = (parts: Parts) => {
   });
   const tenantCreation = new TenantCreation(config.tenantRedirectUris);
   const tenantAdministration = createTenantAdministration({
-    ...{ config, pool, database, background, logger },
+    ...{ config, pool, database, logger },
     creation: tenantCreation,
   });
 
@@ -220,6 +220,7 @@ export const createServices = (parts: Parts) => {
       ...{ members, accounts: serviceAccounts },
       lifetimes: config.lifetimes.apiKey,
     }),
+    tenantCreation,
     tenantAdministration,
   };
 };

@@ -43,6 +43,15 @@ const failed = (cause: unknown): HttpError =>
     { cause },
   );
 
+/** Automation answered that it has nothing of the tenant. */
+class UnknownDeployment extends Error {}
+
+/** 404, and 410 for what it once had. */
+const GONE: readonly number[] = [404, 410];
+
+const isUnknown = (error: unknown): boolean =>
+  error instanceof HttpError && error.cause instanceof UnknownDeployment;
+
 type Client = ReturnType<typeof createDeploymentAutomationClient>;
 
 interface Answered {
@@ -101,42 +110,60 @@ export class DeploymentAutomation {
     );
   }
 
+  /** Takes a failed deployment up again; one that automation does not know is created. */
   retry(tenant: Deployed, body: Configuration): Promise<DeploymentPayload> {
     const of = this.#call('retry', tenant, body);
-    return this.#deployment(tenant.id, (client) =>
+    const retried = this.#deployment(tenant.id, (client) =>
       client.POST('/deployments/{tenant_id}/retry', { ...of, body }),
     );
+    return retried.catch((error: unknown) => {
+      if (isUnknown(error)) return this.create(tenant, body);
+      throw error;
+    });
   }
 
-  suspend(tenant: Deployed): Promise<DeploymentPayload> {
+  suspend(tenant: Deployed, known: Configuration): Promise<DeploymentPayload> {
     const of = this.#call('suspend', tenant);
-    return this.#deployment(tenant.id, (client) =>
+    return this.#made(tenant, known, (client) =>
       client.POST('/deployments/{tenant_id}/suspend', of),
     );
   }
 
-  activate(tenant: Deployed): Promise<DeploymentPayload> {
+  activate(tenant: Deployed, known: Configuration): Promise<DeploymentPayload> {
     const of = this.#call('activate', tenant);
-    return this.#deployment(tenant.id, (client) =>
+    return this.#made(tenant, known, (client) =>
       client.POST('/deployments/{tenant_id}/activate', of),
     );
   }
 
-  delete(tenant: Deployed): Promise<DeploymentPayload> {
+  /** Takes a deployment down; `gone` where automation has nothing of it (404, 410), or no longer. */
+  async delete(tenant: Deployed): Promise<'accepted' | 'gone'> {
     const of = this.#call('delete', tenant);
-    return this.#deployment(tenant.id, (client) => client.DELETE('/deployments/{tenant_id}', of));
+    try {
+      const { state } = await this.#deployment(tenant.id, (client) =>
+        client.DELETE('/deployments/{tenant_id}', of),
+      );
+      return state === 'gone' ? 'gone' : 'accepted';
+    } catch (error) {
+      if (isUnknown(error)) return 'gone';
+      throw error;
+    }
   }
 
   configure(tenant: Deployed, body: Configuration): Promise<DeploymentPayload> {
     const of = this.#call('configure', tenant, body);
-    return this.#deployment(tenant.id, (client) =>
+    return this.#made(tenant, body, (client) =>
       client.PUT('/deployments/{tenant_id}/configuration', { ...of, body }),
     );
   }
 
-  setVersions(tenant: Deployed, body: VersionChange): Promise<DeploymentPayload> {
+  setVersions(
+    tenant: Deployed,
+    body: VersionChange,
+    known: Configuration,
+  ): Promise<DeploymentPayload> {
     const of = this.#call('versions', tenant, body);
-    return this.#deployment(tenant.id, (client) =>
+    return this.#made(tenant, known, (client) =>
       client.PUT('/deployments/{tenant_id}/versions', { ...of, body }),
     );
   }
@@ -149,7 +176,7 @@ export class DeploymentAutomation {
         parseAs: 'text',
       });
     const answered = await this.#answered((client) => ask(client).catch(() => ask(client)));
-    if (answered.response.status === 404) return null;
+    if (GONE.includes(answered.response.status)) return null;
     return this.#understood(tenantId, answered);
   }
 
@@ -185,13 +212,27 @@ export class DeploymentAutomation {
     }
   }
 
+  /** Asks for a change of a deployment; one that automation does not know is made known to it first. */
+  async #made(tenant: Deployed, known: Configuration, ask: Ask): Promise<DeploymentPayload> {
+    try {
+      return await this.#deployment(tenant.id, ask);
+    } catch (error) {
+      if (!isUnknown(error)) throw error;
+    }
+    await this.create(tenant, known);
+    return this.#deployment(tenant.id, ask);
+  }
+
   async #deployment(tenantId: string, ask: Ask): Promise<DeploymentPayload> {
     return this.#understood(tenantId, await this.#answered(ask));
   }
 
   #understood(tenantId: string, { data, response }: Answered): DeploymentPayload {
     try {
-      if (!response.ok) throw new Error(`Deployment automation answered ${response.status}.`);
+      const { ok, status } = response;
+      const refused = `Deployment automation answered ${status}.`;
+      if (GONE.includes(status)) throw new UnknownDeployment(refused);
+      if (!ok) throw new Error(refused);
       return deploymentOf(tenantId, String(data ?? ''));
     } catch (cause) {
       throw failed(cause);

@@ -8,7 +8,23 @@ type State = DeploymentPayload['state'];
 /** The tenants that the stand-in runs. One that it does not know was deployed before it started. */
 export class Deployments {
   readonly #states = new Map<string, State>();
+  readonly #forgotten = new Set<string>();
   outcome: Outcome = 'active';
+
+  /** From now on there is no deployment of the tenant, until one is created. */
+  forget(tenantId: string): void {
+    this.#states.delete(tenantId);
+    this.#forgotten.add(tenantId);
+  }
+
+  knows(tenantId: string): boolean {
+    return !this.#forgotten.has(tenantId);
+  }
+
+  create(tenantId: string): DeploymentPayload {
+    this.#forgotten.delete(tenantId);
+    return this.move(tenantId, 'provisioning');
+  }
 
   stateOf(tenantId: string): State {
     return this.#states.get(tenantId) ?? 'active';

@@ -75,3 +75,25 @@ test('a call that it is told to fail is not carried out', async () => {
   standIn.restore();
   expect((await ask('GET', one)).body.state).toBe('active');
 });
+
+test('what it was made to forget is unknown to it until it is created', async () => {
+  const tenantId = randomUUID();
+  const one = `/deployments/${tenantId}`;
+  standIn.deployments.forget(tenantId);
+  expect((await ask('GET', one)).status).toBe(404);
+  expect((await ask('POST', `${one}/suspend`)).status).toBe(404);
+  expect((await ask('DELETE', one)).status).toBe(404);
+  const scale = {
+    min_replicas: 1,
+    max_replicas: 2,
+    cpu_request: '1',
+    cpu_limit: '1',
+    memory_request: '1Gi',
+    memory_limit: '1Gi',
+    target_cpu_percent: 70,
+  };
+  const scaling = { api: scale, worker: scale, scheduler: scale, websocket: scale };
+  const body = { slug: 'acme', name: 'Acme', plan: 'starter', versions: {}, scaling };
+  expect((await ask('PUT', one, { body })).status).toBe(202);
+  expect((await ask('GET', one)).body.state).toBe('active');
+});

@@ -50,7 +50,10 @@ const asItIs: Handler = (deployments, tenantId) => ({
 const handlers: Readonly<Record<string, Handler>> = {
   getHealth: () => ({ status: 200, body: { status: 'ok' } }),
   getDeployment: (deployments, tenantId) => ({ status: 200, body: deployments.look(tenantId) }),
-  createDeployment: accepted('provisioning'),
+  createDeployment: (deployments, tenantId) => ({
+    status: 202,
+    body: deployments.create(tenantId),
+  }),
   retryDeployment: accepted('provisioning'),
   deleteDeployment: accepted('deleting'),
   suspendDeployment: accepted('suspended'),
@@ -171,6 +174,7 @@ export class DeploymentAutomationStandIn {
     const refused = this.#refusal(operation, call);
     if (refused) return send(res, refused);
     const fault = this.#faults.get(operation.id);
+    if (this.#isUnknown(operation, call)) return send(res, refusal(404, 'There is none.'));
     if (fault === 'lost') this.#answer(operation, call);
     if (fault !== undefined) return fail(fault, res, { status: 202, body }, this.url);
     const answer = this.#answer(operation, call);
@@ -187,6 +191,11 @@ export class DeploymentAutomationStandIn {
     if (needsKey && !key) return refusal(400, 'Idempotency-Key is needed.');
     const wrong = problem(body);
     return wrong === undefined ? undefined : refusal(422, wrong);
+  }
+
+  #isUnknown({ id }: Operation, { tenantId }: Call): boolean {
+    if (tenantId === undefined || id === 'createDeployment') return false;
+    return !this.deployments.knows(tenantId);
   }
 
   /** A call with the key of an earlier one is that call. */

@@ -1,3 +1,4 @@
+import { until } from '../until.ts';
 import { type Answer, call, callUntil, signIn } from './people.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
 
@@ -5,7 +6,9 @@ let stack: TestStack;
 let administrator: string;
 beforeAll(async () => {
   stack = await startTestStack({
-    environmentOf: { identity: { PROVISIONING_CHECK_SECONDS: '1' } },
+    environmentOf: {
+      identity: { PROVISIONING_CHECK_SECONDS: '1', DEPLOYMENT_AUTOMATION_TIMEOUT_MS: '1000' },
+    },
   });
   administrator = await signIn(stack, 'administrator');
 }, 120_000);
@@ -26,6 +29,37 @@ test('a tenant is created, becomes active, and is gone after its deletion', asyn
   expect((await ask('DELETE', tenant)).status).toBe(200);
   await callUntil(show, ({ status }) => status === 404);
 });
+
+test('a tenant whose creation ended with its process leaves no deployment', async () => {
+  const { deploymentAutomation: automation, identity } = stack;
+  automation.before = async ({ operation }) => {
+    if (operation === 'createDeployment') await identity.kill();
+  };
+  await expect(ask('POST', '/api/tenants', { name: 'Cut off' })).rejects.toThrow();
+  automation.restore();
+  await identity.start();
+  const deploymentOf = (operation: string) => automation.callsOf(operation).at(-1)?.tenantId;
+  const tenantId = deploymentOf('createDeployment');
+  await until(async () => deploymentOf('deleteDeployment') === tenantId);
+  expect((await ask('GET', `/api/tenants/${tenantId}`)).status).toBe(404);
+}, 120_000);
+
+test('automation hears of a suspension that it failed at before identity was killed', async () => {
+  const { deploymentAutomation: automation, identity } = stack;
+  const created = await ask('POST', '/api/tenants', { name: 'Abusive' });
+  const tenant = `/api/tenants/${fieldOf(created, 'id')}`;
+  const show = () => ask('GET', tenant);
+  await callUntil(show, (answer) => fieldOf(answer, 'status') === 'active');
+  automation.break('suspendDeployment', 500);
+  const suspended = await ask('POST', `${tenant}/suspend`);
+  expect([fieldOf(suspended, 'status'), fieldOf(suspended, 'automation_state')]).toEqual([
+    ...['suspended', 'pending'],
+  ]);
+  await identity.kill();
+  automation.restore();
+  await identity.start();
+  await callUntil(show, (answer) => fieldOf(answer, 'automation_state') === 'told');
+}, 120_000);
 
 test('accounts and storage are those of CRM, reached through identity', async () => {
   const owner = await signIn(stack, 'owner');

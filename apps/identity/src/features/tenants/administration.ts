@@ -1,11 +1,11 @@
 import type { Logger } from '@tessera/http-kit';
 import type { Pool } from 'pg';
-import type { Background } from '../../background.ts';
 import type { Config } from '../../config.ts';
 import { Crm } from '../../crm/crm.ts';
 import type { Database } from '../../database.ts';
 import { DeploymentAutomation } from '../../deployment-automation/deployment-automation.ts';
 import { type ServiceHealth, serviceHealth } from '../service-health/service-health.service.ts';
+import { DeploymentsRepository } from './deployments.repository.ts';
 import { Provisioning } from './provisioning.ts';
 import type { TenantCreation } from './tenant-creation.ts';
 import { TenantsRepository } from './tenants.repository.ts';
@@ -15,7 +15,6 @@ interface Dependencies {
   readonly config: Config;
   readonly pool: Pool;
   readonly database: Database;
-  readonly background: Background;
   readonly logger: Logger;
   readonly creation: TenantCreation;
 }
@@ -34,22 +33,24 @@ const BESIDES_MS = 5000;
 
 /** Makes its parts once. */
 export const createTenantAdministration = (use: Dependencies): TenantAdministration => {
-  const { config, pool, database, background, logger, creation } = use;
+  const { config, pool, database, logger, creation } = use;
   const automation = new DeploymentAutomation(config.deploymentAutomation);
   const crm = new Crm(config.crm);
-  const repository = new TenantsRepository({
+  /** Three calls at most: one that fails, one that makes the tenant known, and the first once more. */
+  const timeout = 3 * (config.deploymentAutomation?.timeoutMs ?? 0) + BESIDES_MS;
+  const everyMs = config.provisioningCheck * 1000;
+  const deployments = new DeploymentsRepository({
     database,
-    creation,
-    timeout: (config.deploymentAutomation?.timeoutMs ?? 0) + BESIDES_MS,
+    leaseMs: timeout + BESIDES_MS,
+    everyMs,
   });
+  const repository = new TenantsRepository({ database, creation, deployments, timeout });
+  const provisioning = new Provisioning({ repository, deployments, automation, logger, everyMs });
   const hasBroker = config.kafkaBrokers.length > 0;
   return {
-    tenants: new TenantsService({ repository, automation, background }),
+    tenants: new TenantsService({ repository, deployments, automation, provisioning }),
     crm,
     health: () => serviceHealth({ pool, crm, automation, hasBroker }),
-    provisioning: new Provisioning({
-      ...{ repository, automation, logger },
-      everyMs: config.provisioningCheck * 1000,
-    }),
+    provisioning,
   };
 };

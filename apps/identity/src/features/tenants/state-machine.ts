@@ -50,8 +50,8 @@ export const demandConfigurable = (status: TenantStatus): void => {
 };
 
 /**
- * Where a tenant comes to by itself, as deployment automation tells it: `gone` is no state but the end.
- * Null: it stays where it is.
+ * Where a tenant moves by itself, by the state of its deployment (null: there is none): `gone` is no state
+ * but the end. A deployment that is gone while provisioning has failed (decision I24). Null: it stays.
  */
 export const settled = (
   status: TenantStatus,
@@ -59,5 +59,6 @@ export const settled = (
 ): 'active' | 'failed' | 'gone' | null => {
   if (status === 'deleting') return state === null || state === 'gone' ? 'gone' : null;
   if (status !== 'provisioning') return null;
+  if (state === null || state === 'gone') return 'failed';
   return state === 'active' || state === 'failed' ? state : null;
 };

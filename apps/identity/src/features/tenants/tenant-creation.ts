@@ -5,6 +5,7 @@ import type { Transaction } from '../../database.ts';
 import type { Tenant as Row } from '../../generated/prisma/client.ts';
 import { registerTenantClient } from '../../oauth/user/registration.ts';
 import { numberedSlug, slugOf } from '../registration/slug.ts';
+import { tellAutomation } from './deployments.repository.ts';
 import type { TenantStatus } from './state-machine.ts';
 
 /** What a tenant is made of. */
@@ -70,11 +71,14 @@ export class TenantCreation {
   }
 
   /**
-   * Creates the tenant of a person who registered. It is active at once. The slug is made from the name
-   * and numbered where it is taken, so that two people with the same name do not meet.
+   * Creates the tenant of a person who registered. It is active at once; once the transaction has
+   * committed, deployment automation is told of it until it hears (decision I24). The slug is made from
+   * the name and numbered where it is taken.
    */
-  createRegistered(tx: Transaction, name: string): Promise<CreatedTenant> {
-    return this.create(tx, { name, status: 'active' });
+  async createRegistered(tx: Transaction, name: string): Promise<CreatedTenant> {
+    const created = await this.create(tx, { name, status: 'active' });
+    await tellAutomation(tx, created.tenant.id);
+    return created;
   }
 
   /** Null where the slug is taken, by a tenant or by a client that is called as this one's would be. */

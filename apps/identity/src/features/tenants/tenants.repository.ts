@@ -1,30 +1,20 @@
-import { notFound } from '@tessera/http-kit';
+import { HttpError, notFound } from '@tessera/http-kit';
 import { type Actor, note } from '../../activity.ts';
 import type { Database, Transaction } from '../../database.ts';
-import { Prisma, type Tenant as Row } from '../../generated/prisma/client.ts';
+import type { Prisma } from '../../generated/prisma/client.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { readPage } from '../../paging.ts';
-import { planScaling, type Scaling, type Service } from './scaling.ts';
+import {
+  type DeploymentsRepository,
+  holdIntention,
+  noteSettled,
+  noteTold,
+  revisionOf,
+} from './deployments.repository.ts';
 import { type TenantStatus, underWay } from './state-machine.ts';
+import { type Tenant, tenantOf } from './tenant.ts';
 import type { CreatedTenant, TenantCreation } from './tenant-creation.ts';
-
-export type Versions = Partial<Record<Service, string>>;
-
-/** A tenant as its administration sees it. */
-export interface Tenant {
-  readonly id: string;
-  readonly slug: string;
-  readonly name: string;
-  readonly plan: string;
-  readonly status: TenantStatus;
-  readonly versions: Versions;
-  /** The pull request that the versions come from. */
-  readonly pullRequestUrl: string | null;
-  /** Its own, or the plan's. */
-  readonly scaling: Scaling;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
+import { findTenant, statusChanged, TenantInTransaction } from './tenant-in-transaction.ts';
 
 export type SortColumn = 'name' | 'slug' | 'plan' | 'status' | 'createdAt';
 
@@ -43,14 +33,6 @@ export interface NewTenant {
   readonly plan: string;
 }
 
-/** A check constraint holds the status; versions and scaling were checked when they were written. */
-const tenantOf = ({ scaling, ...row }: Row): Tenant => ({
-  ...row,
-  status: row.status as TenantStatus,
-  versions: row.versions as Versions,
-  scaling: (scaling as Scaling | null) ?? planScaling(row.plan),
-});
-
 const noTenant = () => notFound('The tenant');
 
 /** Prisma hands `%`, `_` and `\` of a term to LIKE as they are. */
@@ -66,78 +48,66 @@ const matching = ({ search, status }: TenantQuery): Prisma.TenantWhereInput => (
   }),
 });
 
-const told = (id: string, status: TenantStatus | 'gone') =>
-  ({ type: 'identity.tenant.status_changed', data: { tenant_id: id, status } }) as const;
+/** The first of two numbers of an advisory lock; nothing else in this database uses it. */
+const TURNS = 0x0de9;
 
-/** Who did what, for the activity log; nobody's where a system application did it. */
-export interface Deed {
-  readonly actor: Actor | null;
-  readonly action: string;
-}
-
-/** A tenant that nobody else changes until the transaction ends. */
-export class TenantInTransaction {
+/** A turn to ask automation about a tenant: nobody else does until the transaction ends. */
+export class Turn {
   readonly #tx: Transaction;
-  readonly tenant: Tenant;
+  readonly #id: string;
+  /** The tenant as the turn begins; others may still change what automation is not asked about first. */
+  readonly tenant: Tenant | null;
+  /** Of the state that automation is told in this turn. */
+  readonly revision: number;
 
-  constructor(tx: Transaction, tenant: Tenant) {
+  constructor(tx: Transaction, id: string, tenant: Tenant | null, revision: number) {
     this.#tx = tx;
+    this.#id = id;
     this.tenant = tenant;
+    this.revision = revision;
   }
 
-  /** Moves it, tells of it, and notes it where somebody did it. */
-  async move(status: TenantStatus, deed?: Deed): Promise<Tenant> {
-    const moved = await this.#update({ status });
-    await this.#note(deed);
-    await enqueue(this.#tx, told(this.tenant.id, status));
-    return moved;
+  /** Holds the tenant as it is by now; 404 where it is gone. */
+  async hold(): Promise<TenantInTransaction> {
+    return hold(this.#tx, this.#id);
   }
 
-  /** Changes what is no state of it, and notes it. */
-  async change(
-    data: Pick<Prisma.TenantUpdateInput, 'versions' | 'pullRequestUrl' | 'scaling'>,
-    deed: Deed,
-  ): Promise<Tenant> {
-    const changed = await this.#update(data);
-    await this.#note(deed);
-    return changed;
+  /** Notes that automation has accepted the tenant as it was when the turn began. */
+  async told(): Promise<void> {
+    await noteTold(this.#tx, this.#id, this.revision);
   }
 
-  /** Takes it away with all that is its: service accounts, memberships, roles, tokens, clients. */
-  async remove(): Promise<void> {
-    const { id } = this.tenant;
-    await this.#tx.user.deleteMany({
-      where: { isServiceAccount: true, memberships: { some: { tenantId: id } } },
-    });
-    await this.#tx.tenant.delete({ where: { id } });
-    await enqueue(this.#tx, told(this.tenant.id, 'gone'));
+  /** Notes that there was nothing to tell. */
+  async nothingToTell(): Promise<void> {
+    await noteSettled(this.#tx, this.#id);
   }
 
-  async #update(data: Prisma.TenantUpdateInput): Promise<Tenant> {
-    return tenantOf(await this.#tx.tenant.update({ where: { id: this.tenant.id }, data }));
-  }
-
-  async #note(deed: Deed | undefined): Promise<void> {
-    if (deed?.actor) await note(this.#tx, { ...deed.actor, tenantId: this.tenant.id }, deed.action);
+  /** Forgets that the tenant was to be created. */
+  async forget(): Promise<void> {
+    await this.#tx.tenantDeployment.deleteMany({ where: { tenantId: this.#id } });
   }
 }
+
+const hold = async (tx: Transaction, id: string): Promise<TenantInTransaction> => {
+  await tx.$queryRaw`SELECT FROM identity.tenants WHERE id = ${id}::uuid FOR NO KEY UPDATE`;
+  const tenant = await findTenant(tx, id);
+  if (!tenant) throw noTenant();
+  return new TenantInTransaction(tx, tenant);
+};
 
 export interface TenantsRepositoryOptions {
   readonly database: Database;
   readonly creation: TenantCreation;
+  readonly deployments: DeploymentsRepository;
   /** Milliseconds that a change may take, what it asks of others included. */
   readonly timeout: number;
 }
 
 export class TenantsRepository {
-  readonly #database: Database;
-  readonly #creation: TenantCreation;
-  readonly #timeout: number;
+  readonly #use: TenantsRepositoryOptions;
 
-  constructor({ database, creation, timeout }: TenantsRepositoryOptions) {
-    this.#database = database;
-    this.#creation = creation;
-    this.#timeout = timeout;
+  constructor(options: TenantsRepositoryOptions) {
+    this.#use = options;
   }
 
   /** One page, and the number of it: a page beyond the last one is the last one. */
@@ -145,33 +115,30 @@ export class TenantsRepository {
     const where = matching(query);
     const { by, order } = query.sort;
     const orderBy = [{ [by]: order }, { id: order }];
-    const { rows, ...at } = await readPage(this.#database, query, {
+    const { rows, ...at } = await readPage(this.#use.database, query, {
       count: (tx) => tx.tenant.count({ where }),
       rows: (tx, part) => tx.tenant.findMany({ where, orderBy, ...part }),
     });
-    return { tenants: rows.map(tenantOf), ...at };
+    const states = await this.#use.deployments.statesOf(rows.map(({ id }) => id));
+    return { tenants: rows.map((row) => tenantOf(row, states.get(row.id))), ...at };
+  }
+
+  /** Null where there is none. */
+  find(id: string): Promise<Tenant | null> {
+    return findTenant(this.#use.database, id);
   }
 
   /** 404 where there is none. */
   async show(id: string): Promise<Tenant> {
-    const row = await this.#database.tenant.findUnique({ where: { id } });
-    if (!row) throw noTenant();
-    return tenantOf(row);
-  }
-
-  /** Tenants that something is being done with, the longest waiting first. */
-  async unsettled(most: number): Promise<Tenant[]> {
-    const rows = await this.#database.tenant.findMany({
-      where: { status: { in: ['provisioning', 'deleting'] } },
-      orderBy: [{ updatedAt: 'asc' }, { id: 'asc' }],
-      take: most,
-    });
-    return rows.map(tenantOf);
+    const tenant = await this.find(id);
+    if (!tenant) throw noTenant();
+    return tenant;
   }
 
   /**
-   * Writes a tenant with its confidential client, whose secret it gives; `deploy` runs before anything is
-   * told of it, and where it throws there was no tenant. 422 on `slug` where that is taken.
+   * Writes a tenant whose creation was noted (`DeploymentsRepository.intend`), with its confidential
+   * client, whose secret it gives; `deploy` runs before anything is told of it, and where it throws there
+   * was no tenant. 422 on `slug` where that is taken.
    */
   async create(
     given: NewTenant,
@@ -179,34 +146,45 @@ export class TenantsRepository {
     deploy: (tenant: Tenant) => Promise<unknown>,
   ): Promise<{ tenant: Tenant; client: CreatedTenant['client'] }> {
     return this.#transaction(async (tx) => {
-      const created = await this.#creation.create(tx, { ...given, status: 'provisioning' });
-      const tenant = tenantOf(created.tenant);
-      await deploy(tenant);
+      if (!(await holdIntention(tx, given.id))) throw tooLate();
+      const created = await this.#use.creation.create(tx, { ...given, status: 'provisioning' });
+      await deploy(tenantOf(created.tenant));
+      await noteTold(tx, given.id, await revisionOf(tx, given.id));
+      const tenant = tenantOf(created.tenant, 'told');
       if (actor) await note(tx, { ...actor, tenantId: tenant.id }, 'tenant_created');
-      await enqueue(tx, told(tenant.id, tenant.status));
+      await enqueue(tx, statusChanged(tenant.id, tenant.status));
       return { tenant, client: created.client };
     });
   }
 
   /**
-   * Runs a change of a tenant that holds its row: 409 where another one has it, 404 where there is none.
-   * Members, roles and tokens of the tenant can change meanwhile.
+   * Runs a change of a tenant that holds its row, and asks nobody else: 404 where there is none. Members,
+   * roles and tokens of the tenant can change meanwhile.
    */
-  async changing<T>(id: string, work: (held: TenantInTransaction) => Promise<T>): Promise<T> {
+  changing<T>(id: string, work: (held: TenantInTransaction) => Promise<T>): Promise<T> {
+    return this.#transaction(async (tx) => work(await hold(tx, id)));
+  }
+
+  /**
+   * Runs what asks automation about a tenant, one at a time: 409 where another one is under way. The
+   * tenant itself is not held meanwhile, so that it can be suspended whatever automation does.
+   */
+  inTurn<T>(id: string, work: (turn: Turn) => Promise<T>): Promise<T> {
     return this.#transaction(async (tx) => {
-      const held = await tx.$queryRaw<unknown[]>`
-        SELECT FROM identity.tenants WHERE id = ${id}::uuid FOR NO KEY UPDATE SKIP LOCKED`;
-      const row = await tx.tenant.findUnique({ where: { id } });
-      if (!row) throw noTenant();
-      if (held.length === 0) throw underWay();
-      return work(new TenantInTransaction(tx, tenantOf(row)));
+      const [turn] = await tx.$queryRaw<{ isOurs: boolean }[]>`
+        SELECT pg_try_advisory_xact_lock(${TURNS}::int, hashtext(${id})) AS "isOurs"`;
+      if (!turn?.isOurs) throw underWay();
+      const revision = await revisionOf(tx, id);
+      return work(new Turn(tx, id, await findTenant(tx, id), revision));
     });
   }
 
   #transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#database.$transaction(work, { timeout: this.#timeout });
+    return this.#use.database.$transaction(work, { timeout: this.#use.timeout });
   }
 }
 
-/** No configuration of its own, in the column that holds one. */
-export const NO_SCALING = Prisma.DbNull;
+const tooLate = (): HttpError =>
+  new HttpError(503, 'overloaded', 'The tenant was not created in time. Try again.', {
+    headers: { 'Retry-After': '5' },
+  });

@@ -16,9 +16,11 @@ import {
 } from '@tessera/fields';
 import { invalidField } from '@tessera/http-kit';
 import { pageFields } from '../../http.ts';
+import { automationStates } from './deployments.repository.ts';
 import { planNames, services } from './scaling.ts';
 import { tenantStatuses } from './state-machine.ts';
-import type { SortColumn, TenantQuery, Tenant as TenantRecord } from './tenants.repository.ts';
+import type { Tenant as TenantRecord } from './tenant.ts';
+import type { SortColumn, TenantQuery } from './tenants.repository.ts';
 
 export const OfTenant = shape({ tenantId: uuid() });
 
@@ -55,6 +57,10 @@ export const Tenant = named(
     name: text(200),
     plan: text(100),
     status: oneOf(...tenantStatuses),
+    automation_state: described(
+      oneOf(...automationStates),
+      'What deployment automation has heard of the tenant: `unknown`, nothing that identity knows of; `pending`, its status waits to be told; `told`, it has accepted the last change',
+    ),
     versions: Versions,
     pr_url: nullable(pullRequest()),
     created_at: time(),
@@ -166,6 +172,7 @@ export const present = (tenant: TenantRecord) => ({
   name: tenant.name,
   plan: tenant.plan,
   status: tenant.status,
+  automation_state: tenant.automationState,
   versions: tenant.versions,
   pr_url: tenant.pullRequestUrl,
   created_at: tenant.createdAt,

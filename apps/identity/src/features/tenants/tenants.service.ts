@@ -2,24 +2,16 @@ import { HttpError } from '@tessera/http-kit';
 import pLimit from 'p-limit';
 import { v7 as uuidv7 } from 'uuid';
 import { type Actor, actorOf } from '../../activity.ts';
-import type { Background } from '../../background.ts';
-import type {
-  Configuration,
-  DeploymentAutomation,
-} from '../../deployment-automation/deployment-automation.ts';
+import type { DeploymentAutomation } from '../../deployment-automation/deployment-automation.ts';
 import type { Origin } from '../../origin.ts';
 import type { Caller } from '../../tokens/caller.ts';
+import type { DeploymentsRepository } from './deployments.repository.ts';
+import type { Provisioning } from './provisioning.ts';
 import { changedScaling, type Scaling } from './scaling.ts';
 import { demandConfigurable, type MoveName, moved } from './state-machine.ts';
-import {
-  type Deed,
-  NO_SCALING,
-  type Tenant,
-  type TenantInTransaction,
-  type TenantQuery,
-  type TenantsRepository,
-  type Versions,
-} from './tenants.repository.ts';
+import { configurationOf, type Tenant, type Versions } from './tenant.ts';
+import { type Deed, NO_SCALING } from './tenant-in-transaction.ts';
+import type { TenantQuery, TenantsRepository, Turn } from './tenants.repository.ts';
 
 /** Who asks, and from where. */
 export interface By {
@@ -29,8 +21,9 @@ export interface By {
 
 interface Dependencies {
   readonly repository: TenantsRepository;
+  readonly deployments: DeploymentsRepository;
   readonly automation: DeploymentAutomation;
-  readonly background: Background;
+  readonly provisioning: Provisioning;
 }
 
 /** A change holds a connection to the database while deployment automation works: so few are needed. */
@@ -50,9 +43,8 @@ const actor = ({ caller, origin }: By): Actor | null =>
 
 const deed = (by: By, action: string): Deed => ({ actor: actor(by), action });
 
-const configurationOf = ({ slug, name, plan, versions, scaling }: Tenant): Configuration => ({
-  ...{ slug, name, plan, versions, scaling },
-});
+/** The tenant of a turn; 404 where there is none. */
+const tenantIn = async (turn: Turn): Promise<Tenant> => turn.tenant ?? (await turn.hold()).tenant;
 
 /** The administration of tenants (identity.md section 4.11, decisions I13 to I15). */
 export class TenantsService {
@@ -71,7 +63,11 @@ export class TenantsService {
     return this.#use.repository.show(id);
   }
 
-  /** Makes a tenant that is being deployed, with its client; the secret is given this once. */
+  /**
+   * Creates a tenant that is being deployed, with its client; the secret is given this once. That it is
+   * about to be created is noted before automation is asked: where it then does not come to be, whatever
+   * automation made of the call is taken back.
+   */
   create(
     given: {
       readonly slug?: string | undefined;
@@ -80,41 +76,80 @@ export class TenantsService {
     },
     by: By,
   ) {
-    const { automation, repository, background } = this.#use;
+    const { automation, repository, deployments } = this.#use;
     automation.demandConfigured();
-    const deploy = async (tenant: Tenant): Promise<void> => {
-      await automation.create(tenant, configurationOf(tenant)).catch((error: unknown) => {
-        // Whatever it made of the call, there is no tenant: what it may have begun is taken back.
-        background.run('a deployment without a tenant was not taken back', async () => {
-          await automation.delete(tenant);
-        });
+    return this.#inTurn(async () => {
+      const id = uuidv7();
+      await deployments.intend(id);
+      let isAsked = false;
+      const deploy = async (tenant: Tenant): Promise<void> => {
+        isAsked = true;
+        await automation.create(tenant, configurationOf(tenant));
+      };
+      try {
+        return await repository.create({ id, ...given }, actor(by), deploy);
+      } catch (error) {
+        const noted = isAsked ? deployments.abandon(id) : deployments.forget(id);
+        // Where that fails, too, the note itself is still there, and is turned to later.
+        await noted.catch(() => undefined);
         throw error;
-      });
-    };
-    return this.#inTurn(() => repository.create({ id: uuidv7(), ...given }, actor(by), deploy));
+      }
+    });
+  }
+
+  /** Moves a tenant; 409 from a state that the move does not begin in. */
+  move(id: string, move: MoveName, by: By): Promise<Tenant> {
+    if (move === 'suspend') return this.#suspend(id, by);
+    return move === 'delete' ? this.#delete(id, by) : this.#deploy(id, move, by);
+  }
+
+  /** Suspends a tenant here at once; automation is told after that, until it hears (decision I24). */
+  async #suspend(id: string, by: By): Promise<Tenant> {
+    const { automation, repository, provisioning } = this.#use;
+    automation.demandConfigured();
+    const suspended = await repository.changing(id, (held) =>
+      held.moveAndTell(moved(held.tenant.status, 'suspend'), deed(by, actions.suspend)),
+    );
+    await provisioning.attendNow(id);
+    return (await repository.find(id)) ?? suspended;
+  }
+
+  /** Moves a tenant once automation has accepted it; until then nothing changes (decision I15). */
+  #deploy(id: string, move: 'activate' | 'retry', by: By): Promise<Tenant> {
+    return this.#deployed(id, async (turn) => {
+      const tenant = await tenantIn(turn);
+      moved(tenant.status, move);
+      await this.#use.automation[move](tenant, configurationOf(tenant));
+      const held = await turn.hold();
+      const status = moved(held.tenant.status, move);
+      return held.moveAsTold(status, turn.revision, deed(by, actions[move]));
+    });
   }
 
   /**
-   * Moves a tenant once deployment automation has accepted it; until then nothing is changed and nothing
-   * is logged as done. 409 from a state that the move does not begin in.
+   * Has a tenant taken down. It is `deleting` until automation says that it is gone, and gone at once where
+   * automation has nothing of it.
    */
-  move(id: string, move: MoveName, by: By): Promise<Tenant> {
-    const { automation } = this.#use;
-    return this.#deployed(id, async (held) => {
-      const { tenant } = held;
-      const status = moved(tenant.status, move);
-      if (move === 'retry') await automation.retry(tenant, configurationOf(tenant));
-      else await automation[move](tenant);
-      return held.move(status, deed(by, actions[move]));
+  #delete(id: string, by: By): Promise<Tenant> {
+    return this.#deployed(id, async (turn) => {
+      const tenant = await tenantIn(turn);
+      moved(tenant.status, 'delete');
+      const outcome = await this.#use.automation.delete(tenant);
+      const held = await turn.hold();
+      const status = moved(held.tenant.status, 'delete');
+      const deleting = await held.moveAsTold(status, turn.revision, deed(by, actions.delete));
+      if (outcome === 'gone') await held.remove();
+      return deleting;
     });
   }
 
   /** Sends the configuration that is stored here to deployment automation. */
   syncConfig(id: string, by: By): Promise<Tenant> {
-    return this.#deployed(id, async (held) => {
-      demandConfigurable(held.tenant.status);
-      await this.#use.automation.configure(held.tenant, configurationOf(held.tenant));
-      return held.change({}, deed(by, 'tenant_config_synced'));
+    return this.#deployed(id, async (turn) => {
+      const tenant = await tenantIn(turn);
+      demandConfigurable(tenant.status);
+      await this.#use.automation.configure(tenant, configurationOf(tenant));
+      return (await turn.hold()).change({}, deed(by, 'tenant_config_synced'));
     });
   }
 
@@ -127,15 +162,16 @@ export class TenantsService {
     { versions, prUrl }: { readonly versions: Versions; readonly prUrl: string | undefined },
     by: By,
   ): Promise<Tenant> {
-    return this.#deployed(id, async (held) => {
-      const { tenant } = held;
+    return this.#deployed(id, async (turn) => {
+      const tenant = await tenantIn(turn);
       demandConfigurable(tenant.status);
-      const answer = await this.#use.automation.setVersions(tenant, {
-        versions,
-        ...(prUrl !== undefined && { prUrl }),
-      });
+      const change = { versions, ...(prUrl !== undefined && { prUrl }) };
+      const known = configurationOf(tenant);
+      const answer = await this.#use.automation.setVersions(tenant, change, known);
+      const held = await turn.hold();
+      demandConfigurable(held.tenant.status);
       const pullRequestUrl = prUrl ?? answer.prUrl ?? answer.pr_url ?? null;
-      const changed = { versions: { ...tenant.versions, ...versions }, pullRequestUrl };
+      const changed = { versions: { ...held.tenant.versions, ...versions }, pullRequestUrl };
       return held.change(changed, deed(by, 'tenant_versions_updated'));
     });
   }
@@ -166,9 +202,9 @@ export class TenantsService {
     return { tenant, deployment: await automation.status(id) };
   }
 
-  #deployed<T>(id: string, work: (held: TenantInTransaction) => Promise<T>): Promise<T> {
+  #deployed<T>(id: string, work: (turn: Turn) => Promise<T>): Promise<T> {
     this.#use.automation.demandConfigured();
-    return this.#inTurn(() => this.#use.repository.changing(id, work));
+    return this.#inTurn(() => this.#use.repository.inTurn(id, work));
   }
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
