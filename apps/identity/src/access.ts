@@ -3,6 +3,7 @@ import { type Gate, HttpError, notFound, permissionsOf, type RouteEntry } from '
 import { covers, decide } from '@tessera/scope-matcher';
 import type { Request } from 'express';
 import type { Caller, CallerTenant, Restriction, UserCaller } from './tokens/caller.ts';
+import { opensApi } from './tokens/scopes.ts';
 
 const isWithinScopes = ({ scopes }: Caller, permission: string): boolean =>
   scopes === undefined || scopes.some((scope) => covers(scope, permission));
@@ -103,12 +104,26 @@ const demandFirstParty = (caller: UserCaller, { clients }: RouteEntry): void => 
   throw new HttpError(403, 'first_party_required', message);
 };
 
+/**
+ * A person's token with scopes opens what its scopes name. What every known caller may do, such as seeing
+ * one's own profile, no scope names: it is only open where the route says so.
+ */
+const demandScope = ({ type, scopes }: UserCaller, route: RouteEntry): void => {
+  if (type !== 'user' || scopes === undefined) return;
+  const isNamed = permissionsOf(route).length > 0 || route.admits?.includes('scoped');
+  if (isNamed && opensApi(scopes)) return;
+  throw new HttpError(403, 'insufficient_scope', 'The scopes of the token do not open this.', {
+    headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope"' },
+  });
+};
+
 /** Whether a known caller may use a route: what it needs must be held where it leads (decision I12). */
 export const authorize: Gate<Caller>['authorize'] = (caller, route, req) => {
   if (caller.type !== 'client') {
     demandFirstParty(caller, route);
     demandOneself(caller, route);
     demandFinished(caller, route);
+    demandScope(caller, route);
   }
   // The keys of a suspended tenant open nothing (decision I13).
   if (caller.type === 'service_account') activeTenant(caller);

@@ -31,8 +31,10 @@ const tokenOf = async (kind: 'first_party' | 'tenant' | 'third_party'): Promise<
   const client = await flow.client({
     isFirstParty: kind === 'first_party',
     ...(kind === 'tenant' && { tenantId: tenant.id }),
+    ...(kind === 'third_party' && { allowedScopes: ['*'] }),
   });
-  return (await flow.tokens(client, await flow.signIn(user))).access_token;
+  const scope = kind === 'third_party' ? '*' : 'api';
+  return (await flow.tokens(client, await flow.signIn(user), { scope })).access_token;
 };
 
 const addresses = () =>

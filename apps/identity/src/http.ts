@@ -23,8 +23,16 @@ import type { Caller, Restriction } from './tokens/caller.ts';
 
 export type { Caller };
 
-/** Declares a route of identity. Whoever acts as another may use only those that admit `impersonation`. */
-export const route = routesFor<Caller, IdentityPermission, Restriction | 'impersonation'>();
+/**
+ * Declares a route of identity. Whoever acts as another may use only those that admit `impersonation`. Of
+ * those that need no permission, a person's token that is limited by scopes opens only those that admit
+ * `scoped`.
+ */
+export const route = routesFor<
+  Caller,
+  IdentityPermission,
+  Restriction | 'impersonation' | 'scoped'
+>();
 
 const isSuccess = oneOf(true);
 const message = optional(text(1000));

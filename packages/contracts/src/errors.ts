@@ -13,6 +13,7 @@ export const errorCodes = {
   password_change_required: 'The password has to be changed first.',
   permission_denied: 'No policy allows this, or one denies it.',
   service_account_scope_denied: 'The scopes of the token do not cover this.',
+  insufficient_scope: 'The scopes of the token do not open this.',
   impersonation_forbidden: 'Not while acting as another user, or nobody may act as that user.',
   first_party_required:
     'Only first-party applications, and the account pages, may do this for the user.',

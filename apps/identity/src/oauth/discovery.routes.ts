@@ -1,13 +1,23 @@
+import { permissionRegistry } from '@tessera/contracts';
 import { bool, described, list, named, type Out, openShape, text } from '@tessera/fields';
 import type { RouteEntry, RouteTable } from '@tessera/http-kit';
+import { WILDCARD } from '@tessera/scope-matcher';
+import type { Config } from '../config.ts';
 import { route } from '../http.ts';
+import { API_SCOPE, OIDC_SCOPES } from '../tokens/scopes.ts';
 import { systemPaths } from './system/provider.ts';
 import { claimsByScope } from './user/account.ts';
-import { API_SCOPE, OIDC_SCOPES } from './user/grants.ts';
 import { userPaths } from './user/paths.ts';
 
 const url = text(500);
-const words = list(text(100));
+const words = list(text(100), { max: 1000 });
+
+type Settings = Pick<Config, 'issuer' | 'registrationEnabled'>;
+
+/** What third-party clients may ask for, where they are allowed to: every permission, in any tenant. */
+const permissionScopes = permissionRegistry
+  .filter(({ system }) => !system)
+  .map(({ name }) => name.replace('{slug}', WILDCARD));
 
 const Metadata = named(
   'AuthorizationServerMetadata',
@@ -49,7 +59,7 @@ const Metadata = named(
  * token endpoint and one revocation endpoint: they are those of user-facing clients, and the ones for system
  * applications stand beside them.
  */
-const metadataOf = (issuer: string): Out<typeof Metadata> => {
+const metadataOf = ({ issuer, registrationEnabled }: Settings): Out<typeof Metadata> => {
   const methods = ['client_secret_basic', 'client_secret_post'];
   return {
     issuer,
@@ -61,12 +71,15 @@ const metadataOf = (issuer: string): Out<typeof Metadata> => {
     system_revocation_endpoint: issuer + systemPaths.revocation,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     service_documentation: `${issuer}/docs`,
-    scopes_supported: [...OIDC_SCOPES, API_SCOPE],
+    scopes_supported: [...OIDC_SCOPES, API_SCOPE, ...permissionScopes],
     claims_supported: ['iss', 'aud', 'exp', 'iat', 'nonce', ...Object.values(claimsByScope).flat()],
     grant_types_supported: ['authorization_code', 'refresh_token'],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
-    prompt_values_supported: ['none', 'login', 'consent'],
+    prompt_values_supported: [
+      ...['none', 'login', 'consent', 'select_account'],
+      ...(registrationEnabled ? ['create'] : []),
+    ],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256'],
     code_challenge_methods_supported: ['S256'],
@@ -81,8 +94,8 @@ const metadataOf = (issuer: string): Out<typeof Metadata> => {
 };
 
 /** Where the endpoints are and what they take (RFC 8414, OpenID Connect Discovery). */
-export const discoveryRoutes = ({ issuer }: { readonly issuer: string }): RouteTable => {
-  const metadata = metadataOf(issuer);
+export const discoveryRoutes = (settings: Settings): RouteTable => {
+  const metadata = metadataOf(settings);
   const document = (path: string, summary: string): RouteEntry =>
     route({
       method: 'get',

@@ -23,7 +23,12 @@ export const startAuthorization = async (environment: Readonly<Record<string, st
       const tenant = await people.tenant();
       const user = await people.user({ tenant });
       const cookie = await flow.signIn(user);
-      return { user, tenant, cookie, tokens: await flow.tokens(as, cookie, { scope: 'openid' }) };
+      return {
+        user,
+        tenant,
+        cookie,
+        tokens: await flow.tokens(as, cookie, { scope: 'openid api' }),
+      };
     },
     /** Presents a refresh token, which must give nothing. */
     expectDead: async (refreshToken: string, as = client): Promise<void> => {

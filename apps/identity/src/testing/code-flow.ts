@@ -27,6 +27,8 @@ interface ClientOptions {
   readonly isTrusted?: boolean;
   /** Unless told otherwise, a trusted client of no tenant is one. */
   readonly isFirstParty?: boolean;
+  /** Of a third-party client: the patterns within which it may ask for permissions. */
+  readonly allowedScopes?: readonly string[];
   readonly redirectUris?: readonly string[];
   readonly tenantId?: string;
 }
@@ -58,6 +60,7 @@ export class CodeFlow {
         isTrusted,
         isFirstParty,
         tenantId,
+        allowedScopes: [...(options.allowedScopes ?? [])],
         redirectUris: [...redirectUris],
         secretHash: secret === null ? null : new Uint8Array(digest(secret)),
       },

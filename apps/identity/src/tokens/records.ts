@@ -106,6 +106,12 @@ const restrictionOf = (row: Row): Restriction | null => {
   return row.force_password_change && isOneself ? 'password_change_required' : null;
 };
 
+/** Nobody but the platform's and the tenants' clients has a token without a limit. */
+const limitOf = ({ client_kind, scopes }: Row): { scopes?: readonly string[] } => {
+  if (scopes) return { scopes };
+  return client_kind === 'third_party' ? { scopes: [] } : {};
+};
+
 const callerOf = (row: Row): UserCaller => {
   const isFirstParty = row.client_kind === 'first_party';
   const memberships = row.tenants ?? [];
@@ -121,7 +127,7 @@ const callerOf = (row: Row): UserCaller => {
     clientKind: row.client_kind,
     tokenId: row.token_id,
     clientId: row.client_id,
-    ...(row.scopes && { scopes: row.scopes }),
+    ...limitOf(row),
     sessionId: row.session_id,
     tokenUse: row.use,
     restriction: restrictionOf(row),

@@ -54,7 +54,7 @@ export const meRoutes = (me: MeService): RouteTable => ({
     method: 'get',
     path: '/api/user',
     permission: 'authenticated',
-    admits: ['impersonation'],
+    admits: ['impersonation', 'scoped'],
     limit: 'service',
     summary: 'The caller behind a token, for services',
     description:

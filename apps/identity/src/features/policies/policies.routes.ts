@@ -20,7 +20,7 @@ export const policyRoutes = (policies: PoliciesService): RouteTable => ({
     method: 'get',
     path: '/api/policies',
     permission: 'authenticated',
-    admits: ['impersonation'],
+    admits: ['impersonation', 'scoped'],
     limit: 'service',
     summary: 'What the caller may do in the token’s tenant',
     description:

@@ -84,6 +84,7 @@ export const sessionRoutes = (
       method: 'post',
       path: '/api/auth/switch-tenant',
       permission: 'authenticated',
+      admits: ['scoped'],
       summary: 'Exchange the token for one of another tenant',
       description:
         'The session stays, and the next sign-in starts in that tenant. The token that is presented is no longer good. A token of the code flow of a first-party client gets a refresh token for the new tenant too, and the refresh token that it had is no longer good; other clients stay in the tenant of their token.',

@@ -233,11 +233,14 @@ describe('the end of a membership', () => {
 
 describe('switching with a token of the code flow', () => {
   /** Tokens of the user in their home tenant, with a client. */
-  const authorized = async (options: Parameters<CodeFlow['client']>[0] = {}) => {
+  const authorized = async (
+    options: Parameters<CodeFlow['client']>[0] = {},
+    scope = 'openid api',
+  ) => {
     const flow = new CodeFlow(identity);
     const client = await flow.client(options);
     const cookie = await flow.signIn(user);
-    return { flow, client, tokens: await flow.tokens(client, cookie, { scope: 'openid api' }) };
+    return { flow, client, tokens: await flow.tokens(client, cookie, { scope }) };
   };
 
   test('gives a first-party client a token and a refresh token of the tenant, which is renewed there alone', async () => {
@@ -285,14 +288,19 @@ describe('switching with a token of the code flow', () => {
   });
 
   test.each([
-    ["a tenant's client", () => ({ tenantId: home.id, isFirstParty: false })],
+    ["a tenant's client", () => ({ tenantId: home.id, isFirstParty: false, scope: 'api' })],
     // Trusted, so that nobody has to consent first.
-    ['a third-party client', () => ({ isTrusted: true, isFirstParty: false })],
+    [
+      'a third-party client',
+      () => ({ isTrusted: true, isFirstParty: false, allowedScopes: ['*'], scope: '*' }),
+    ],
   ])('is refused to %s, which keeps the tenant of its token', async (_whose, options) => {
-    const { tokens } = await authorized(options());
+    const { scope, ...client } = options();
+    const { tokens } = await authorized(client, scope);
     const answer = await switchTo(target.id, tokens.access_token);
     expect([answer.status, answer.body.error]).toEqual([403, 'tenant_forbidden']);
-    expect((await present(identity.http, tokens.access_token)).status).toBe(200);
+    const kept = await identity.http.get('/api/user').set(bearerOf(tokens.access_token));
+    expect([kept.status, kept.body.data.tenant_id]).toEqual([200, home.id]);
     expect((await refresh(identity, tokens.access_token)).status).toBe(401);
   });
 

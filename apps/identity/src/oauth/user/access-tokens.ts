@@ -1,9 +1,17 @@
-import type { AccessToken, Adapter, ClientCredentials, JWTStructured } from 'oidc-provider';
+import type {
+  AccessToken,
+  Adapter,
+  ClientCredentials,
+  JWTStructured,
+  KoaContextWithOIDC,
+} from 'oidc-provider';
 import { v7 as uuidv7 } from 'uuid';
 import type { TokenUse } from '../../tokens/access-token.ts';
 import { revokeGrant } from '../../tokens/revoke.ts';
+import { API_SCOPE } from '../../tokens/scopes.ts';
 import { absentModel } from '../absent-model.ts';
 import { current, currentChain } from './current.ts';
+import { scopesGranted } from './scopes.ts';
 
 const USE: TokenUse = 'code';
 
@@ -14,13 +22,15 @@ const USE: TokenUse = 'code';
 export const recordAccessToken =
   (kid: string) =>
   async (
-    _ctx: unknown,
+    ctx: KoaContextWithOIDC,
     token: AccessToken | ClientCredentials,
     { payload }: JWTStructured,
   ): Promise<void> => {
     if (!('grantId' in token)) throw new Error('This token belongs to no user.');
     const { userId, tenantId, sessionId, name } = currentChain();
     const id = uuidv7();
+    const scopes = scopesGranted(ctx, token.scope);
+    current().scopes = scopes;
     const { iat, exp } = payload;
     await current().db.token.create({
       data: {
@@ -33,12 +43,15 @@ export const recordAccessToken =
         use: USE,
         clientId: token.clientId ?? '',
         grantId: token.grantId ?? null,
+        // `api` is no limit: it is all that the user may do.
+        ...(!scopes.includes(API_SCOPE) && { scopes }),
         createdAt: new Date(Number(iat) * 1000),
         expiresAt: new Date(Number(exp) * 1000),
       },
     });
     Object.assign(payload, {
       jti: id,
+      scope: scopes.join(' '),
       token_use: USE,
       sid: sessionId,
       ...(tenantId && { tenant_id: tenantId }),

@@ -1,6 +1,5 @@
 import { parse, stringify } from 'node:querystring';
 import { invalidRequest } from '../request.ts';
-import { API_SCOPE } from './grants.ts';
 import { userPaths } from './paths.ts';
 
 /** What the endpoint knows (RFC 6749, 7636, OpenID Connect Core); every other parameter has no effect. */
@@ -37,11 +36,11 @@ const known = (query: string): Parameters => {
   return parameters;
 };
 
-const without = (words: string | string[] | undefined, word: string): string =>
+const without = (words: string | string[] | undefined, removed: readonly string[]): string =>
   [words ?? []]
     .flat()
     .flatMap((text) => text.split(' '))
-    .filter((other) => other !== word)
+    .filter((word) => !removed.includes(word))
     .join(' ');
 
 /**
@@ -52,12 +51,37 @@ const without = (words: string | string[] | undefined, word: string): string =>
 const AUTHENTICATED_AFTER = 'authenticated_after';
 
 const demandsAuthentication = ({ prompt, max_age }: Parameters): boolean =>
-  max_age !== undefined || without(prompt, 'login') !== without(prompt, '');
+  max_age !== undefined || without(prompt, ['login']) !== without(prompt, []);
+
+const withoutPrompts = (
+  { prompt, ...rest }: Parameters,
+  removed: readonly string[],
+): Parameters => {
+  const prompts = without(prompt, removed);
+  return { ...rest, ...(prompts && { prompt: prompts }) };
+};
 
 /** The same request without what demands an authentication, once that has happened. */
-const withoutDemand = ({ prompt, max_age: _, ...rest }: Parameters): Parameters => {
-  const prompts = without(prompt, 'login');
-  return { ...rest, ...(prompts && { prompt: prompts }) };
+const withoutDemand = ({ max_age: _, ...rest }: Parameters): Parameters =>
+  withoutPrompts(rest, ['login']);
+
+/** The same request once a page was shown: the prompts that ask for no more than that would ask again. */
+const afterPage = (parameters: Parameters): Parameters =>
+  withoutPrompts(parameters, ['select_account', 'create']);
+
+const addressOf = (
+  issuer: string,
+  parameters: Readonly<Record<string, string | string[] | undefined>>,
+): string => `${issuer}${userPaths.authorization}?${stringify(parameters)}`;
+
+/** The address of a request that the provider has kept, to begin it again. */
+export const returnAddress = (issuer: string, kept: Readonly<Record<string, unknown>>): string => {
+  const parameters: Record<string, string> = {};
+  for (const name of authorizeParameters) {
+    const value = kept[name];
+    if (typeof value === 'string') parameters[name] = value;
+  }
+  return addressOf(issuer, afterPage(parameters));
 };
 
 export interface AuthorizeRequest {
@@ -85,18 +109,15 @@ export const authorizeRequest = async (
   const query = queryOf(originalUrl);
   const parameters = known(query);
   let asked = parameters;
-  let comingBack: Readonly<Record<string, string | string[]>> = parameters;
+  let comingBack: Readonly<Record<string, string | string[] | undefined>> = afterPage(parameters);
   if (demandsAuthentication(parameters)) {
     const last = Number((await lastAuthentication()) ?? 0);
     const begun = /^\d{1,15}$/.exec(String(parse(query)[AUTHENTICATED_AFTER]))?.[0];
-    comingBack = { ...parameters, [AUTHENTICATED_AFTER]: begun ?? `${last}` };
+    comingBack = { ...comingBack, [AUTHENTICATED_AFTER]: begun ?? `${last}` };
     if (begun !== undefined && last > Number(begun)) asked = withoutDemand(parameters);
   }
-  const scope = `${without(parameters.scope, API_SCOPE)} ${API_SCOPE}`.trim();
-  const isRepeated = Array.isArray(parameters.scope);
-  const provided = { ...asked, ...(!isRepeated && { scope }), resource: issuer };
   return {
-    url: `${userPaths.authorization}?${stringify(provided)}`,
-    returnTo: `${issuer}${userPaths.authorization}?${stringify(comingBack)}`,
+    url: `${userPaths.authorization}?${stringify({ ...asked, resource: issuer })}`,
+    returnTo: addressOf(issuer, comingBack),
   };
 };

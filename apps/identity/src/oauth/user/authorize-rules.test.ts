@@ -114,7 +114,7 @@ describe('a hint to skip consent', () => {
     { prompt: 'none', approve: '1' },
   ])('%j has no effect', async (hint) => {
     const untrusted = await flow.client({ isTrusted: false });
-    const answer = await ask(hint, untrusted);
+    const answer = await ask({ scope: 'openid', ...hint }, untrusted);
     expect(answer.headers.location).not.toContain('code=');
     if (!hint.prompt) expect(answer.headers.location).toContain('/consent/');
     else expect(flow.told(answer).get('error')).toBe('consent_required');

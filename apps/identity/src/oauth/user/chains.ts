@@ -21,8 +21,8 @@ const lockOwner = async (model: string, id: string): Promise<void> => {
 };
 
 /**
- * A code or a refresh token, for as long as its session and its user are good and the user has not left
- * its tenant since. Locks it and its session until the transaction ends: of two requests with the same
+ * A code or a refresh token, for as long as its session and its user are good, the user has not left its
+ * tenant since, and has not withdrawn their consent from a client that needs it. Locks it and its session until the transaction ends: of two requests with the same
  * one the second finds it spent, and a session that ends takes along what was given meanwhile.
  */
 const findLink = async (model: string, id: string): Promise<Link | undefined> => {
@@ -32,10 +32,13 @@ const findLink = async (model: string, id: string): Promise<Link | undefined> =>
     FROM identity.oauth_artifacts a
     JOIN identity.sessions s ON s.id = a.session_id
     JOIN identity.users u ON u.id = s.user_id
+    JOIN identity.oauth_clients c ON c.client_id = a.client_id AND c.disabled_at IS NULL
+    LEFT JOIN identity.consents n ON n.user_id = u.id AND n.client_id = c.client_id
     LEFT JOIN identity.memberships m
       ON m.user_id = u.id AND m.tenant_id = (a.payload->>'tenantId')::uuid
     WHERE a.model = ${model} AND a.id_hash = ${hashOf(id)}
       AND s.ended_at IS NULL AND s.expires_at > now() AND NOT s.pin_pending AND u.is_active
+      AND (c.is_trusted OR n.user_id IS NOT NULL)
       AND (a.payload->>'tenantId' IS NULL OR m.created_at
         < to_timestamp(coalesce(a.payload->>'iiat', a.payload->>'iat')::bigint + 1))
     FOR NO KEY UPDATE OF a, s`;

@@ -1,12 +1,20 @@
 import type { Adapter, AdapterPayload, Client } from 'oidc-provider';
 import type { Database } from '../../database.ts';
 import type { OAuthClient } from '../../generated/prisma/client.ts';
+import type { ClientKind } from '../../tokens/caller.ts';
 import { absentModel } from '../absent-model.ts';
 import { ownSecretMetadata, secretMetadata } from '../client-secrets.ts';
 import { current } from './current.ts';
 
 /** What the provider is told of a client beyond the standard's metadata. */
-export const ownMetadata = ['name', 'is_trusted', 'tenant_id', ...ownSecretMetadata];
+export const ownMetadata = [
+  'name',
+  'is_trusted',
+  'is_first_party',
+  'tenant_id',
+  'allowed_scopes',
+  ...ownSecretMetadata,
+];
 
 /** RFC 6749 appendix A.1; whatever else is asked for is nobody, and never reaches the database. */
 const CLIENT_ID = /^[\x20-\x7e]{1,200}$/;
@@ -17,7 +25,9 @@ const metadataOf = ({ secretHash, redirectUris, ...client }: OAuthClient): Adapt
   client_id: client.clientId,
   name: client.name,
   is_trusted: client.isTrusted,
+  is_first_party: client.isFirstParty,
   tenant_id: client.tenantId,
+  allowed_scopes: client.allowedScopes,
   redirect_uris: redirectUris,
   application_type: redirectUris.every(isWeb) ? 'web' : 'native',
   grant_types: ['authorization_code', 'refresh_token'],
@@ -51,3 +61,13 @@ export const isTrusted = (client: Client | undefined): boolean => client?.is_tru
 /** The tenant whose client it is; null for a client of the platform. */
 export const tenantOf = (client: Client): string | null =>
   typeof client.tenant_id === 'string' ? client.tenant_id : null;
+
+/** Whose client it is (decision I19). */
+export const kindOf = (client: Client): ClientKind => {
+  if (client.is_first_party === true) return 'first_party';
+  return tenantOf(client) === null ? 'third_party' : 'tenant';
+};
+
+/** The patterns within which a third-party client may ask for permissions. */
+export const allowedScopesOf = ({ allowed_scopes }: Client): readonly string[] =>
+  Array.isArray(allowed_scopes) ? allowed_scopes : [];

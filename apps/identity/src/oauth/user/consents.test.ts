@@ -1,7 +1,7 @@
 import type { Origin } from '../../origin.ts';
 import { CodeFlow, type TestClient } from '../../testing/code-flow.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
-import { present } from '../../testing/tokens.ts';
+import { claimsOf, expectRefused } from '../../testing/tokens.ts';
 import type { Consents } from './consents.ts';
 
 let identity: TestIdentity;
@@ -14,13 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => identity.stop());
 
+const CONTACTS = 'tenant.*.crm.contacts.*';
 const origin: Origin = { ipAddress: null, userAgent: null };
 const challenge = 'c'.repeat(43);
 const secretOf = (cookie: string): string => cookie.slice(cookie.indexOf('=') + 1);
 
 /** A user at the consent page of a client that nobody vouches for. */
 const asked = async (changes: Record<string, string> = {}) => {
-  const client = await flow.client({ isTrusted: false });
+  const client = await flow.client({ isTrusted: false, allowedScopes: [CONTACTS] });
   const cookie = await flow.signIn(await identity.people.user());
   return { client, cookie, ...(await sendToConsent(client, cookie, changes)) };
 };
@@ -54,7 +55,11 @@ test('an untrusted client goes to the consent page, which is told who asks for w
   expect(await consents.show(uid, secretOf(cookie), origin)).toEqual({
     client: { id: client.clientId, name: 'Panel' },
     redirectUri: client.redirectUri,
-    scopes: ['openid', 'profile', 'api'],
+    tenant: null,
+    scopes: ['openid', 'profile'],
+    returnTo: expect.stringMatching(
+      /^https:\/\/identity\.test\/oauth\/authorize\?.*code_challenge=/,
+    ),
   });
   expect(resume).toMatch(new RegExp(`path=/oauth/authorize/${uid};.*; secure; httponly`, 'i'));
 });
@@ -71,32 +76,66 @@ test('once the user accepts, the browser comes back with a code', async () => {
   expect(answer.headers.location).toContain(client.redirectUri);
 });
 
-test('the consent is remembered for as long as the session lasts, and for no other', async () => {
+/** Allows what a client asks for, in a session of the user. */
+const allow = async (client: TestClient, cookie: string, scope: string) => {
+  const { uid, resume } = await sendToConsent(client, cookie, { scope });
+  return goOn(await consents.accept(uid, secretOf(cookie), origin), cookie, resume);
+};
+
+test('the consent is remembered in every session, for the same client and user', async () => {
   const user = await identity.people.user();
   const cookie = await flow.signIn(user);
   const client = await flow.client({ isTrusted: false });
-  const { uid, resume } = await sendToConsent(client, cookie);
-  await goOn(await consents.accept(uid, secretOf(cookie), origin), cookie, resume);
+  await allow(client, cookie, 'openid profile');
 
   const first = await flow.tokens(client, cookie, { scope: 'openid' });
-  const second = await flow.tokens(client, cookie, { scope: 'openid profile' });
-  expect([first.scope, second.scope]).toEqual(['openid api', 'openid profile api']);
-  expect((await present(identity.http, first.access_token)).status).toBe(200);
-  await sendToConsent(client, cookie, { scope: 'openid email' });
+  const second = await flow.tokens(client, await flow.signIn(user), { scope: 'openid profile' });
+  expect([first.scope, second.scope]).toEqual(['openid', 'openid profile']);
   await sendToConsent(client, cookie, { prompt: 'consent' });
   await sendToConsent(await flow.client({ isTrusted: false }), cookie);
-  await sendToConsent(client, await flow.signIn(user));
+  await sendToConsent(client, await flow.signIn(await identity.people.user()));
+});
+
+test('the user is asked again only when more is asked for', async () => {
+  const tenant = await identity.people.tenant();
+  const client = await flow.client({ isTrusted: false, allowedScopes: [CONTACTS] });
+  const cookie = await flow.signIn(await identity.people.user({ tenant }));
+  await allow(client, cookie, 'openid tenant.*.crm.contacts.list');
+  await allow(client, cookie, 'openid email');
+  await allow(client, cookie, CONTACTS);
+  const scope = `openid email tenant.${tenant.slug}.crm.contacts.update`;
+  expect((await flow.tokens(client, cookie, { scope })).scope).toBe(scope);
+  await sendToConsent(client, cookie, { scope: `openid phone ${CONTACTS}` });
+});
+
+test('the tenant is the one that was active at consent, and the user is asked again once they have left it', async () => {
+  const [tenant, other] = [await identity.people.tenant(), await identity.people.tenant()];
+  const client = await flow.client({ isTrusted: false, allowedScopes: [CONTACTS] });
+  const user = await identity.people.user({ tenant });
+  await identity.people.join(user, other, await identity.people.role(other));
+  const cookie = await flow.signIn(user);
+  await allow(client, cookie, CONTACTS);
+  const { database } = identity.context;
+  await database.user.update({ where: { id: user.id }, data: { tenantId: other.id } });
+  const { access_token } = await flow.tokens(client, cookie, { scope: CONTACTS });
+  expect(claimsOf(access_token).tenant_id).toBe(tenant.id);
+  await database.membership.deleteMany({ where: { userId: user.id, tenantId: tenant.id } });
+  await expectRefused(identity.http, access_token);
+  await allow(client, cookie, CONTACTS);
+  const again = await flow.tokens(client, cookie, { scope: CONTACTS });
+  expect(claimsOf(again.access_token).tenant_id).toBe(other.id);
 });
 
 test('the end of one chain of tokens leaves the consent and other chains alone', async () => {
   const { client, cookie, uid, resume } = await asked();
   await goOn(await consents.accept(uid, secretOf(cookie), origin), cookie, resume);
-  const kept = await flow.tokens(client, cookie);
-  const given = await flow.code(client, cookie);
+  const scope = { scope: 'openid' };
+  const kept = await flow.tokens(client, cookie, scope);
+  const given = await flow.code(client, cookie, scope);
   await flow.exchange(client, given);
   expect((await flow.exchange(client, given)).status).toBe(400);
-  expect((await present(identity.http, kept.access_token)).status).toBe(200);
-  expect((await flow.tokens(client, cookie)).scope).toBe('api');
+  expect((await flow.refresh(client, kept.refresh_token)).status).toBe(200);
+  expect((await flow.tokens(client, cookie, scope)).scope).toBe('openid');
 });
 
 test('once the user refuses, the client is told access_denied', async () => {

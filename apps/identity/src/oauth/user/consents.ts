@@ -1,9 +1,13 @@
 import { HttpError, notFound } from '@tessera/http-kit';
-import type { Grant, Provider } from 'oidc-provider';
+import type { Client, Provider } from 'oidc-provider';
+import { note } from '../../activity.ts';
 import type { Database } from '../../database.ts';
 import type { Origin } from '../../origin.ts';
+import { returnAddress } from './authorize-request.ts';
+import { tenantOf } from './clients.ts';
+import { rememberConsent } from './consent-store.ts';
 import { nothingUnheard, within } from './current.ts';
-import { API_SCOPE, OIDC_SCOPES } from './grants.ts';
+import { tenantFor } from './grants.ts';
 import { findWebSession, type WebSession } from './web-session.ts';
 
 type Interaction = InstanceType<Provider['Interaction']>;
@@ -13,22 +17,26 @@ export interface ConsentRequest {
   readonly client: { readonly id: string; readonly name: string };
   /** Where the browser goes afterwards, for the user to recognise. */
   readonly redirectUri: string;
-  /** `api` is everything that the user may do; the others are OpenID Connect's. */
+  /** The tenant that it is about; null where the user has none. */
+  readonly tenant: { readonly slug: string; readonly name: string } | null;
   readonly scopes: readonly string[];
+  /** The authorization request, for somebody else to sign in and go on with. */
+  readonly returnTo: string;
 }
 
 interface Asked {
   readonly provider: Provider;
   readonly interaction: Interaction;
   readonly session: WebSession;
+  readonly client: Client;
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /**
  * Asks a user whether a client that nobody vouches for may act for them (RFC 6749 section 4.1.1). Each
- * request is the business of the session that it came with: with any other, or none, it is 404. The
- * `secret` is the value of that session's cookie.
+ * request belongs to the session that it came with: with any other, or none, it is 404. The `secret` is the
+ * value of that session's cookie.
  */
 export class Consents {
   readonly #database: Database;
@@ -41,32 +49,33 @@ export class Consents {
 
   /** What the request asks for. */
   show(uid: string, secret: string | undefined, origin: Origin): Promise<ConsentRequest> {
-    return this.#asked(uid, secret, origin, async ({ provider, interaction }) => {
-      const { client_id, redirect_uri, scope } = interaction.params;
-      const client = await provider.Client.find(text(client_id));
-      if (!client) throw notFound('The request');
+    return this.#asked(uid, secret, origin, async ({ provider, interaction, session, client }) => {
+      const { redirect_uri, scope } = interaction.params;
+      const id = tenantFor(session, tenantOf(client));
       return {
         client: { id: client.clientId, name: text(client.name) },
         redirectUri: text(redirect_uri),
+        tenant: id === null ? null : await this.#database.tenant.findUnique({ where: { id } }),
         scopes: text(scope).split(' '),
+        returnTo: returnAddress(provider.issuer, interaction.params),
       };
     });
   }
 
-  /** Allows it, now and for as long as the session lasts. Gives the address where the browser goes on. */
+  /**
+   * Allows it until it is withdrawn, in the tenant that is active now. Gives the address where the browser
+   * goes on.
+   */
   accept(uid: string, secret: string | undefined, origin: Origin): Promise<string> {
-    return this.#asked(uid, secret, origin, async ({ provider, interaction, session }) => {
-      const clientId = text(interaction.params.client_id);
+    return this.#asked(uid, secret, origin, async ({ interaction, session, client }) => {
+      const { userId } = session;
+      const tenantId = tenantFor(session, tenantOf(client));
       const scopes = text(interaction.params.scope).split(' ');
-      const grant: Grant = new provider.Grant({ clientId, accountId: session.userId });
-      grant.addOIDCScope(OIDC_SCOPES.filter((scope) => scopes.includes(scope)));
-      grant.addResourceScope(provider.issuer, API_SCOPE);
-      const grantId = await grant.save();
-      await this.#database.$executeRaw`
-        UPDATE identity.sessions SET authorizations = coalesce(authorizations, '{}')
-          || jsonb_build_object(${clientId}::text, jsonb_build_object('grantId', ${grantId}::text))
-        WHERE id = ${session.id}::uuid`;
-      interaction.result = { consent: { grantId } };
+      await this.#database.$transaction(async (tx) => {
+        await rememberConsent(tx, { userId, clientId: client.clientId }, { tenantId, scopes });
+        await note(tx, { userId, tenantId, ...origin }, 'application_allowed');
+      });
+      interaction.result = { consent: {} };
       await interaction.persist();
       return interaction.returnTo;
     });
@@ -99,7 +108,9 @@ export class Consents {
       if (interaction.result) {
         throw new HttpError(409, 'conflict', 'The request has been answered.');
       }
-      return work({ provider, interaction, session });
+      const client = await provider.Client.find(text(interaction.params.client_id));
+      if (!client) throw notFound('The request');
+      return work({ provider, interaction, session, client });
     });
   }
 }

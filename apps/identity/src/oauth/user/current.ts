@@ -36,6 +36,8 @@ export interface Current {
   /** Who is at the browser. */
   session?: WebSession;
   chain?: Chain;
+  /** The scopes of the token that is issued. */
+  scopes?: readonly string[];
   /** What there is to tell when it commits. */
   readonly news: News[];
   /** The code or refresh token that it spends, and the transaction in which it does. */

@@ -1,55 +1,57 @@
 import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider';
+import { isOidcScope } from '../../tokens/scopes.ts';
 import { isTrusted, tenantOf } from './clients.ts';
-import { type Chain, current } from './current.ts';
+import { allows, type Consent, findConsent } from './consent-store.ts';
+import { current } from './current.ts';
 import type { WebSession } from './web-session.ts';
 
-/** The scope that every access token has: it reads as "may call the services as this user". */
-export const API_SCOPE = 'api';
-export const OIDC_SCOPES = ['openid', 'profile', 'email', 'phone', 'offline_access'];
-
 /**
- * The chain that an authorization begins, in the client's tenant, or else in the user's default one.
- * A member only gets a code for a tenant's client: `access_denied`.
+ * The tenant that a user acts in through a client: the client's own, or else the one that is active. A
+ * tenant's client is for its members: everybody else gets `access_denied`.
  */
-const newChain = (session: WebSession, clientTenant: string | null): Chain => {
-  if (clientTenant !== null && !session.tenantIds.includes(clientTenant)) {
-    throw new errors.AccessDenied('the user is no member of the tenant');
-  }
-  return {
-    userId: session.userId,
-    sessionId: session.id,
-    tenantId: clientTenant ?? session.tenantIds[0] ?? null,
-    name: null,
-    expiresAt: session.expiresAt,
-  };
+export const tenantFor = (session: WebSession, clientTenant: string | null): string | null => {
+  if (clientTenant === null) return session.tenantIds[0] ?? null;
+  if (session.tenantIds.includes(clientTenant)) return clientTenant;
+  throw new errors.AccessDenied('the user is not a member of the tenant');
 };
 
-/** What the user has consented to: just now, or before in this session. */
-const consented = (ctx: KoaContextWithOIDC): Promise<Grant | undefined> | undefined => {
-  const { client, session, result, provider } = ctx.oidc;
-  const id = result?.consent?.grantId ?? session?.grantIdFor(client?.clientId ?? '');
-  return id === undefined ? undefined : provider.Grant.find(id);
+/** Consent that was given before to all that is asked for; null where the user has to be asked. */
+const consentTo = async (
+  { oidc: { client, requestParamScopes } }: KoaContextWithOIDC,
+  session: WebSession,
+): Promise<Consent | null> => {
+  const parties = { userId: session.userId, clientId: client?.clientId ?? '' };
+  const consent = await findConsent(current().db, parties);
+  return consent && allows(consent, [...requestParamScopes], session.tenantIds) ? consent : null;
 };
 
 /**
- * The grant of a request, where nothing stands before it but consent: each has one of its own, so that the end of one chain of tokens ends no other.
- * A trusted client gets what it asks for, any other what the user has consented to.
+ * The grant of a request, where nothing stands before it but consent: each has one of its own, so that the
+ * end of one chain of tokens ends no other. It holds exactly what was asked for; a client that is not
+ * trusted gets it only where the user has consented.
  */
 export const grantOf = async (ctx: KoaContextWithOIDC): Promise<Grant | undefined> => {
-  const { client, provider, prompts, requestParamScopes } = ctx.oidc;
+  const { oidc } = ctx;
+  const { client, provider, requestParamScopes } = oidc;
   const { session } = current();
   if (!client || !session || session.pinPending || session.forcePasswordChange) return undefined;
-  if (prompts.has('login')) return undefined;
-  current().chain = newChain(session, tenantOf(client));
-  const grant = new provider.Grant({ clientId: client.clientId, accountId: session.userId });
-  if (isTrusted(client)) {
-    grant.addOIDCScope(OIDC_SCOPES.filter((scope) => requestParamScopes.has(scope)));
-    grant.addResourceScope(provider.issuer, API_SCOPE);
-  } else {
-    const consent = await consented(ctx);
+  const isAsking = ['login', 'select_account', 'create'].some((name) => oidc.promptPending(name));
+  if (isAsking) return undefined;
+  let tenantId = tenantFor(session, tenantOf(client));
+  if (!isTrusted(client)) {
+    const consent = oidc.promptPending('consent') ? null : await consentTo(ctx, session);
     if (!consent) return undefined;
-    Object.assign(grant, { openid: consent.openid, resources: consent.resources });
+    tenantId = consent.tenantId;
   }
+  const { id: sessionId, userId, expiresAt } = session;
+  current().chain = { userId, sessionId, tenantId, name: null, expiresAt };
+  const grant = new provider.Grant({ clientId: client.clientId, accountId: userId });
+  const scopes = [...requestParamScopes];
+  grant.addOIDCScope(scopes.filter(isOidcScope));
+  grant.addResourceScope(
+    provider.issuer,
+    scopes.filter((scope) => !isOidcScope(scope)),
+  );
   await grant.save();
   return grant;
 };

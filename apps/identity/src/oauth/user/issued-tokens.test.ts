@@ -10,7 +10,7 @@ const anything = expect.stringMatching(/\S/);
 
 describe('the access token', () => {
   test('follows RFC 9068', async () => {
-    const { access_token } = await flow.tokens(client, cookie, { scope: 'openid' });
+    const { access_token } = await flow.tokens(client, cookie, { scope: 'openid api' });
     const decoded = jwt.decode(access_token, { complete: true });
     expect(decoded?.header).toMatchObject({ typ: 'at+jwt', alg: 'ES256', kid: anything });
     expect(decoded?.payload).toEqual({
@@ -21,7 +21,7 @@ describe('the access token', () => {
       jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
       iat: expect.any(Number),
       exp: expect.any(Number),
-      scope: 'api',
+      scope: 'openid api',
       tenant_id: user.tenantId,
       sid: expect.stringMatching(/^[0-9a-f-]{36}$/),
       token_use: 'code',

@@ -54,7 +54,7 @@ describe('openid-client', () => {
     const [expectedState, expectedNonce] = [openid.randomState(), openid.randomNonce()];
     const address = openid.buildAuthorizationUrl(config, {
       redirect_uri: redirectUri,
-      scope: 'openid email',
+      scope: 'openid email api',
       code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
       code_challenge_method: 'S256',
       state: expectedState,

@@ -1,15 +1,26 @@
+import type { Config } from '../../config.ts';
+
 /** The addresses of the pages that a person passes through on the way to a code. */
 export interface Pages {
   /** The login page; it comes back with a session. */
   signIn(returnTo: string): string;
+  /** Asks which account to go on with. */
+  selectAccount(returnTo: string): string;
+  /** The registration page, or the login page where nobody may register. */
+  create(returnTo: string): string;
   pin(returnTo: string): string;
   changePassword(returnTo: string): string;
   /** Asks whether a client may act for the user: `uid` names the request. */
   consent(uid: string): string;
 }
 
+export type PageSettings = Pick<Config, 'frontendLoginUrl' | 'registrationEnabled'>;
+
 /** Below the issuer, except for a login page that the configuration names. */
-export const pagesOf = (issuer: string, loginUrl?: string): Pages => {
+export const pagesOf = (
+  issuer: string,
+  { frontendLoginUrl = '/sign-in', registrationEnabled }: PageSettings,
+): Pages => {
   const returning =
     (page: string) =>
     (returnTo: string): string => {
@@ -18,7 +29,9 @@ export const pagesOf = (issuer: string, loginUrl?: string): Pages => {
       return url.href;
     };
   return {
-    signIn: returning(loginUrl ?? '/sign-in'),
+    signIn: returning(frontendLoginUrl),
+    selectAccount: returning('/select-account'),
+    create: returning(registrationEnabled ? '/register' : frontendLoginUrl),
     pin: returning('/pin'),
     changePassword: returning('/password/change'),
     consent: (uid) => `${issuer}/consent/${encodeURIComponent(uid)}`,

@@ -5,14 +5,23 @@ import { current } from './current.ts';
 const { Check, Prompt } = interactionPolicy;
 
 /** By name of the prompt, the page that asks for it. */
-export type PromptName = 'login' | 'pin' | 'change_password' | 'consent';
+export type PromptName =
+  | 'create'
+  | 'login'
+  | 'select_account'
+  | 'pin'
+  | 'change_password'
+  | 'consent';
 
 const untilDone = (name: PromptName, description: string, isPending: () => boolean) =>
   new Prompt({ name }, new Check(name, description, 'interaction_required', isPending));
 
+/** A page that a client may ask for, whoever is signed in. */
+const onRequest = (name: PromptName) => new Prompt({ name, requestable: true });
+
 /**
- * What stands between a request and its code, in this order: signing in, the PIN, a password that has to
- * be changed, and consent, for which trusted clients do not have to ask.
+ * What stands between a request and its code, in this order: registering, signing in, choosing an account,
+ * the PIN, a password that has to be changed, and consent, for which trusted clients do not have to ask.
  */
 export const promptPolicy = (): interactionPolicy.DefaultPolicy => {
   const policy = interactionPolicy.base();
@@ -22,9 +31,11 @@ export const promptPolicy = (): interactionPolicy.DefaultPolicy => {
     const isNeeded = check.check;
     check.check = (ctx: KoaContextWithOIDC) => !isTrusted(ctx.oidc.client) && isNeeded(ctx);
   }
+  policy.add(onRequest('create'), 0);
+  policy.add(onRequest('select_account'), 2);
   policy.add(
     untilDone('pin', 'the PIN is required', () => current().session?.pinPending ?? false),
-    1,
+    3,
   );
   policy.add(
     untilDone(
@@ -32,7 +43,7 @@ export const promptPolicy = (): interactionPolicy.DefaultPolicy => {
       'the password has to be changed',
       () => current().session?.forcePasswordChange ?? false,
     ),
-    2,
+    4,
   );
   return policy;
 };

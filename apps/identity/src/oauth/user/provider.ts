@@ -1,5 +1,6 @@
 import { type Adapter, type Configuration, Provider } from 'oidc-provider';
 import type { Config } from '../../config.ts';
+import { OIDC_SCOPES } from '../../tokens/scopes.ts';
 import type { SigningKey } from '../../tokens/signing-keys.ts';
 import { absentModel } from '../absent-model.ts';
 import { compareByDigest } from '../client-secrets.ts';
@@ -9,11 +10,12 @@ import { grantStore, interactionStore } from './artifacts.ts';
 import { chainStore } from './chains.ts';
 import { clientStore, ownMetadata } from './clients.ts';
 import { current, secondsLeft } from './current.ts';
-import { API_SCOPE, grantOf, OIDC_SCOPES } from './grants.ts';
-import { type Pages, pagesOf } from './pages.ts';
+import { grantOf } from './grants.ts';
+import { type PageSettings, type Pages, pagesOf } from './pages.ts';
 import { userPaths } from './paths.ts';
 import { promptPolicy } from './policy.ts';
 import { refuseDirectly } from './refusals.ts';
+import { audienceOf } from './scopes.ts';
 import { sessionStore } from './web-session.ts';
 import '../node-20.ts';
 
@@ -24,10 +26,11 @@ const INTERACTION_TTL = 600;
 /** Characters of 6 bits: 256 bits of randomness. */
 const TOKEN_BITS = 256;
 
-export type ProviderSettings = Pick<Config, 'issuer' | 'lifetimes' | 'frontendLoginUrl'> & {
-  /** Of the web session. */
-  readonly cookieName: string;
-};
+export type ProviderSettings = Pick<Config, 'issuer' | 'lifetimes'> &
+  PageSettings & {
+    /** Of the web session. */
+    readonly cookieName: string;
+  };
 
 const ES256 = 'ES256';
 
@@ -55,6 +58,10 @@ const addressOf = (pages: Pages, prompt: string, uid: string): string => {
   switch (prompt) {
     case 'login':
       return pages.signIn(returnTo);
+    case 'create':
+      return pages.create(returnTo);
+    case 'select_account':
+      return pages.selectAccount(returnTo);
     case 'pin':
       return pages.pin(returnTo);
     case 'change_password':
@@ -85,12 +92,7 @@ const featuresOf = ({ issuer }: ProviderSettings, kid: string): Configuration['f
     enabled: true,
     defaultResource: () => issuer,
     useGrantedResource: () => true,
-    getResourceServerInfo: () => ({
-      scope: API_SCOPE,
-      audience: issuer,
-      accessTokenFormat: 'jwt',
-      jwt: { sign: { alg: ES256, kid } },
-    }),
+    getResourceServerInfo: audienceOf(issuer, kid),
   },
 });
 
@@ -102,8 +104,8 @@ export const createUserProvider = (
   settings: ProviderSettings,
   keys: readonly SigningKey[],
 ): Provider => {
-  const { issuer, cookieName, frontendLoginUrl } = settings;
-  const pages = pagesOf(issuer, frontendLoginUrl);
+  const { issuer, cookieName } = settings;
+  const pages = pagesOf(issuer, settings);
   const [{ kid } = { kid: '' }] = keys;
   const provider = new Provider(issuer, {
     adapter: adaptersOf(settings),
@@ -112,7 +114,7 @@ export const createUserProvider = (
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
     extraClientMetadata: { properties: ownMetadata },
     responseTypes: ['code'],
-    scopes: OIDC_SCOPES,
+    scopes: [...OIDC_SCOPES],
     claims: claimsByScope,
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,

@@ -25,7 +25,7 @@ afterAll(async () => {
 describe('two replicas on one database', () => {
   test('share sessions, codes and refresh tokens', async () => {
     const cookie = await here.signIn(await one.people.user());
-    const given = await there.code(client, cookie, { scope: 'openid' });
+    const given = await there.code(client, cookie, { scope: 'openid api' });
     const { body } = await here.exchange(client, given);
     const renewed = await there.refresh(client, body.refresh_token);
     expect(renewed.status).toBe(200);
@@ -35,7 +35,7 @@ describe('two replicas on one database', () => {
   test('share consent that is asked for', async () => {
     const untrusted = await here.client({ isTrusted: false });
     const cookie = await here.signIn(await one.people.user());
-    const query = here.query(untrusted, 'c'.repeat(43));
+    const query = here.query(untrusted, 'c'.repeat(43), { scope: 'openid' });
     const { headers } = await here.authorize(query, cookie);
     const uid = headers.location?.split('/').at(-1) ?? '';
     const origin = { ipAddress: null, userAgent: null };
@@ -68,7 +68,7 @@ describe('two replicas on one database', () => {
 
   test('go on with the tokens of each other when the signing key changes', async () => {
     const cookie = await here.signIn(await one.people.user());
-    const before = await here.tokens(client, cookie, { scope: 'openid' });
+    const before = await here.tokens(client, cookie, { scope: 'openid api' });
     await one.context.keys.rotate();
     await one.context.database.signingKey.updateMany({
       where: { signsFrom: { gt: new Date() } },

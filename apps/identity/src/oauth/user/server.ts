@@ -16,7 +16,7 @@ import { authorizeRequest } from './authorize-request.ts';
 import { asBrowserAnswer } from './browser-answer.ts';
 import { findClient } from './clients.ts';
 import { Consents } from './consents.ts';
-import { type Current, nothingUnheard, within } from './current.ts';
+import { type Current, current, nothingUnheard, within } from './current.ts';
 import { inOneTransaction } from './exchange.ts';
 import { userPaths } from './paths.ts';
 import { createUserProvider, type ProviderSettings } from './provider.ts';
@@ -24,16 +24,20 @@ import { type GenuineTokenId, revokeForClient } from './revocation.ts';
 import { findWebSession } from './web-session.ts';
 
 const shapes: Shapes = {
-  token: ({ access_token, token_type, expires_in, refresh_token, id_token }, { oidc }) => ({
-    ...{ access_token, token_type, expires_in, refresh_token, id_token },
-    // All that was granted, of which the access token itself names its audience's part.
-    scope: oidc.entities.RefreshToken?.scope,
+  token: ({ access_token, token_type, expires_in, refresh_token, id_token }) => ({
+    access_token,
+    token_type,
+    expires_in,
+    refresh_token,
+    id_token,
+    // All that was granted; the provider names the permissions alone.
+    scope: current().scopes?.join(' '),
   }),
 };
 
 const tokenParameters = [
   ...['client_id', 'client_secret', 'grant_type'],
-  ...['code', 'code_verifier', 'redirect_uri', 'refresh_token'],
+  ...['code', 'code_verifier', 'redirect_uri', 'refresh_token', 'scope'],
 ];
 
 const revocationParameters = ['client_id', 'client_secret', 'token', 'token_type_hint'];

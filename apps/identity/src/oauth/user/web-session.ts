@@ -12,8 +12,6 @@ export interface WebSession {
   /** Nothing is given before the PIN is (decision I3). */
   readonly pinPending: boolean;
   readonly forcePasswordChange: boolean;
-  /** By client, the grant that the user consented to. */
-  readonly authorizations: Record<string, { grantId: string }>;
   readonly createdAt: Date;
   /** When the user last proved who they are: `auth_time`. */
   readonly authenticatedAt: Date;
@@ -31,8 +29,7 @@ export const findWebSession = async (
   const [session] = await db.$queryRaw<WebSession[]>`
     SELECT s.id, s.user_id AS "userId", s.amr, s.pin_pending AS "pinPending",
       u.force_password_change AS "forcePasswordChange",
-      coalesce(s.authorizations, '{}') AS authorizations, s.created_at AS "createdAt",
-      s.authenticated_at AS "authenticatedAt",
+      s.created_at AS "createdAt", s.authenticated_at AS "authenticatedAt",
       s.expires_at AS "expiresAt",
       ARRAY(SELECT m.tenant_id::text FROM identity.memberships m WHERE m.user_id = u.id
         ORDER BY m.tenant_id = u.tenant_id DESC, m.created_at) AS "tenantIds"
@@ -61,7 +58,6 @@ export const sessionStore: Adapter = {
       accountId: session.userId,
       loginTs: seconds(session.authenticatedAt),
       amr: session.amr,
-      authorizations: session.authorizations,
       iat: seconds(session.createdAt),
       exp: seconds(session.expiresAt),
     };
