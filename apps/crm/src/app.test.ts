@@ -25,6 +25,21 @@ describe('health', () => {
   });
 });
 
+describe('the root', () => {
+  test('is a page for people, and the same links for programs', async () => {
+    const page = await crm.http.get('/').set('accept', 'text/html').expect(200);
+    expect(page.headers['content-type']).toContain('text/html');
+    expect(page.headers.vary).toContain('Accept');
+    const { body } = await crm.http.get('/').expect(200);
+    expect(body.data).toMatchObject({ service: 'crm', version: expect.stringMatching(/^\d/) });
+    for (const path of Object.values(body.data.links as Record<string, string>)) {
+      expect(page.text).toContain(`href="${path}"`);
+      await crm.http.get(path).expect(200);
+    }
+    await crm.http.get('/docs/service.css').expect(200);
+  });
+});
+
 describe('documents', () => {
   test('the OpenAPI document is the one of the routes', async () => {
     const { body } = await crm.http.get('/docs/api.json');

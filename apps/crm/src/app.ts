@@ -4,6 +4,9 @@ import {
   createLimits,
   healthRoutes,
   type RouteGroups,
+  rootRoute,
+  ServiceInformation,
+  sendServicePage,
   standardProblems,
   under,
 } from '@tessera/http-kit';
@@ -18,7 +21,7 @@ import { AccountsRepository } from './features/messaging-accounts/accounts.repos
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { AccountsService } from './features/messaging-accounts/accounts.service.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
-import { type Caller, Problem, renderError } from './http.ts';
+import { type Caller, Problem, record, renderError } from './http.ts';
 import {
   SYSTEM,
   SystemCaller,
@@ -38,6 +41,7 @@ const problems = {
 };
 
 const MINUTE = 60;
+const health = '/api/crm/health';
 
 const limitsOf = ({ config: { limits }, counters }: Context) =>
   createLimits<Caller | SystemCaller>({
@@ -56,12 +60,25 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
 
 /** The routes by tag, in the order of the document. */
 const routesOf = ({ pool, database, vault }: Context): RouteGroups => ({
-  Health: healthRoutes({
-    path: '/api/crm/health',
-    service: 'crm',
-    version,
-    ready: migrationsApplied(pool, migrations),
-  }),
+  Health: {
+    getService: rootRoute({
+      service: 'crm',
+      version,
+      health,
+      envelope: record(ServiceInformation),
+      wrap: (data) => ({ data }),
+      sendPage(_req, res) {
+        const lead = 'This service keeps the contacts, companies, and other records of tenants.';
+        sendServicePage(res, { title: 'Tessera CRM', lead, health });
+      },
+    }),
+    ...healthRoutes({
+      path: health,
+      service: 'crm',
+      version,
+      ready: migrationsApplied(pool, migrations),
+    }),
+  },
   Contacts: under('/api/crm', contactRoutes(createContacts(database))),
   Companies: under('/api/crm', companyRoutes(createCompanies(database))),
   System: under('/api/crm', {

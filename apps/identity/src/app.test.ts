@@ -22,6 +22,30 @@ describe('health', () => {
   });
 });
 
+describe('the root', () => {
+  const titles = {
+    en: 'Accounts and sign-in',
+    hu: 'Fiókok és bejelentkezés',
+    de: 'Konten und Anmeldung',
+  };
+  test.each(Object.entries(titles))('is a page for people in %s', async (language, title) => {
+    const asked = { accept: 'text/html', 'accept-language': language };
+    const { text, headers } = await identity.http.get('/').set(asked).expect(200);
+    expect(text).toContain(`<h1>${title}</h1>`);
+    for (const path of ['/sign-in', '/docs', '/api/health'])
+      expect(text).toContain(`href="${path}"`);
+    expect(headers.vary).toMatch(/Accept\b(?!-)/);
+  });
+
+  test('gives programs the same links', async () => {
+    const { body } = await identity.http.get('/').expect(200);
+    expect(body).toMatchObject({ success: true, data: { service: 'identity' } });
+    for (const path of Object.values(body.data.links as Record<string, string>)) {
+      await identity.http.get(path).expect(200);
+    }
+  });
+});
+
 describe('documents', () => {
   test('the OpenAPI document is the one of the routes, the AsyncAPI document that of the events', async () => {
     const { body } = await identity.http.get('/docs/api.json');

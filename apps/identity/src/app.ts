@@ -44,6 +44,7 @@ import { oauthRoutes } from './oauth/oauth.routes.ts';
 import { userOAuthRoutes } from './oauth/user/user.routes.ts';
 import { renderFailure } from './pages/failure.ts';
 import { pageRoutes } from './pages/pages.ts';
+import { rootRoutes } from './pages/root.page.ts';
 import { version } from './version.ts';
 
 const BODY_LIMIT = 100 * 1024;
@@ -93,12 +94,15 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
 
 /** The routes by tag, in the order of the document. */
 const routesOf = (context: Context): RouteGroups => ({
-  Health: healthRoutes({
-    path: '/api/health',
-    service: 'identity',
-    version,
-    ready: migrationsApplied(context.pool, migrations),
-  }),
+  Health: {
+    ...rootRoutes(context.config),
+    ...healthRoutes({
+      path: '/api/health',
+      service: 'identity',
+      version,
+      ready: migrationsApplied(context.pool, migrations),
+    }),
+  },
   Keys: keyRoutes(context.keys),
   'Sign-in': signInRoutes(context.signIn, context.config),
   'Two-factor authentication': twoFactorRoutes(context.twoFactor, context.config),

@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What this service is, and where to go on
+         * @description Browsers get a page.
+         */
+        get: operations["getService"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/health": {
         parameters: {
             query?: never;
@@ -556,6 +576,16 @@ export interface components {
             resource_id?: string | null;
             user_id?: string | null;
         };
+        ServiceInformation: {
+            /** @enum {unknown} */
+            service: "identity" | "crm";
+            version: string;
+            links: {
+                documentation: string;
+                openapi: string;
+                health: string;
+            };
+        };
         SmsAccount: {
             /** Format: uuid */
             id: string;
@@ -628,6 +658,55 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getService: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ServiceInformation"];
+                    };
+                };
+            };
+            /** @description Too many requests; `Retry-After` says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong on the side of the service */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Identity or the database does not answer: the token may well be good, do not sign out */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getHealth: {
         parameters: {
             query?: never;

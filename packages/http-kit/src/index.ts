@@ -29,6 +29,7 @@ export { type DocumentOptions, openapi, standardProblems } from './openapi.ts';
 export { runProcess } from './process.ts';
 export { readBounded } from './read-bounded.ts';
 export { reference } from './reference.ts';
+export { type RootOptions, rootRoute, ServiceInformation, sendServicePage } from './root.ts';
 export {
   type Access,
   type Empty,

@@ -1,73 +1,108 @@
-import { type RequestHandler, type Response, Router } from 'express';
-// The package's main module would load the whole page into this process.
-import folderOfAssets from 'swagger-ui-dist/absolute-path.js';
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { type RequestHandler, Router } from 'express';
+import { compressed, type StaticContent } from './compressed.ts';
 import { wrongMethod } from './error-handler.ts';
 
-const page = (title: string): string => `<!doctype html>
+const require = createRequire(import.meta.url);
+
+/** Where Scalar lies, as it is bundled for browsers. */
+const bundle = join(dirname(require.resolve('@scalar/api-reference')), 'browser');
+
+/** Its parts are loaded as they are needed: the editor of requests only by who sends one. */
+const partsOfReader = (): string[] => [
+  'standalone.esm.js',
+  ...readdirSync(join(bundle, 'chunks'))
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => `chunks/${name}`),
+];
+
+/** The parts import each other by relative addresses: a version in the path is one for all of them. */
+const versionOfReader = (): string => {
+  const manifest = readFileSync(join(bundle, '../../package.json'), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+};
+
+const page = (title: string, reader: string): string => `<!doctype html>
 <html lang="en">
 <head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <title>${title}</title>
-  <link rel="icon" href="data:,">
-  <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} – API reference</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/reference.css">
+<link rel="modulepreload" href="${reader}">
 </head>
 <body>
-  <div id="reference"></div>
-  <script src="/docs/assets/swagger-ui-bundle.js"></script>
-  <script src="/docs/start.js"></script>
+<div id="reference" data-reader="${reader}"></div>
+<noscript><p>This reference needs JavaScript. The description itself is at <a href="/docs/api.json">/docs/api.json</a>.</p></noscript>
+<script type="module" src="/docs/reference.js"></script>
 </body>
 </html>
 `;
 
-const start = `SwaggerUIBundle({
-  url: '/docs/api.json',
-  dom_id: '#reference',
-  deepLinking: true,
-  docExpansion: 'list',
-  tagsSorter: 'alpha',
-  validatorUrl: null,
-});
-`;
-
-/** The reader's libraries carry their own styles and inline images; scripts come from here alone. */
+/**
+ * Scripts come from here alone, none is inline and none is made of text. The reader styles its parts by
+ * attributes and by elements of its own, for which there is neither a nonce nor a hash. What it sends goes to
+ * this service and to no other.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
+  "img-src 'self' data: blob:",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Serves documents as JSON (path -> document) and, at `/docs`, a reference page over `/docs/api.json`. */
+const FIVE_MINUTES = 'public, max-age=300';
+const FOR_GOOD = 'public, max-age=31536000, immutable';
+
+const asset = (name: string): Buffer => readFileSync(new URL(`../assets/${name}`, import.meta.url));
+
+/**
+ * Serves documents as JSON (path -> document) and, at `/docs`, a reference over `/docs/api.json`. `limit` counts
+ * all of them.
+ */
 export const reference = (
   title: string,
   documents: Readonly<Record<string, object>>,
   limit: RequestHandler,
 ): RequestHandler => {
-  const router = Router({ caseSensitive: true, strict: true });
-  const serve = (path: string, maxAge: number, send: (res: Response) => void): void => {
-    const headers = {
-      'Content-Security-Policy': policy,
-      'Cache-Control': `public, max-age=${maxAge}`,
-    };
-    router
-      .route(path)
-      .get(limit, (_req, res) => send(res.set(headers)))
-      .all(limit, wrongMethod(['get']));
+  const handlers = new Map<string, RequestHandler>();
+  const serve = (path: string, content: StaticContent): void => {
+    handlers.set(path, compressed(content));
+  };
+  const serveText = (path: string, type: string, text: string | Buffer): void => {
+    const content = Buffer.from(text);
+    serve(path, { type, cacheControl: FIVE_MINUTES, read: () => content });
   };
   for (const [path, document] of Object.entries(documents)) {
-    const body = JSON.stringify(document);
-    serve(path, 300, (res) => res.type('application/json').send(body));
+    serveText(path, 'application/json', JSON.stringify(document));
   }
-  serve('/docs', 300, (res) => res.type('html').send(page(title)));
-  serve('/docs/start.js', 300, (res) => res.type('text/javascript').send(start));
-  for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
-    const from = { root: folderOfAssets(), cacheControl: false };
-    serve(`/docs/assets/${file}`, 3600, (res) => res.sendFile(file, from));
+  const folder = `/docs/assets/${versionOfReader()}`;
+  serveText('/docs', 'html', page(title, `${folder}/standalone.esm.js`));
+  serveText('/docs/reference.js', 'text/javascript', asset('reference.js'));
+  serveText('/docs/reference.css', 'css', asset('reference.css'));
+  serveText('/docs/service.css', 'css', asset('service.css'));
+  for (const part of partsOfReader()) {
+    const read = (): Promise<Buffer> => readFile(join(bundle, part));
+    serve(`${folder}/${part}`, { type: 'text/javascript', cacheControl: FOR_GOOD, read });
   }
-  return router;
+  const otherMethod = wrongMethod(['get']);
+  // One look-up: a router would try the address of every part in turn.
+  return Router().use(
+    (req, _res, next) => next(handlers.has(req.path) ? undefined : 'router'),
+    limit,
+    (req, res, next) => {
+      if (req.method !== 'GET' && req.method !== 'HEAD') return otherMethod(req, res, next);
+      res.set('Content-Security-Policy', policy);
+      return handlers.get(req.path)?.(req, res, next);
+    },
+  );
 };

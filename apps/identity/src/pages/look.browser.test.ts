@@ -68,6 +68,7 @@ const enter = async (page: Page) => {
 };
 
 const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
+  root: open('/'),
   'sign-in': open('/sign-in'),
   async 'sign-in for an application'(page) {
     await stranger.begin(page, { login_hint: 'ada.lovelace@example.com' });

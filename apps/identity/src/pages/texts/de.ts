@@ -150,6 +150,12 @@ export const de: Texts = {
     lead: 'Wir leiten Sie zurück zu Ihrer App.',
     link: 'Weiter',
   },
+  root: {
+    title: 'Konten und Anmeldung',
+    lead: 'Dieser Dienst verwaltet Konten, Organisationen und Berechtigungen.',
+    reference: 'API-Referenz',
+    health: 'Status des Dienstes',
+  },
   signedIn: {
     title: 'Sie sind angemeldet',
     as: (who) => `Angemeldet als ${who}.`,

@@ -146,6 +146,12 @@ export const en = {
     lead: 'We are taking you back to your app.',
     link: 'Continue',
   },
+  root: {
+    title: 'Accounts and sign-in',
+    lead: 'This service manages accounts, organizations, and permissions.',
+    reference: 'API reference',
+    health: 'Service status',
+  },
   signedIn: {
     title: 'You are signed in',
     as: (who: string) => `Signed in as ${who}.`,

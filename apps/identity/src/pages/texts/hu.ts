@@ -148,6 +148,12 @@ export const hu: Texts = {
     lead: 'Visszairányítjuk az alkalmazáshoz.',
     link: 'Tovább',
   },
+  root: {
+    title: 'Fiókok és bejelentkezés',
+    lead: 'Ez a szolgáltatás kezeli a fiókokat, a szervezeteket és a jogosultságokat.',
+    reference: 'API-dokumentáció',
+    health: 'A szolgáltatás állapota',
+  },
   signedIn: {
     title: 'Bejelentkezett',
     as: (who) => `Bejelentkezve mint ${who}.`,

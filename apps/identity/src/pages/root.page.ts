@@ -1,0 +1,27 @@
+import { type RouteTable, rootRoute, ServiceInformation } from '@tessera/http-kit';
+import { html } from '../html.ts';
+import { success } from '../http.ts';
+import { version } from '../version.ts';
+import { type Brand, sendPage } from './layout.ts';
+import { readerOf } from './visit.ts';
+
+const health = '/api/health';
+
+/** The first page of identity: what it is, and where people and programmers go from there. */
+export const rootRoutes = (brand: Brand): RouteTable => ({
+  getService: rootRoute({
+    service: 'identity',
+    version,
+    health,
+    envelope: success(ServiceInformation),
+    wrap: (data) => ({ success: true, data }),
+    sendPage(req, res) {
+      const reader = readerOf(req);
+      const { root, signIn } = reader.texts;
+      const body = html`<p><a class="button" href="/sign-in">${signIn.title}</a></p>
+<p class="below"><a href="/docs">${root.reference}</a></p>
+<p class="below"><a href="${health}">${root.health}</a></p>`;
+      sendPage(res, reader, { title: root.title, lead: root.lead, body }, brand);
+    },
+  }),
+});

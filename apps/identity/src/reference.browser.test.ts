@@ -1,0 +1,98 @@
+import { mkdir } from 'node:fs/promises';
+import { until } from '@tessera/local-stack';
+import type { Page } from 'playwright-core';
+import { barriersOf, openBrowser, type TestBrowser } from './testing/browser.ts';
+import { startIdentity, type TestIdentity } from './testing/identity.ts';
+
+const directory = new URL('../../../.data/screenshots/', import.meta.url);
+
+let identity: TestIdentity;
+let browser: TestBrowser;
+beforeAll(async () => {
+  await mkdir(directory, { recursive: true });
+  [identity, browser] = await Promise.all([startIdentity(), openBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await identity.stop();
+});
+afterEach(() => expect(browser.complaints()).toEqual([]));
+
+interface Reader {
+  readonly page: Page;
+  /** What the page asked of anybody. */
+  readonly requests: string[];
+}
+
+const open = async (fragment = '', options = {}): Promise<Reader> => {
+  const page = await browser.newPerson(options);
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  await page.goto(`${identity.url}/docs${fragment}`);
+  await page.getByRole('heading', { name: 'Tessera identity', level: 1 }).waitFor();
+  return { page, requests };
+};
+
+const sections: Readonly<Record<string, string>> = {
+  top: '',
+  'an operation': '#tag/sign-in/POST/api/auth/login',
+};
+
+test('the reference asks nothing of other hosts, and breaks no policy', async () => {
+  const { page, requests } = await open();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').or(page.getByRole('searchbox')).first().waitFor();
+  await page.waitForLoadState('networkidle');
+  const elsewhere = requests.filter(
+    (address) => !address.startsWith(`${identity.url}/docs`) && !/^(data|blob):/.test(address),
+  );
+  expect(elsewhere).toEqual([]);
+  expect(requests.length).toBeGreaterThan(5);
+});
+
+test('a search finds an operation, and its address leads back to it', async () => {
+  const { page } = await open();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('switch tenant');
+  await page
+    .getByRole('option', { name: /switch/i })
+    .first()
+    .click();
+  await until(() => /#.*switch-tenant/i.test(page.url()));
+  const { page: other } = await open(new URL(page.url()).hash);
+  await other.getByText('/api/auth/switch-tenant').first().waitFor();
+});
+
+test('a token is kept for the tab and nowhere else', async () => {
+  const { page } = await open();
+  const token = 'a-token-of-somebody';
+  await page.getByLabel(/token/i).first().fill(token);
+  const isKept = () =>
+    page.evaluate<boolean>(`Object.values(window.sessionStorage).join().includes('${token}')`);
+  await until(isKept);
+  await page.reload();
+  await page.getByRole('heading', { name: 'Tessera identity', level: 1 }).waitFor();
+  expect(await page.getByLabel(/token/i).first().inputValue()).toBe(token);
+  const kept = await page.context().storageState();
+  expect(JSON.stringify(kept)).not.toContain(token);
+});
+
+test('every operation has code samples', async () => {
+  const { page } = await open(sections['an operation']);
+  await page.getByText('curl', { exact: false }).first().waitFor();
+});
+
+describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
+  test.each([
+    ['desktop', { width: 1280, height: 800 }],
+    ['phone', { width: 390, height: 844 }],
+  ])('nothing keeps anybody out on a %s', async (size, viewport) => {
+    for (const [name, fragment] of Object.entries(sections)) {
+      const { page } = await open(fragment, { colorScheme, viewport });
+      await page.waitForLoadState('networkidle');
+      const { pathname: path } = new URL(`reference ${name}.${colorScheme}.${size}.png`, directory);
+      await page.screenshot({ path: decodeURIComponent(path) });
+      expect([name, await barriersOf(page)]).toEqual([name, []]);
+    }
+  });
+});

@@ -1,0 +1,54 @@
+// Starts the API reference. What the reader would keep in the browser for good, access tokens among it, is
+// kept for this tab alone and is gone when the tab is closed.
+Object.defineProperty(window, 'localStorage', { value: window.sessionStorage });
+
+const place = document.getElementById('reference');
+
+/** Gives names to what the reader leaves without one, for people who hear the page instead of seeing it. */
+const nameParts = () => {
+  for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])')) {
+    button.setAttribute('aria-label', 'Copy');
+  }
+  // People who speak to their computer say what they see: the name has to begin with it.
+  for (const button of document.querySelectorAll('.show-more[aria-label^="Show all"]')) {
+    const name = button.getAttribute('aria-label');
+    button.setAttribute('aria-label', `${button.textContent.trim()}: ${name}`);
+  }
+  // Regions are told apart by their names; the reader gives several the same one.
+  const seen = new Map();
+  for (const region of document.querySelectorAll('[role="region"][aria-label]')) {
+    const name = region.dataset.name ?? region.getAttribute('aria-label');
+    region.dataset.name = name;
+    const number = (seen.get(name) ?? 0) + 1;
+    seen.set(name, number);
+    const label = number === 1 ? name : `${name} ${number}`;
+    if (region.getAttribute('aria-label') === label && !region.hasAttribute('aria-labelledby'))
+      continue;
+    region.removeAttribute('aria-labelledby');
+    region.setAttribute('aria-label', label);
+  }
+};
+
+let isWaiting = false;
+new MutationObserver(() => {
+  if (isWaiting) return;
+  isWaiting = true;
+  setTimeout(() => {
+    isWaiting = false;
+    nameParts();
+  }, 100);
+}).observe(document.body, { childList: true, subtree: true });
+
+const { createApiReference } = await import(place.dataset.reader);
+createApiReference(place, {
+  url: '/docs/api.json',
+  persistAuth: true,
+  authentication: { preferredSecurityScheme: 'bearer' },
+  // Nothing leaves for other hosts: no fonts, no usage data, no assistant, no hosted client.
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+});
