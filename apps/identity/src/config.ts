@@ -19,6 +19,48 @@ const seconds = (max = 366 * 86_400) => int(1, max);
 /** What pages and addresses begin with. */
 const baseUrl = () => matching(/^https?:\/\/[^/?#\s]+$/, 'an http(s) URL without a path', 255);
 
+/** What a host or a path of the platform may be called, so that no tenant passes for it. */
+const RESERVED_SLUGS = [
+  ...[
+    'about',
+    'account',
+    'accounts',
+    'admin',
+    'administrator',
+    'api',
+    'app',
+    'apps',
+    'assets',
+    'auth',
+  ],
+  ...['billing', 'blog', 'cdn', 'console', 'crm', 'dashboard', 'demo', 'dev', 'docs', 'email'],
+  ...[
+    'events',
+    'ftp',
+    'health',
+    'help',
+    'identity',
+    'imap',
+    'internal',
+    'localhost',
+    'login',
+    'logout',
+  ],
+  ...['mail', 'metrics', 'mx', 'ns', 'oauth', 'oidc', 'platform', 'pop', 'pricing', 'public'],
+  ...[
+    'register',
+    'root',
+    'security',
+    'settings',
+    'sign-in',
+    'sign-out',
+    'sign-up',
+    'signin',
+    'signup',
+  ],
+  ...['smtp', 'sso', 'staging', 'static', 'status', 'support', 'system', 'test', 'webhooks', 'www'],
+] as const;
+
 /** Every variable that identity reads. */
 export const variables = {
   ...serviceVariables(4000),
@@ -124,6 +166,10 @@ export const variables = {
   FRONTEND_LOGIN_URL: described(
     optional(matching(/^https?:\/\/[^#\s]+$/, 'an http(s) URL', 1000)),
     'The login page that /oauth/authorize sends a browser to, with `return_to`. Unless given, that of identity; its other pages stay.',
+  ),
+  RESERVED_SLUGS: described(
+    withDefault(list(matching(/^[a-z0-9-]+$/, 'a slug', 63), { max: 1000 }), [...RESERVED_SLUGS]),
+    'Slugs that no tenant may have: names that hosts and paths of the platform may need.',
   ),
   BRAND_NAME: described(
     withDefault(text(60), 'Tessera'),
@@ -258,6 +304,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     pages: read.FRONTEND_URL ?? read.ISSUER,
     frontendLoginUrl: read.FRONTEND_LOGIN_URL,
     brandName: read.BRAND_NAME,
+    reservedSlugs: read.RESERVED_SLUGS,
     /** Seconds; 0: never. */
     idleSignOut: read.IDLE_SIGN_OUT_SECONDS,
     tenantRedirectUris: redirectUris(read.TENANT_CLIENT_REDIRECT_URIS),
@@ -299,6 +346,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       cost: read.BCRYPT_COST,
       queueLimit: read.HASH_QUEUE_LIMIT,
       minLength: read.PASSWORD_MIN_LENGTH,
+      brandName: read.BRAND_NAME,
     },
     passwordHistory: read.PASSWORD_HISTORY,
     registrationEnabled: read.REGISTRATION_ENABLED,

@@ -1,13 +1,17 @@
 import { availableParallelism } from 'node:os';
 import type { FieldErrors } from '@tessera/fields';
-import { HttpError } from '@tessera/http-kit';
+import { HttpError, invalidField } from '@tessera/http-kit';
 import bcrypt from 'bcrypt';
 import pLimit, { type LimitFunction } from 'p-limit';
+import { CommonPasswords } from './common-passwords.ts';
 import {
+  brokenContent,
+  brokenForm,
   isTooLongToHash,
   MAX_PASSWORD_BYTES,
+  messageOfRule,
   normalisedPassword,
-  passwordProblems,
+  type PasswordOwner,
 } from './password-rules.ts';
 
 /** 503: every core is hashing and enough wait already. */
@@ -23,6 +27,8 @@ export interface PasswordSettings {
   readonly queueLimit: number;
   /** Fewest characters of a new password. */
   readonly minLength: number;
+  /** What the service is called: no password may contain it. */
+  readonly brandName: string;
 }
 
 /** A hash that no password has: comparing with it takes as long as with a real one of that cost. */
@@ -38,34 +44,51 @@ const SHARE = 1 / 4;
 export class Passwords {
   readonly #cost: number;
   readonly #minLength: number;
+  readonly #brandName: string;
+  readonly #common = new CommonPasswords();
   readonly #most: number;
   readonly #mostOfAccount: number;
   readonly #run: LimitFunction;
   /** By account: how much is waiting or running. */
   readonly #ofAccounts = new Map<string, number>();
 
-  constructor({ cost, queueLimit, minLength }: PasswordSettings) {
+  constructor({ cost, queueLimit, minLength, brandName }: PasswordSettings) {
     const cores = availableParallelism();
     this.#cost = cost;
     this.#minLength = minLength;
+    this.#brandName = brandName;
     this.#most = cores + queueLimit;
     this.#mostOfAccount = Math.max(1, Math.floor(this.#most * SHARE));
     this.#run = pLimit(cores);
   }
 
-  /** Every rule that a new password breaks, a message each. */
-  problems(password: string): string[] {
-    return passwordProblems(password, this.#minLength);
+  /** Every rule that a new password of this person breaks, but for its history; a message each. */
+  problems(password: string, owner: PasswordOwner): string[] {
+    const rules = [
+      ...brokenForm(password, this.#minLength),
+      ...(this.#common.includes(normalisedPassword(password)) ? (['common'] as const) : []),
+      ...brokenContent(password, owner, this.#brandName),
+    ];
+    return rules.map((rule) => messageOfRule(rule, this.#minLength));
   }
 
   /** What is wrong with a new password and its confirmation, for an answer; empty where nothing is. */
-  errors(field: string, password: string, confirmation: string): FieldErrors {
-    const problems = this.problems(password);
+  errors(
+    field: string,
+    { password, confirmation }: { readonly password: string; readonly confirmation: string },
+    owner: PasswordOwner,
+  ): FieldErrors {
+    const problems = this.problems(password, owner);
     const isConfirmed = normalisedPassword(password) === normalisedPassword(confirmation);
-    return {
-      ...(problems.length > 0 && { [field]: problems }),
-      ...(!isConfirmed && { [`${field}_confirmation`]: [`it must be the same as ${field}`] }),
-    };
+    const errors: FieldErrors = {};
+    if (problems.length > 0) errors[field] = problems;
+    if (!isConfirmed) errors[`${field}_confirmation`] = [`it must be the same as ${field}`];
+    return errors;
+  }
+
+  /** 422 on the field: the password is one of those that may not come back. */
+  reused(field: string): HttpError {
+    return invalidField(field, messageOfRule('reused', this.#minLength));
   }
 
   /** Hashes a new password of at most 72 bytes. 503 when the queue is full. */

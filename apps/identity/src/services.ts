@@ -135,7 +135,7 @@ export const createServices = (parts: Parts) => {
     confirmation: passwordConfirmation,
     resetLifetime: config.lifetimes.passwordReset,
   });
-  const tenantCreation = new TenantCreation(config.tenantRedirectUris);
+  const tenantCreation = new TenantCreation(config.tenantRedirectUris, config.reservedSlugs);
   const tenantAdministration = createTenantAdministration({
     ...{ config, pool, database, logger },
     creation: tenantCreation,

@@ -4,6 +4,7 @@ import { isUniqueViolation } from '@tessera/database-kit';
 import { email as emailField, type Field, text, validate } from '@tessera/fields';
 import type { Database } from '../database.ts';
 import { registerClient } from '../oauth/user/registration.ts';
+import type { PasswordOwner } from '../password-rules.ts';
 import type { Passwords } from '../passwords.ts';
 import { digest, newSecret } from '../secrets.ts';
 import { clientIdField, scopes as scopesField } from './seed.shape.ts';
@@ -24,11 +25,12 @@ const unlessTaken = async <T>(taken: string, create: Promise<T>): Promise<T> => 
 };
 
 /** Random, with every kind of character that the rules ask for. */
-const newPassword = (passwords: Passwords): string => {
-  const password = `${randomBytes(15).toString('base64url')}-aA1`;
-  // A configuration may ask for more characters than that.
-  const isEnough = passwords.problems(password).length === 0;
-  return isEnough ? password : `${randomBytes(45).toString('base64url')}-aA1`;
+const newPassword = (passwords: Passwords, owner: PasswordOwner): string => {
+  // A configuration may ask for more characters than the first one has.
+  for (let bytes = 15; ; bytes = 45) {
+    const password = `${randomBytes(bytes).toString('base64url')}-aA1`;
+    if (passwords.problems(password, owner).length === 0) return password;
+  }
 };
 
 interface Administrator {
@@ -39,8 +41,8 @@ interface Administrator {
   readonly password?: string | undefined;
 }
 
-const demandGood = (passwords: Passwords, password: string): void => {
-  const problems = passwords.problems(password);
+const demandGood = (passwords: Passwords, password: string, owner: PasswordOwner): void => {
+  const problems = passwords.problems(password, owner);
   if (problems.length > 0) throw new Error(`The password is refused: ${problems.join(', ')}.`);
 };
 
@@ -53,8 +55,9 @@ export const createAdministrator = async (
   const email = valid(emailField(), given.email, 'email');
   const firstName = valid(text(200), given.firstName, 'first-name');
   const lastName = valid(text(200), given.lastName, 'last-name');
-  if (given.password !== undefined) demandGood(passwords, given.password);
-  const password = given.password ?? newPassword(passwords);
+  const owner = { email, firstName, lastName };
+  if (given.password !== undefined) demandGood(passwords, given.password, owner);
+  const password = given.password ?? newPassword(passwords, owner);
   const { id } = await unlessTaken(
     `There is a user with the address ${email} already.`,
     database.user.create({

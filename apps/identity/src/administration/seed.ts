@@ -30,8 +30,9 @@ const refuseUnknownScopes = ({ system_applications }: SeedDocument): void => {
 };
 
 const refuseWeakPasswords = (passwords: Passwords, { users }: SeedDocument): void => {
-  for (const { email, password } of users) {
-    const problems = passwords.problems(password);
+  for (const { email, password, first_name, last_name } of users) {
+    const owner = { email, firstName: first_name, lastName: last_name };
+    const problems = passwords.problems(password, owner);
     if (problems.length > 0) throw new Error(`${email}: ${problems.join(', ')}`);
   }
 };

@@ -1,5 +1,5 @@
 import { HttpError } from '@tessera/http-kit';
-import { brokenRules } from '../password-rules.ts';
+import { ruleOfMessage } from '../password-rules.ts';
 import type { FieldName, FormState } from './form.ts';
 import type { Texts } from './texts/texts.ts';
 import type { Visit } from './visit.ts';
@@ -24,9 +24,6 @@ const alertOf = (error: HttpError, { alerts }: Texts): string | undefined => {
   }
 };
 
-const isPasswordToSet = (name: string): name is 'password' | 'new_password' =>
-  name === 'password' || name === 'new_password';
-
 /** Services say what is wrong to programs, in English; a page says it again to people. */
 export const stateAfter = (
   { texts }: Visit,
@@ -36,12 +33,11 @@ export const stateAfter = (
 ): { readonly state: FormState; readonly refusal: HttpError } => {
   if (!(error instanceof HttpError) || !TOLD_IN_THE_FORM.has(error.status)) throw error;
   const errorsOf = (name: string): readonly string[] => {
-    const given = values[name] ?? '';
-    if (isPasswordToSet(name) && given !== '') {
-      const { too_short, reused, ...others } = texts.rules;
-      const rules = brokenRules(given, minLength);
-      if (rules.length === 0) return [reused];
-      return rules.map((rule) => (rule === 'too_short' ? too_short(minLength) : others[rule]));
+    const { too_short, ...others } = texts.rules;
+    const rules = (error.errors?.[name] ?? []).map((message) => ruleOfMessage(message, minLength));
+    const broken = rules.filter((rule) => rule !== undefined);
+    if (broken.length > 0 && values[name]) {
+      return broken.map((rule) => (rule === 'too_short' ? too_short(minLength) : others[rule]));
     }
     return [
       Object.hasOwn(texts.problems, name)

@@ -17,7 +17,7 @@ import type { DevicesService } from '../devices/devices.service.ts';
 /** Somebody who has a password, or could have one. */
 export type Person = Pick<
   User,
-  'id' | 'email' | 'firstName' | 'locale' | 'tenantId' | 'passwordHash'
+  'id' | 'email' | 'firstName' | 'lastName' | 'locale' | 'tenantId' | 'passwordHash'
 >;
 
 /** A token of the mail, and whose password it replaces. */

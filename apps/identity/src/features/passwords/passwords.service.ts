@@ -24,8 +24,6 @@ interface Dependencies {
   readonly resetLifetime: number;
 }
 
-const REUSED = 'the password must be none of your last ones';
-
 const refuse = (errors: FieldErrors): void => {
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
 };
@@ -72,7 +70,7 @@ export class PasswordsService {
     const reset = await repository.findReset(given.token, given.email);
     refuse({
       ...(!reset && tokenIsBad),
-      ...passwords.errors('password', given.password, given.confirmation),
+      ...passwords.errors('password', given, reset?.person ?? given),
     });
     if (!reset) return;
     const { person } = reset;
@@ -96,11 +94,11 @@ export class PasswordsService {
     const person = await repository.personById(caller.id);
     refuse({
       ...(await this.#errorsOfCurrent(caller.id, given.current)),
-      ...passwords.errors('new_password', given.password, given.confirmation),
+      ...passwords.errors('new_password', given, person),
     });
     // The current one has just been checked: its equal needs no hash to be found.
     if (normalisedPassword(given.password) === normalisedPassword(given.current)) {
-      refuse({ new_password: [REUSED] });
+      throw passwords.reused('new_password');
     }
     const previous = await repository.previous(person);
     const hash = await this.#hashOfNew('new_password', given.password, person, previous);
@@ -133,7 +131,7 @@ export class PasswordsService {
     taken: readonly string[],
   ): Promise<string> {
     const { passwords } = this.#use;
-    if (await passwords.matchesAny(password, taken, id)) refuse({ [field]: [REUSED] });
+    if (await passwords.matchesAny(password, taken, id)) throw passwords.reused(field);
     return passwords.hash(password, id);
   }
 }

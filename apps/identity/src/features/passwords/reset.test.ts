@@ -204,6 +204,7 @@ describe('reset', () => {
         'the password must have an uppercase letter',
         'the password must have a digit',
         'the password must have a special character',
+        'the password must not be a common one, with or without digits and symbols at its end',
       ],
       password_confirmation: ['it must be the same as password'],
     });

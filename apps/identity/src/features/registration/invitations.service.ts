@@ -132,7 +132,7 @@ export class InvitationsService {
     const { repository, passwords, accounts } = this.#use;
     if (invited?.isVerified) return async () => ({ userId: invited.id, news: [] });
     const { firstName = '', lastName = '', password = '' } = given;
-    this.#refuse(given, invited);
+    this.#refuse(given, email, invited);
     const passwordHash = await passwords.hash(password, email);
     if (invited) {
       return async (tx) => ({
@@ -145,7 +145,8 @@ export class InvitationsService {
   }
 
   #refuse(
-    { firstName, lastName, password, confirmation }: Acceptance,
+    { firstName, lastName, password, confirmation = '' }: Acceptance,
+    email: string,
     known: Invited | null,
   ): void {
     const missing = (field: string): FieldErrors => ({ [field]: [`${field} is required`] });
@@ -154,7 +155,11 @@ export class InvitationsService {
       ...(!known && lastName === undefined && missing('last_name')),
       ...(password === undefined
         ? missing('password')
-        : this.#use.passwords.errors('password', password, confirmation ?? '')),
+        : this.#use.passwords.errors(
+            'password',
+            { password, confirmation },
+            known ?? { email, firstName, lastName },
+          )),
     };
     if (Object.keys(errors).length > 0) throw validationFailed(errors);
   }

@@ -97,7 +97,7 @@ export class RegistrationService {
 
   async #personOf({ password, confirmation, ...person }: Application): Promise<NewPerson> {
     const { passwords } = this.#use;
-    const errors = passwords.errors('password', password, confirmation);
+    const errors = passwords.errors('password', { password, confirmation }, person);
     if (Object.keys(errors).length > 0) throw validationFailed(errors);
     return { ...person, passwordHash: await passwords.hash(password, person.email) };
   }

@@ -118,7 +118,7 @@ describe('register with a bearer that holds identity.users.create', () => {
     }
     const weak = { password: 'short', password_confirmation: 'shorter' };
     const answer = await register(form(address(), weak), bearer).expect(422);
-    expect(answer.body.errors.password).toHaveLength(4);
+    expect(answer.body.errors.password).toHaveLength(5);
     expect(answer.body.errors.password_confirmation).toHaveLength(1);
     await register(form('ada lovelace@example.test'), bearer).expect(422);
   });

@@ -46,6 +46,14 @@ describe('the slug of a tenant', () => {
     expect(await create(`Primer ${mark}`)).toBe(`primer-${mark}-3`);
   });
 
+  test('is none of the reserved names: 422 where it is given, numbered where it is made', async () => {
+    for (const slug of ['admin', 'api', 'www', 'auth', 'login']) {
+      const given = await world.ask('post', '/api/tenants').send({ name: 'Acme', slug });
+      expect([given.status, given.body.errors]).toEqual([422, { slug: ['slug is reserved'] }]);
+    }
+    expect(await create('Admin')).toBe('admin-2');
+  });
+
   test('is numbered past a client that has the id of its client', async () => {
     const mark = randomUUID().slice(0, 6);
     await world.identity.context.database.oAuthClient.create({

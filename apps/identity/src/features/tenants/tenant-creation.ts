@@ -46,18 +46,21 @@ const overloaded = (): HttpError =>
  */
 export class TenantCreation {
   readonly #redirectUris: readonly string[];
+  readonly #reservedSlugs: ReadonlySet<string>;
 
   /** `redirectUris` are those of the client that each tenant gets, with `{slug}`. */
-  constructor(redirectUris: readonly string[]) {
+  constructor(redirectUris: readonly string[], reservedSlugs: readonly string[]) {
     this.#redirectUris = redirectUris;
+    this.#reservedSlugs = new Set(reservedSlugs);
   }
 
   /**
-   * Creates a tenant with its confidential client. A given slug that is taken is a 422 on `slug`; one
+   * Creates a tenant with its confidential client. A given slug that is taken or reserved is a 422 on `slug`; one
    * made from the name is numbered until it is free, also when others take the same one meanwhile.
    */
   async create(tx: Transaction, { slug, ...given }: NewTenant): Promise<CreatedTenant> {
     if (slug !== undefined) {
+      if (this.#reservedSlugs.has(slug)) throw invalidField('slug', 'slug is reserved');
       const created = await this.#insert(tx, { ...given, slug });
       if (!created) throw invalidField('slug', 'slug is taken');
       return created;
@@ -98,12 +101,12 @@ export class TenantCreation {
     return null;
   }
 
-  /** The first of `base`, `base-2`, `base-3`, ... that neither a tenant nor a client has. */
+  /** The first of `base`, `base-2`, `base-3`, ... that is not reserved, and that neither a tenant nor a client has. */
   async #freeSlug(tx: Transaction, base: string): Promise<string> {
     for (let first = 1; ; first += NUMBERS) {
       const slugs = Array.from({ length: NUMBERS }, (_, at) => numberedSlug(base, first + at));
       const taken = await this.#taken(tx, slugs);
-      const free = slugs.find((slug) => !taken.has(slug));
+      const free = slugs.find((slug) => !taken.has(slug) && !this.#reservedSlugs.has(slug));
       if (free !== undefined) return free;
     }
   }

@@ -41,6 +41,11 @@ export const de: Texts = {
     lowercase: 'Verwenden Sie mindestens einen Kleinbuchstaben.',
     digit: 'Verwenden Sie mindestens eine Ziffer.',
     special: 'Verwenden Sie mindestens ein Sonderzeichen, zum Beispiel ! oder -.',
+    common:
+      'Wählen Sie ein weniger gebräuchliches Passwort. Ziffern oder Zeichen am Ende reichen nicht aus.',
+    has_address: 'Verwenden Sie nicht Ihre E-Mail-Adresse im Passwort.',
+    has_name: 'Verwenden Sie nicht Ihren Namen im Passwort.',
+    has_brand: 'Verwenden Sie nicht den Namen dieses Dienstes im Passwort.',
     reused: 'Dieses Passwort haben Sie schon einmal verwendet. Wählen Sie ein anderes.',
   },
   ruleHint: (least) =>

@@ -42,6 +42,10 @@ export const en = {
     lowercase: 'Add a lowercase letter.',
     digit: 'Add a number.',
     special: 'Add a special character, such as ! or -.',
+    common: 'Choose a less common password. Adding numbers or symbols at the end is not enough.',
+    has_address: 'Do not use your email address in your password.',
+    has_name: 'Do not use your name in your password.',
+    has_brand: 'Do not use the name of this service in your password.',
     reused: 'You have used this password before. Choose a different one.',
   },
   ruleHint: (least: number) =>

@@ -43,6 +43,10 @@ export const hu: Texts = {
     lowercase: 'Legyen benne kisbetű.',
     digit: 'Legyen benne számjegy.',
     special: 'Legyen benne különleges karakter, például ! vagy -.',
+    common: 'Válasszon kevésbé gyakori jelszót. Nem elég számokat vagy jeleket írni a végére.',
+    has_address: 'Ne használja az e-mail-címét a jelszavában.',
+    has_name: 'Ne használja a nevét a jelszavában.',
+    has_brand: 'Ne használja a szolgáltatás nevét a jelszavában.',
     reused: 'Ezt a jelszót korábban már használta. Válasszon másikat.',
   },
   ruleHint: (least) =>
