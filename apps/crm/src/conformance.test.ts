@@ -19,6 +19,11 @@ conformance(
         const person = crm.caller({ tenant, ...(lacking !== undefined && { lacking: [lacking] }) });
         return { ...person, ...crm.system(tenant) };
       },
+      client() {
+        const pipeline = { type: 'client', id: 'pipeline', tenants: [], scopes: ['*'] } as const;
+        const { headers } = crm.identity.signIn(pipeline);
+        return { ...headers, ...crm.system(), 'x-tenant': 'acme' };
+      },
     };
   },
   () => crm.stop(),

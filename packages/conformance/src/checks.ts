@@ -165,3 +165,21 @@ export const badPaths = async (subject: Subject, operation: Operation): Promise<
   }
   return findings;
 };
+
+/** With the token of a client, which is nobody's user, an operation answers or refuses; it never fails. */
+export const withClientToken = async (
+  subject: Subject,
+  operation: Operation,
+): Promise<Findings> => {
+  const client = await subject.client?.();
+  if (!client) return [];
+  const given = await materialise(subject, operation.path, 'own');
+  const unknown = Object.fromEntries(Object.keys(given).map((name) => [name, crypto.randomUUID()]));
+  const body = await validBody(subject, operation, 'own');
+  const findings: Findings = [];
+  for (const parameters of [unknown, given]) {
+    const answer = await call(subject, operation, { headers: client, parameters, body });
+    if (answer.status >= 500) findings.push(said(operation, 'with a client token', answer));
+  }
+  return findings;
+};

@@ -21,6 +21,7 @@ import {
   badQueries,
   foreignIds,
   unmarked,
+  withClientToken,
   withoutPermission,
   withoutToken,
 } from './checks.ts';
@@ -29,6 +30,8 @@ import { sample } from './sample.ts';
 import type { Subject } from './subject.ts';
 
 interface Caller {
+  /** Null: a client. */
+  readonly user: string | null;
   readonly tenant: string;
   readonly lacking: string | undefined;
 }
@@ -38,6 +41,7 @@ type Flaw =
   | 'lenient'
   | 'leaks'
   | 'changes'
+  | 'takes everybody for a user'
   | 'crashes'
   | 'accepts anything'
   | 'misdeclared';
@@ -93,6 +97,7 @@ const serviceWith = (flaw?: Flaw) => {
       handler: ({ caller, params, body, reply }) => {
         const thing = flaw === 'changes' ? store.get(params.id) : find(caller.tenant, params.id);
         if (!thing) throw notFound();
+        if (flaw === 'takes everybody for a user' && caller.user === null) throw new Error('null');
         thing.name = body.name;
         find(caller.tenant, params.id);
         const extra =
@@ -122,8 +127,9 @@ const serviceWith = (flaw?: Flaw) => {
     authenticate: async (req: express.Request): Promise<Caller> => {
       const [, tenant, lacking] =
         /^Bearer (own|other),(.*)$/.exec(req.get('authorization') ?? '') ?? [];
-      if (tenant) return { tenant, lacking };
-      if (flaw === 'open') return { tenant: 'own', lacking: undefined };
+      const user = req.get('x-client') === undefined ? 'ada' : null;
+      if (tenant) return { user, tenant, lacking };
+      if (flaw === 'open') return { user, tenant: 'own', lacking: undefined };
       throw unauthenticated();
     },
     authorize: (caller: Caller, { permission }: { permission: string | readonly string[] }) => {
@@ -163,17 +169,27 @@ const started = async (flaw?: Flaw) => {
     document,
     url: listening.url,
     caller: async (tenant, lacking = '') => ({ authorization: `Bearer ${tenant},${lacking}` }),
+    client: () => ({ authorization: 'Bearer own,', 'x-client': 'pipeline' }),
   };
   const operation = (id: string) => operationsOf(document).find((o) => o.id === id) as Operation;
   return { subject, operation, checker };
 };
 afterEach(() => listening.stop(0));
 
+const checks = [
+  withoutToken,
+  withoutPermission,
+  withClientToken,
+  badBodies,
+  badQueries,
+  badPaths,
+] as const;
+
 describe('a service that is right passes', () => {
   test('every check', async () => {
     const { subject, operation, checker } = await started();
     for (const id of ['listThings', 'createThing', 'updateThing']) {
-      for (const check of [withoutToken, withoutPermission, badBodies, badQueries, badPaths]) {
+      for (const check of checks) {
         expect(await check(subject, operation(id))).toEqual([]);
       }
     }
@@ -194,6 +210,7 @@ describe('a planted flaw is found', () => {
     ['lenient', 'updateThing', withoutPermission],
     ['leaks', 'updateThing', foreignIds],
     ['changes', 'updateThing', foreignIds],
+    ['takes everybody for a user', 'updateThing', withClientToken],
     ['crashes', 'createThing', badBodies],
     ['accepts anything', 'createThing', badBodies],
     ['accepts anything', 'listThings', badQueries],

@@ -16,6 +16,8 @@ export interface Subject {
   caller(tenant: Tenant, lacking?: string): Promise<Record<string, string>>;
   /** Headers of a caller above all tenants, for the operations that no caller of a tenant may use. */
   above?(operation: Operation): Promise<Record<string, string>> | undefined;
+  /** Headers of a client in its own tenant that may do everything there: it is nobody's user. */
+  client?(): Promise<Record<string, string>> | Record<string, string>;
   /** Parameters of a path whose things no operation creates: a tenant's own id, its members. */
   parameters?(tenant: Tenant, path: string): Promise<Record<string, string>>;
   /** Values of body fields that no sampling can know: the name of a role, an id that must exist. */

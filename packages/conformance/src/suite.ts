@@ -5,6 +5,7 @@ import {
   type Findings,
   foreignIds,
   unmarked,
+  withClientToken,
   withoutPermission,
   withoutToken,
 } from './checks.ts';
@@ -51,6 +52,7 @@ export const conformance = (
     guarded.filter((o) => pathParametersOf(o.path).length > 0),
     foreignIds,
   );
+  each('the token of a client is answered or refused', guarded, withClientToken);
   each(
     'bodies that do not fit are 422 and name the field',
     operations.filter((o) => bodySchemaOf(o) !== undefined),

@@ -25,6 +25,7 @@ export const errorCodes = {
     'The role, or somebody who has it, holds more than the caller, who may not change it.',
   role_built_in: 'The role is the same in every tenant and cannot be changed.',
   role_in_use: 'Members have the role: give them another one first.',
+  user_required: 'This needs a user; the caller is a client, which is nobody’s user.',
   folder_access_denied: 'The caller has no access to this folder.',
   not_found: 'There is no such thing, or the caller may not know of it.',
   method_not_allowed: 'The path exists and does not take this method.',

@@ -1,11 +1,14 @@
 import { type CrmPermission, crmPermission, type Principal } from '@tessera/contracts';
+import { HttpError } from '@tessera/http-kit';
 import type { Identified } from './principals.ts';
 import { everything, nothing, type Rights } from './rights.ts';
 
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
 /** Who is calling, in which tenant, with which rights. */
 export interface Caller {
-  /** A user's UUID, or the client id of a client token. */
-  readonly userId: string;
+  /** The user, in lower case; null for a client, which is nobody's user (decision C21). */
+  readonly userUuid: string | null;
   readonly tenantId: string;
   readonly tenantSlug: string;
   readonly isSystemAdmin: boolean;
@@ -21,7 +24,7 @@ export interface Caller {
  * so that whoever writes a caller into a log does not write it too.
  */
 export class GatedCaller implements Caller {
-  readonly userId: string;
+  readonly userUuid: string | null;
   readonly tenantId: string;
   readonly tenantSlug: string;
   readonly isSystemAdmin: boolean;
@@ -36,7 +39,8 @@ export class GatedCaller implements Caller {
     { principal, scopes = everything }: Identified,
     tenant: Principal['tenants'][number],
   ) {
-    this.userId = principal.id;
+    const id = principal.id.toLowerCase();
+    this.userUuid = principal.type !== 'client' && UUID.test(id) ? id : null;
     this.tenantId = tenant.id;
     this.tenantSlug = tenant.slug;
     this.isSystemAdmin = principal.is_system_admin;
@@ -62,3 +66,9 @@ export class GatedCaller implements Caller {
     this.#policies = policies;
   }
 }
+
+/** The user behind a caller, for rules about users; 403 `user_required` where there is none (decision C21). */
+export const userOf = ({ userUuid }: Caller): string => {
+  if (userUuid !== null) return userUuid;
+  throw new HttpError(403, 'user_required', 'This needs a user, and the caller is not one.');
+};

@@ -63,6 +63,18 @@ describe('the tenant', () => {
   });
 
   test.each([
+    ['a user', { type: 'user' }, (id: string) => id],
+    ['a service account', { type: 'service_account' }, (id: string) => id],
+    ['a client', { type: 'client', id: 'pipeline', scopes: ['*'] }, () => null],
+    ['a client with a UUID for an id', { type: 'client', scopes: ['*'] }, () => null],
+    ['a user of another issuer, without a UUID', { id: 'dev' }, () => null],
+  ] as const)('%s is a user where they have a UUID of their own', async (_, who, uuidOf) => {
+    const person = identity.signIn(who);
+    const { body } = await probe.get('/me', inTenant(person, 'acme'));
+    expect(body).toMatchObject({ user_id: person.id, user_uuid: uuidOf(person.id) });
+  });
+
+  test.each([
     ['a client', { type: 'client', scopes: ['*'] }],
     ['a system administrator who is in none', { is_system_admin: true }],
   ] as const)('has to be named by %s, who is told how', async (_, who) => {

@@ -70,7 +70,7 @@ export const permissionDenied = (
       required_permission: required,
       resource_type: resource,
       resource_id: resource && resourceId(route, req),
-      user_id: caller.userId,
+      user_id: caller.principal.id,
     },
   });
 };

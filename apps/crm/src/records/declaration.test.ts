@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { nullable, type Out, optional, shape, text, uuid } from '@tessera/fields';
 import { HttpError, invalidField } from '@tessera/http-kit';
-import { callerIn, openDatabase } from '../testing/records.ts';
+import { userOf } from '../access/caller.ts';
+import { callerIn, clientIn, openDatabase } from '../testing/records.ts';
 import { declareRecord } from './declaration.ts';
 import { equals } from './filters.ts';
 import type { Row } from './model.ts';
@@ -71,8 +73,8 @@ describe('A kind of record', () => {
     const own = declareRecord({
       ...person,
       input,
-      reach: (caller) => (caller.can('contacts.delete') ? { ownerId: caller.userId } : {}),
-      prepare: (_, { caller, id }) => (id === undefined ? { ownerId: caller.userId } : {}),
+      reach: (caller) => (caller.can('contacts.delete') ? { ownerId: userOf(caller) } : {}),
+      prepare: (_, { caller, id }) => (id === undefined ? { ownerId: userOf(caller) } : {}),
     });
     const records = createRecords(own, opened.database);
     const ada = callerIn();
@@ -94,7 +96,32 @@ describe('A kind of record', () => {
     }
     await records.change(ada, id, { first_name: 'Ada L.' });
     const changed = await records.show(everyone, id);
-    expect(changed.answer).toEqual({ id, first_name: 'Ada L.', owner_id: ada.userId });
+    expect(changed.answer).toEqual({ id, first_name: 'Ada L.', owner_id: ada.userUuid });
+  });
+
+  test('that is limited to users refuses a client, and never asks the database for it', async () => {
+    const own = declareRecord({
+      ...person,
+      input,
+      reach: (caller) => ({ ownerId: userOf(caller) }),
+      prepare: (_, { caller }) => ({ ownerId: userOf(caller) }),
+    });
+    const records = createRecords(own, opened.database);
+    const client = clientIn();
+    const id = randomUUID();
+    for (const call of [
+      () => records.list(client),
+      () => records.show(client, id),
+      () => records.create(client, { first_name: 'Ada' }),
+      () => records.change(client, id, { first_name: 'X' }),
+      () => records.remove(client, id),
+      () => records.restore(client, id),
+    ]) {
+      await expect(async () => call()).rejects.toMatchObject({
+        status: 403,
+        code: 'user_required',
+      });
+    }
   });
 
   test('can refuse by rules of its own, and ask the database of the same transaction', async () => {

@@ -14,6 +14,7 @@ import type { IdentityStandIn } from './identity.ts';
 
 const Who = shape({
   user_id: verbatim(200),
+  user_uuid: nullable(uuid()),
   tenant_id: uuid(),
   tenant_slug: verbatim(63),
   is_system_admin: bool(),
@@ -22,7 +23,8 @@ const Who = shape({
 });
 
 const who = (caller: Caller) => ({
-  user_id: caller.userId,
+  user_id: caller.principal.id,
+  user_uuid: caller.userUuid,
   tenant_id: caller.tenantId,
   tenant_slug: caller.tenantSlug,
   is_system_admin: caller.isSystemAdmin,
@@ -94,7 +96,7 @@ export const startProbe = async (options: ProbeOptions): Promise<Probe> => {
   });
   const limits = createLimits<Caller>({
     classes: { default: { window: 60, address: 0, principal: 0 } },
-    principalKey: ({ userId }) => userId,
+    principalKey: ({ principal }) => principal.id,
   });
   const app = express();
   app.use(mount({ Probes: probes }, { gate: access.gate, limits, bodyLimit: 1000 }));
