@@ -1,6 +1,6 @@
 import type { AccessTokenClaims } from '../../tokens/access-token.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import { API_SCOPE } from '../user/grants.ts';
+import { API_SCOPE } from '../../tokens/scopes.ts';
 
 /** The user's token behind a text, as `GET /api/user` would take it; undefined where it admits nobody. */
 export type InspectToken = (
