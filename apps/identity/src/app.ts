@@ -4,6 +4,7 @@ import {
   createApplication,
   createLimits,
   healthRoutes,
+  type Limits,
   type RouteGroups,
   standardProblems,
 } from '@tessera/http-kit';
@@ -93,7 +94,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
   });
 
 /** The routes by tag, in the order of the document. */
-const routesOf = (context: Context): RouteGroups => ({
+const routesOf = (context: Context, limits: Limits): RouteGroups => ({
   Health: {
     ...rootRoutes(context.config),
     ...healthRoutes({
@@ -139,7 +140,7 @@ const routesOf = (context: Context): RouteGroups => ({
     ...impersonationRoutes(context.impersonation),
   },
   Activity: activityRoutes(context.activity),
-  Pages: pageRoutes(context),
+  Pages: pageRoutes(context, limits),
   'Tenant administration': {
     ...tenantRoutes(context.tenantAdministration.tenants),
     ...scalingRoutes(context.tenantAdministration.tenants),
@@ -152,8 +153,9 @@ const routesOf = (context: Context): RouteGroups => ({
 /** The application and its OpenAPI document. */
 export const createApp = (context: Context): { app: Express; document: object } => {
   const { config, logger, metrics, observers } = context;
+  const limits = limitsOf(context);
   return createApplication<Caller>({
-    groups: demandDecisions(routesOf(context)),
+    groups: demandDecisions(routesOf(context, limits)),
     about: {
       title: 'Tessera identity',
       version,
@@ -169,7 +171,7 @@ export const createApp = (context: Context): { app: Express; document: object } 
           : context.authentication.caller(req),
       authorize,
     },
-    limits: limitsOf(context),
+    limits,
     bodyLimit: BODY_LIMIT,
     cors: { origins: config.corsOrigins, credentials: true },
     trustedProxies: config.trustedProxies,

@@ -20,7 +20,8 @@ const asset = (name: string, type: string): Asset => {
 /** What pages load. */
 export const assets = {
   style: asset('pages.css', 'text/css'),
-  script: asset('idle.js', 'text/javascript'),
+  idle: asset('idle.js', 'text/javascript'),
+  passwords: asset('show-password.js', 'text/javascript'),
   icon: asset('icon.svg', 'image/svg+xml'),
 };
 

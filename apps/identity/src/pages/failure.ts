@@ -1,10 +1,11 @@
 import type { HttpError } from '@tessera/http-kit';
 import type { Request, Response } from 'express';
+import type { Config } from '../config.ts';
 import { html } from '../html.ts';
 import { link } from './form.ts';
 import { type Brand, sendPage } from './layout.ts';
 import type { Texts } from './texts/texts.ts';
-import { readerOf } from './visit.ts';
+import { onwards, readerOf, returnToOf } from './visit.ts';
 
 /** Who asks for a page: a browser, which names HTML first. What lies below `/api` is for programs. */
 const asksForPage = (req: Request, res: Response): boolean =>
@@ -26,7 +27,7 @@ const whatHappened = ({ status, code, headers }: HttpError, texts: Texts): strin
 
 /** What went wrong as a page, for whoever asks for pages; tells whether that is so. */
 export const renderFailure =
-  (brand: Brand) =>
+  (config: Brand & Pick<Config, 'issuer'>) =>
   (error: HttpError, req: Request, res: Response): boolean => {
     if (!asksForPage(req, res)) return false;
     res.locals.isPage = true;
@@ -48,9 +49,17 @@ export const renderFailure =
       {
         title: titles[error.status] ?? failure.title,
         lead: whatHappened(error, reader.texts),
-        body: [details, reference, error.status !== 400 && link('/sign-in', back)],
+        body: [
+          details,
+          reference,
+          error.status !== 400 &&
+            link(
+              onwards({ returnTo: returnToOf(req, config.issuer), next: null }, '/sign-in'),
+              back,
+            ),
+        ],
       },
-      brand,
+      config,
     );
     return true;
   };

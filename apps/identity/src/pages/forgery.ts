@@ -3,7 +3,7 @@ import { HttpError } from '@tessera/http-kit';
 import type { Request, Response } from 'express';
 import type { Config } from '../config.ts';
 import { newSecret } from '../secrets.ts';
-import { type OwnCookie, ownCookie, sessionCookie } from '../session-cookie.ts';
+import { type OwnCookie, ownCookie } from '../session-cookie.ts';
 
 type Settings = Pick<Config, 'isLocal' | 'issuer' | 'keyEncryptionKeys'>;
 
@@ -14,9 +14,21 @@ const forged = (): HttpError =>
 /** The initiators of a browser's request that a form of ours can have: itself, or somebody's own reload. */
 const OWN_SITES = new Set(['same-origin', 'none']);
 
+/** The tokens for the forms of one answer. */
+export interface FormTokens {
+  /** For forms that anybody may send, signed in or not, such as the sign-in form itself. */
+  readonly anybody: string;
+  /** For forms that act for the user who is signed in. */
+  readonly user: string;
+}
+
+/** Whose forms a token is for: a user's id, or null for those that anybody may send. */
+type Holder = string | null;
+
 /**
- * Keeps forms out that other sites send in a person's name, sign-in included. A form carries a token that
- * is made from two cookies: the session's, and a random one that also those have who are not signed in.
+ * Refuses forms that other sites send in a person's name, sign-in included. A form carries a token that is
+ * made from a random cookie and, where it acts for somebody, from the user: so it stays good when another
+ * tab signs in first or the same user comes back in a new session, and never acts for anyone else.
  * Nothing is stored, and every replica makes the same.
  */
 export class ForgeryGuard {
@@ -24,56 +36,55 @@ export class ForgeryGuard {
   readonly #keys: readonly Buffer[];
   /** Random, for everybody. */
   readonly #visitor: OwnCookie;
-  readonly #session: OwnCookie;
 
   constructor(settings: Settings) {
     this.#issuer = settings.issuer;
     this.#visitor = ownCookie('visitor', settings);
-    this.#session = sessionCookie(settings);
     this.#keys = settings.keyEncryptionKeys.map(({ secret }) =>
       Buffer.from(hkdfSync('sha256', secret, '', 'forms of pages', 32)),
     );
   }
 
-  /** The token for a form of the answer; who has no cookie gets one with it. */
-  tokenFor(req: Request, res: Response): string {
-    let visitor = this.#visitor.secretOf(req);
-    if (visitor === null) {
-      visitor = newSecret();
-      res.cookie(this.#visitor.name, visitor, this.#visitor.options);
-    }
-    const [token] = this.#tokens(req, visitor);
-    return token?.toString('base64url') ?? '';
+  /** The tokens for the forms of an answer; a browser without the cookie gets it with the answer. */
+  tokensFor(req: Request, res: Response, userId: string | null): FormTokens {
+    const known = this.#visitor.secretOf(req);
+    const secret = known ?? newSecret();
+    if (known === null) res.cookie(this.#visitor.name, secret, this.#visitor.options);
+    const newest = (holder: Holder) => this.#tokens(secret, holder)[0]?.toString('base64url') ?? '';
+    return { anybody: newest(null), user: newest(userId ?? '') };
   }
 
   /**
-   * 403 unless the browser says that a request began here. With `no-referrer`, pages have no origin to tell
+   * Whether the browser says that a request began here. With `no-referrer`, pages have no origin to tell
    * (Fetch section 3.2), so that it counts only where there is nothing better.
    */
-  demandFromHere({ headers }: Request): void {
+  isFromHere({ headers }: Request): boolean {
     const site = headers['sec-fetch-site'];
-    const isFromHere =
-      site === undefined ? headers.origin === this.#issuer : OWN_SITES.has(String(site));
-    if (!isFromHere) throw forged();
+    return site === undefined ? headers.origin === this.#issuer : OWN_SITES.has(String(site));
   }
 
-  /** 403 unless the form is one that we gave to this browser, in this session. */
-  demandToken(req: Request, token: unknown): void {
+  /** 403 unless the browser says that a request began here. */
+  demandFromHere(req: Request): void {
+    if (!this.isFromHere(req)) throw forged();
+  }
+
+  /** 403 unless the form is one that we gave to this browser, for this holder. */
+  demandToken(req: Request, token: unknown, holder: Holder): void {
     const visitor = this.#visitor.secretOf(req);
     const given = Buffer.from(String(token), 'base64url');
     const isRight =
       visitor !== null &&
-      this.#tokens(req, visitor).some(
+      this.#tokens(visitor, holder).some(
         (expected) => expected.length === given.length && timingSafeEqual(expected, given),
       );
     if (!isRight) throw forged();
   }
 
-  /** By every key, the newest first: a new one makes no open page worthless. */
-  #tokens(req: Request, visitor: string): Buffer[] {
-    const session = this.#session.secretOf(req) ?? '';
+  /** By every key, the newest first, so that open pages survive a new key. */
+  #tokens(visitor: string, holder: Holder): Buffer[] {
+    const purpose = holder === null ? 'anybody' : `user ${holder}`;
     return this.#keys.map((key) =>
-      createHmac('sha256', key).update(`${visitor}\n${session}`).digest(),
+      createHmac('sha256', key).update(`${visitor}\n${purpose}`).digest(),
     );
   }
 }

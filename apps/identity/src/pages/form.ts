@@ -43,10 +43,12 @@ const field = (visit: Visit, form: FormState, spec: FieldSpec, hasFocus: boolean
   // What is wrong says what the hint says, and more.
   const isHinted = hint !== undefined && !isWrong;
   // What is secret goes one way only.
-  const isSecret = type === 'password' || name === 'code';
+  const isHidden = type === 'password';
+  const isSecret = isHidden || name === 'code';
   const value = isSecret ? undefined : (form.values[name] ?? spec.value);
   return html`<div class="field">
 <label for="${name}">${visit.texts.labels[name]}</label>
+<div class="entry"${isHidden && html` data-show="${visit.texts.show}" data-hide="${visit.texts.hide}"`}>
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${maxlength}" required${
     inputmode !== undefined && html` inputmode="${inputmode}"`
   }${type === 'email' && html` autocapitalize="none" spellcheck="false"`}${
@@ -55,10 +57,16 @@ const field = (visit: Visit, form: FormState, spec: FieldSpec, hasFocus: boolean
     isWrong && `${name}-error`,
     isHinted && `${name}-hint`,
   ])}${hasFocus && html` autofocus`}>
+</div>
 ${isWrong && html`<ul class="error" id="${name}-error">${errors.map((error) => html`<li>${error}</li>`)}</ul>`}
 ${isHinted && html`<p class="hint" id="${name}-hint">${hint}</p>`}
 </div>`;
 };
+
+/** Password managers keep a password with the name that stands beside it, seen or not. */
+export const accountName = (email: string | null): Content =>
+  email !== null &&
+  html`<input type="email" class="unseen" name="username" autocomplete="username" value="${email}" tabindex="-1" aria-hidden="true" readonly>`;
 
 /** The fields of a form; the first that is wrong, or else the first that is empty, has the focus. */
 export const fields = (visit: Visit, form: FormState, specs: readonly FieldSpec[]): Html => {
@@ -76,20 +84,27 @@ export const checkbox = (form: FormState, name: string, label: string): Html =>
   }> <span>${label}</span></label>`;
 
 /** What has happened, or what is wrong with the whole form. */
-export const message = ({ texts, query }: Visit, form: FormState): Content => {
+export const message = ({ texts, query, user }: Visit, form: FormState): Content => {
   if (form.alert !== undefined) {
     return html`<div class="notice wrong" role="alert">${form.alert}</div>`;
   }
-  const { notices } = texts;
+  const notices: Readonly<Record<string, string>> = {
+    ...texts.notices,
+    ...(user !== null && texts.signedInNotices),
+  };
   const notice = query.notice ?? '';
-  const isKnown = (name: string): name is keyof typeof notices => Object.hasOwn(notices, name);
-  return isKnown(notice) && html`<div class="notice" role="status">${notices[notice]}</div>`;
+  return (
+    Object.hasOwn(notices, notice) &&
+    html`<div class="notice" role="status">${notices[notice]}</div>`
+  );
 };
 
 interface FormOptions {
   /** Unless given, the page itself. */
   readonly action?: string;
   readonly submit: string;
+  /** Sending it is not the first thing to do on the page. */
+  readonly isPlain?: boolean;
   readonly content?: Content;
   /** What is sent when it is this button that was pressed. */
   readonly decision?: readonly [name: string, value: string];
@@ -97,20 +112,30 @@ interface FormOptions {
   readonly beside?: Content;
 }
 
-/** The page itself, with what it was called with. */
+/** The page itself, with what it was called with; a chosen language is kept in a cookie. */
 const sameAddress = ({ query }: Visit): string => {
-  const { notice: _, ...rest } = query;
+  const { notice: _, ui_locales: __, ...rest } = query;
   return `?${new URLSearchParams(rest)}`;
 };
 
-/** A form of a visit, which can prove to come from there. */
+/** The id of a page's form, so that buttons elsewhere on the page can send it. */
+export const FORM_ID = 'form';
+
+/** The form of a page. A page has one at most; what else can be pressed has forms of its own. */
 export const formOf = (visit: Visit, state: FormState, options: FormOptions): Html => {
-  const { action = sameAddress(visit), submit, content, decision, beside } = options;
+  const {
+    action = sameAddress(visit),
+    submit,
+    isPlain = false,
+    content,
+    decision,
+    beside,
+  } = options;
   return html`${message(visit, state)}
-<form method="post" action="${action}" novalidate>
-<input type="hidden" name="form_token" value="${visit.token}">
+<form id="${FORM_ID}" method="post" action="${action}" novalidate>
+<input type="hidden" name="form_token" value="${visit.formToken}">
 ${content}
-<div class="actions"><button type="submit"${
+<div class="actions"><button type="submit"${isPlain && html` class="plain"`}${
     decision !== undefined && html` name="${decision[0]}" value="${decision[1]}"`
   }>${submit}</button>${beside}</div>
 </form>`;
@@ -121,6 +146,6 @@ export const link = (address: string, text: string, question?: string): Html =>
   html`<p class="below">${question !== undefined && html`${question} `}<a href="${address}">${text}</a></p>`;
 
 export const signOutForm = (visit: Visit): Html => html`<form method="post" action="/sign-out">
-<input type="hidden" name="form_token" value="${visit.token}">
+<input type="hidden" name="form_token" value="${visit.tokens.user}">
 <button type="submit" class="plain">${visit.texts.signedIn.signOut}</button>
 </form>`;

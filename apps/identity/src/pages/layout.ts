@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import type { Config } from '../config.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { assets } from './assets.ts';
+import { FORM_ID } from './form.ts';
 import { languages } from './texts/texts.ts';
 import { formTarget, type Reader, type Visit } from './visit.ts';
 
@@ -14,6 +15,8 @@ export interface View {
   readonly leadsTo?: string | undefined;
   /** Where the browser goes by itself. */
   readonly refresh?: string;
+  /** Shown in the place of the form that the page has at other times. */
+  readonly hasNoForm?: boolean;
   /** Whether something that was entered is wrong. */
   readonly hasErrors?: boolean;
 }
@@ -23,30 +26,36 @@ export type Brand = Pick<Config, 'brandName' | 'idleSignOut'>;
 /** Four tiles; their colours are the style sheet's. */
 const mark = html`<svg class="mark" viewBox="0 0 24 24" width="32" height="32" aria-hidden="true" focusable="false"><rect x="1" y="1" width="10" height="10" rx="2.5"/><rect x="13" y="1" width="10" height="10" rx="2.5"/><rect x="1" y="13" width="10" height="10" rx="2.5"/><rect x="13" y="13" width="10" height="10" rx="5"/></svg>`;
 
-const languageSwitch = ({ query, language: current, texts }: Reader): Html => {
-  const links = languages.map(({ language, name }) => {
+/** Links, or on a page with a form buttons that send it: what was typed is there in the other language. */
+const languageSwitch = (
+  { query, language: current, texts }: Reader,
+  sendsForm: boolean,
+): Html => {
+  const choices = languages.map(({ language, name }) => {
     // Only the query: a path such as `//other.example` would lead elsewhere.
     const address = `?${new URLSearchParams({ ...query, ui_locales: language })}`;
-    const isCurrent = language === current;
-    return html`<li><a href="${address}" lang="${language}" hreflang="${language}"${isCurrent && html` aria-current="true"`}>${name}</a></li>`;
+    const isCurrent = language === current && html` aria-current="true"`;
+    return sendsForm
+      ? html`<li><button type="submit" form="${FORM_ID}" name="ui_locales" value="${language}" lang="${language}"${isCurrent}>${name}</button></li>`
+      : html`<li><a href="${address}" lang="${language}" hreflang="${language}"${isCurrent}>${name}</a></li>`;
   });
-  return html`<nav aria-label="${texts.language}"><ul class="languages">${links}</ul></nav>`;
+  return html`<nav aria-label="${texts.language}"><ul class="languages">${choices}</ul></nav>`;
 };
 
 /** Asks who has been away for a while whether they are still there; opened by the script, and only then. */
-const idleDialog = ({ texts: { idle }, token }: Visit, seconds: number): Html => html`
+const idleDialog = ({ texts: { idle }, tokens }: Visit, seconds: number): Html => html`
 <dialog id="idle" class="card" role="alertdialog" aria-labelledby="idle-title" aria-describedby="idle-lead" data-seconds="${seconds}">
 <h2 id="idle-title">${idle.title}</h2>
 <p id="idle-lead">${idle.lead} <span id="idle-left"></span></p>
 <form method="post" action="/sign-out?reason=idle">
-<input type="hidden" name="form_token" value="${token}">
+<input type="hidden" name="form_token" value="${tokens.user}">
 <button type="button" id="idle-stay">${idle.stay}</button>
 <button type="submit" class="plain">${idle.leave}</button>
 </form>
 </dialog>
-<script src="${assets.script.address}" defer></script>`;
+<script src="${assets.idle.address}" defer></script>`;
 
-const isVisit = (reader: Reader | Visit): reader is Visit => 'token' in reader;
+const isVisit = (reader: Reader | Visit): reader is Visit => 'tokens' in reader;
 
 const documentOf = (
   reader: Reader | Visit,
@@ -54,6 +63,7 @@ const documentOf = (
   { brandName, idleSignOut }: Brand,
 ): Html => {
   const { language, texts } = reader;
+  const sendsForm = isVisit(reader) && reader.hasForm && !view.hasNoForm;
   const isWatched = isVisit(reader) && reader.user !== null && idleSignOut > 0;
   return html`<!doctype html>
 <html lang="${language}">
@@ -66,6 +76,7 @@ ${view.refresh !== undefined && html`<meta http-equiv="refresh" content="0; url=
 <title>${view.hasErrors && `${texts.error}: `}${view.title} – ${brandName}</title>
 <link rel="icon" href="${assets.icon.address}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.style.address}">
+${sendsForm && html`<script src="${assets.passwords.address}" defer></script>`}
 </head>
 <body>
 <header class="brand">${mark}<span>${brandName}</span></header>
@@ -74,7 +85,7 @@ ${view.refresh !== undefined && html`<meta http-equiv="refresh" content="0; url=
 ${view.lead !== undefined && html`<p class="lead">${view.lead}</p>`}
 ${view.body}
 </main>
-<footer>${languageSwitch(reader)}</footer>
+<footer>${languageSwitch(reader, sendsForm)}</footer>
 ${isWatched && idleDialog(reader, idleSignOut)}
 </body>
 </html>

@@ -16,6 +16,8 @@ const directory = new URL('../../../../.data/screenshots/', import.meta.url);
 const sizes = {
   desktop: { width: 1280, height: 800 },
   phone: { width: 390, height: 844 },
+  // A phone at 200 %, and narrower than the 320 pixels that WCAG 1.4.10 asks for.
+  zoomed: { width: 195, height: 422 },
 } as const;
 
 let site: TestSite;
@@ -167,17 +169,17 @@ describe('in the language of the reader', () => {
     expect(await page.locator('html').getAttribute('lang')).toBe(locale);
     await look(page, `sign-in-${locale}`);
     await page.locator('#email').fill('ada');
-    await pressOn(page, page.locator('main button'));
+    await pressOn(page, page.locator('main button[type=submit]'));
     await look(page, `sign-in-incomplete-${locale}`);
     await open('/register')(page);
     await look(page, `register-${locale}`);
     await page.context().close();
   });
 
-  test('which a link changes, for good', async () => {
+  test('which a button changes, for good', async () => {
     const page = await browser.newPerson();
     await open('/sign-in')(page);
-    await page.getByRole('link', { name: 'Magyar' }).click();
+    await page.getByRole('button', { name: 'Magyar' }).click();
     await page.getByRole('heading', { name: 'Bejelentkezés' }).waitFor();
     await page.getByRole('link', { name: 'Elfelejtette a jelszavát?' }).click();
     await page.getByRole('heading', { name: 'Elfelejtette a jelszavát?' }).waitFor();

@@ -1,9 +1,15 @@
 import { type Fields, type OutOf, openShape, readTexts, validate } from '@tessera/fields';
-import { forwarded, HttpError, type RouteTable, validationFailed } from '@tessera/http-kit';
+import {
+  forwarded,
+  HttpError,
+  type Limits,
+  type RouteTable,
+  validationFailed,
+} from '@tessera/http-kit';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { emptyForm, type FormState } from './form.ts';
 import { type Brand, sendPage, type View } from './layout.ts';
-import { stateAfter } from './problems.ts';
+import { type NewPasswordField, newPasswordErrors, stateAfter } from './problems.ts';
 import { Elsewhere, type Visit, type Visits, visitOf } from './visit.ts';
 
 /** A page as it is written: what it needs, what it shows and what becomes of its form. */
@@ -11,11 +17,15 @@ export interface Page<Data, F extends Fields> {
   readonly path: string;
   /** The class of limits that counts its form: that of the JSON route that does the same. */
   readonly limit?: string;
+  /** The form does not act for who is signed in, so it stays good when that changes in another tab. */
+  readonly isForAnybody?: boolean;
   /** What showing and answering it need. Throws `Elsewhere` where they have no business here. */
   open(visit: Visit): Promise<Data> | Data;
   view(visit: Visit, data: Data, form: FormState): View;
   readonly form?: {
     readonly fields: F;
+    /** The field with a new password, whose rules are told together with what else is wrong. */
+    readonly newPassword?: NewPasswordField;
     /** Does what was asked for, and gives the address to go on at. */
     submit(visit: Visit, given: OutOf<F>, data: Data): Promise<string> | string;
   };
@@ -32,6 +42,7 @@ export interface PageOptions extends Visits {
   readonly brand: Brand;
   /** Fewest characters of a new password. */
   readonly minLength: number;
+  readonly limits: Limits;
 }
 
 const SEE_OTHER = 303;
@@ -62,12 +73,28 @@ const readForm = async (req: Request, res: Response): Promise<Record<string, str
   );
 };
 
-const checked = <F extends Fields>(fields: F, values: Record<string, string>): OutOf<F> => {
+/** What a form says, by its fields. 422 names every field that is wrong, a new password included. */
+const checked = <F extends Fields>(
+  { fields, newPassword }: Pick<NonNullable<Page<unknown, F>['form']>, 'fields' | 'newPassword'>,
+  values: Record<string, string>,
+  minLength: number,
+): OutOf<F> => {
   const shape = openShape(fields);
   const result = validate(shape, readTexts(shape, values), 'form');
-  if (!result.ok) throw validationFailed(result.errors);
-  return result.value as OutOf<F>;
+  if (result.ok) return result.value as OutOf<F>;
+  const errors = newPassword === undefined ? {} : newPasswordErrors(newPassword, values, minLength);
+  throw validationFailed({ ...errors, ...result.errors });
 };
+
+/** Counts a request; the refusal where it is one too many. */
+const counted = (limiter: RequestHandler, req: Request, res: Response): Promise<HttpError | null> =>
+  new Promise((resolve, reject) => {
+    limiter(req, res, (error?: unknown) => {
+      if (error === undefined) resolve(null);
+      else if (error instanceof HttpError) resolve(error);
+      else reject(error);
+    });
+  });
 
 /** Wherever something throws `Elsewhere`, the browser goes there. */
 const orElsewhere =
@@ -81,34 +108,70 @@ const orElsewhere =
     }
   };
 
-const showing = ({ open, view }: AnyPage, options: PageOptions): RequestHandler =>
+/** A visit of this page. */
+const visitOfPage = async (
+  { form, isForAnybody = false }: AnyPage,
+  options: PageOptions,
+  req: Request,
+  res: Response,
+  language?: string,
+): Promise<Visit> => {
+  const visit = await visitOf(options, req, res, language);
+  const { anybody, user } = visit.tokens;
+  return {
+    ...visit,
+    formToken: isForAnybody ? anybody : user,
+    hasForm: form !== undefined,
+  };
+};
+
+const showing = (page: AnyPage, options: PageOptions): RequestHandler =>
   orElsewhere(async (req, res) => {
-    const visit = await visitOf(options, req, res);
+    const { open, view } = page;
+    const visit = await visitOfPage(page, options, req, res);
     sendPage(res, visit, view(visit, await open(visit), emptyForm), options.brand);
   });
 
-/** On success the browser goes on with a GET, so that nothing is sent twice; else the form stands there again. */
+/**
+ * On success the browser goes on with a GET, so that nothing is sent twice; else the form is shown again
+ * with what was typed, but no secrets. That includes a change of language, which does nothing else, and
+ * too many attempts: these are counted here and not before, as the form has to be read to be kept.
+ */
 const submitting = (
-  { open, view }: AnyPage,
-  { fields, submit }: NonNullable<AnyPage['form']>,
+  page: AnyPage,
+  form: NonNullable<AnyPage['form']>,
   options: PageOptions,
-): RequestHandler =>
-  orElsewhere(async (req, res) => {
-    options.forgery.demandFromHere(req);
+): RequestHandler => {
+  const { open, view, limit, isForAnybody = false } = page;
+  const { forgery, brand, minLength, limits } = options;
+  const limiter = limit === undefined ? null : limits.address(limit);
+  return orElsewhere(async (req, res) => {
     const values = await readForm(req, res);
-    const visit = await visitOf(options, req, res);
+    const language = values.ui_locales;
+    const isAttempt = language === undefined;
+    const tooMany = isAttempt && limiter ? await counted(limiter, req, res) : null;
+    if (tooMany && !forgery.isFromHere(req)) throw tooMany;
+    forgery.demandFromHere(req);
+    const visit = await visitOfPage(page, options, req, res, language);
     const data = await open(visit);
+    if (!isAttempt) {
+      sendPage(res, visit, view(visit, data, { values, errors: {} }), brand);
+      return;
+    }
     try {
-      options.forgery.demandToken(req, values.form_token);
-      res.redirect(SEE_OTHER, await submit(visit, checked(fields, values), data));
+      if (tooMany) throw tooMany;
+      forgery.demandToken(req, values.form_token, isForAnybody ? null : (visit.user?.id ?? ''));
+      const given = checked(form, values, minLength);
+      res.redirect(SEE_OTHER, await form.submit(visit, given, data));
     } catch (error) {
       if (error instanceof Elsewhere) throw error;
-      const { state, refusal } = stateAfter(visit, error, values, options.minLength);
+      const { state, refusal } = stateAfter(visit, error, values, minLength);
       res.locals.errorCode = refusal.code;
       res.status(refusal.status).set(refusal.headers);
-      sendPage(res, visit, { ...view(visit, data, state), hasErrors: true }, options.brand);
+      sendPage(res, visit, { ...view(visit, data, state), hasErrors: true }, brand);
     }
   });
+};
 
 /**
  * Routes of pages. They are limited and mounted like all others, and stand in no document: that is for
@@ -120,14 +183,20 @@ export const routesOf = (
 ): RouteTable => {
   const described = { isPage: true, responses: {} } as const;
   const routes = Object.entries(pages).flatMap(([name, one]) => {
-    const { path, form, limit = 'default' } = one;
+    const { path, form } = one;
     const shown = forwarded({
-      ...{ ...described, method: 'get', path, summary: `Page: ${name}` },
+      ...described,
+      method: 'get',
+      path,
+      summary: `Page: ${name}`,
       forward: showing(one, options),
     });
     if (!form) return [[`${name}Page`, shown] as const];
     const sent = forwarded({
-      ...{ ...described, method: 'post', path, limit, summary: `Form: ${name}` },
+      ...described,
+      method: 'post',
+      path,
+      summary: `Form: ${name}`,
       forward: submitting(one, form, options),
     });
     return [[`${name}Page`, shown] as const, [`${name}Form`, sent] as const];

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { request as rawRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Test } from 'supertest';
 import { CodeFlow } from '../testing/code-flow.ts';
 import { cookieValueOf, setCookieOf } from '../testing/cookies.ts';
+import { Forms } from '../testing/forms.ts';
 import { identityDatabase, startIdentity, type TestIdentity } from '../testing/identity.ts';
 import { PASSWORD } from '../testing/population.ts';
 import { severable } from '../testing/severable.ts';
@@ -11,46 +11,21 @@ import { severable } from '../testing/severable.ts';
 const ISSUER = 'https://identity.test';
 
 let identity: TestIdentity;
+let forms: Forms;
 beforeAll(async () => {
   identity = await startIdentity({ REGISTRATION_ENABLED: 'true' });
+  forms = new Forms(identity);
 });
 afterAll(() => identity.stop());
-
-interface OpenForm {
-  readonly token: string;
-  readonly cookie: string;
-}
-
-/** Opens a page as a browser does: what its form carries, and the cookies that go with it. */
-const open = async (path: string, cookies = ''): Promise<OpenForm> => {
-  const answer = await identity.http.get(path).set('cookie', cookies);
-  const token = /name="form_token" value="([^"]+)"/.exec(answer.text)?.[1] ?? '';
-  const visitor = cookieValueOf(answer, '__Host-visitor');
-  const fresh = visitor === undefined ? '' : `__Host-visitor=${visitor}`;
-  return { token, cookie: [cookies, fresh].filter(Boolean).join('; ') };
-};
-
-const send = (path: string, { token, cookie }: OpenForm, fields: Record<string, string>): Test =>
-  identity.http
-    .post(path)
-    .redirects(0)
-    .set({ cookie, 'sec-fetch-site': 'same-origin' })
-    .type('form')
-    .send({ form_token: token, ...fields });
-
-/** The cookie of a session that was opened at the page. */
-const signIn = async (email: string | null): Promise<string> => {
-  const form = await open('/sign-in');
-  const answer = await send('/sign-in', form, { email: email ?? '', password: PASSWORD });
-  expect(answer.status).toBe(303);
-  return `${form.cookie}; __Host-session=${cookieValueOf(answer, '__Host-session')}`;
-};
 
 describe('the sign-in page', () => {
   test('opens a session and sends the browser on', async () => {
     const user = await identity.people.user();
-    const form = await open('/sign-in');
-    const answer = await send('/sign-in', form, { email: user.email ?? '', password: PASSWORD });
+    const form = await forms.open('/sign-in');
+    const answer = await forms.send('/sign-in', form, {
+      email: user.email ?? '',
+      password: PASSWORD,
+    });
     expect([answer.status, answer.headers.location]).toEqual([303, '/signed-in']);
     expect(setCookieOf(answer, '__Host-session')).toMatch(
       /; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
@@ -63,12 +38,12 @@ describe('the sign-in page', () => {
   test('keeps the session cookie only where that is asked for', async () => {
     const user = await identity.people.user();
     const given = { email: user.email ?? '', password: PASSWORD, remember: 'true' };
-    const answer = await send('/sign-in', await open('/sign-in'), given);
+    const answer = await forms.send('/sign-in', await forms.open('/sign-in'), given);
     expect(setCookieOf(answer, '__Host-session')).toContain('Max-Age=2592000');
   });
 
   test('says that something is wrong, and keeps what was typed but the password', async () => {
-    const answer = await send('/sign-in', await open('/sign-in'), {
+    const answer = await forms.send('/sign-in', await forms.open('/sign-in'), {
       email: 'nobody@example.test',
       password: 'Wrong-<password>-1',
     });
@@ -79,7 +54,7 @@ describe('the sign-in page', () => {
   });
 
   test('names the fields that do not fit, and escapes what stands in them', async () => {
-    const answer = await send('/sign-in', await open('/sign-in'), {
+    const answer = await forms.send('/sign-in', await forms.open('/sign-in'), {
       email: '"><script>alert(1)</script>',
       password: '',
     });
@@ -115,7 +90,7 @@ describe('return_to', () => {
     const user = await identity.people.user();
     const path = `/sign-in?${new URLSearchParams({ return_to: authorization })}`;
     const given = { email: user.email ?? '', password: PASSWORD };
-    const answer = await send(path, await open(path), given);
+    const answer = await forms.send(path, await forms.open(path), given);
     expect(answer.headers.location).toBe(authorization);
   });
 
@@ -132,7 +107,7 @@ describe('return_to', () => {
     const user = await identity.people.user();
     const path = `/sign-in?${new URLSearchParams({ return_to: elsewhere })}`;
     const given = { email: user.email ?? '', password: PASSWORD };
-    const answer = await send(path, await open(path), given);
+    const answer = await forms.send(path, await forms.open(path), given);
     expect([answer.status, answer.headers.location]).toEqual([303, '/signed-in']);
   });
 });
@@ -147,7 +122,7 @@ describe('a form that another site sends', () => {
       .send({ form_token: token, ...given });
 
   test('is refused without its token, and with that of somebody else', async () => {
-    const [form, other] = [await open('/sign-in'), await open('/sign-in')];
+    const [form, other] = [await forms.open('/sign-in'), await forms.open('/sign-in')];
     const here = { cookie: form.cookie, 'sec-fetch-site': 'same-origin' };
     for (const token of ['', 'x', other.token]) {
       const answer = await post(here, token);
@@ -164,20 +139,20 @@ describe('a form that another site sends', () => {
     [{ origin: 'null' }],
     [{}],
   ])('is refused from where it comes: %j', async (headers) => {
-    const { token, cookie } = await open('/sign-in');
+    const { token, cookie } = await forms.open('/sign-in');
     expect((await post({ cookie, ...headers }, token)).status).toBe(403);
   });
 
   test('is taken from our own address where the browser tells no more', async () => {
-    const { token, cookie } = await open('/sign-in');
+    const { token, cookie } = await forms.open('/sign-in');
     expect((await post({ cookie, origin: ISSUER }, token)).status).toBe(401);
   });
 
   test('is refused with a token of before the sign-in', async () => {
-    const before = await open('/sign-in');
-    const session = await signIn((await identity.people.user()).email);
+    const before = await forms.open('/sign-in');
+    const session = await forms.signIn((await identity.people.user()).email);
     const cookie = `${before.cookie}; ${session.split('; ').at(-1)}`;
-    const answer = await send('/sign-out', { token: before.token, cookie }, {});
+    const answer = await forms.send('/sign-out', { token: before.token, cookie }, {});
     expect(answer.status).toBe(403);
     expect((await identity.http.get('/signed-in').set('cookie', cookie)).status).toBe(200);
   });
@@ -221,7 +196,8 @@ describe('every page', () => {
   test('asks who is not signed in to sign in first', async () => {
     for (const path of ['/signed-in', '/pin', '/password/change', '/consent/some-request']) {
       const { status, headers } = await identity.http.get(path).redirects(0);
-      expect([path, status, headers.location]).toEqual([path, 303, '/sign-in']);
+      const next = path === '/password/change' ? '?next=%2Fpassword%2Fchange' : '';
+      expect([path, status, headers.location]).toEqual([path, 303, `/sign-in${next}`]);
     }
     const waiting = await identity.http.get('/two-factor').redirects(0);
     expect(waiting.headers.location).toBe('/sign-in?notice=expired');
@@ -297,7 +273,7 @@ describe('the language', () => {
   test('is the user’s own once they are signed in', async () => {
     const { id, email } = await identity.people.user();
     await identity.context.database.user.update({ where: { id }, data: { locale: 'hu' } });
-    const cookie = await signIn(email);
+    const cookie = await forms.signIn(email);
     expect(await languageOf('/signed-in', { cookie, 'accept-language': 'de' })).toBe('hu');
   });
 });
@@ -328,7 +304,7 @@ describe('where a form may lead', () => {
       const return_to = `${ISSUER}/oauth/authorize?${new URLSearchParams(query)}`;
       const path = `/sign-in?${new URLSearchParams({ return_to })}`;
       const given = { email: email ?? '', password: PASSWORD };
-      const { headers } = await send(path, await open(path), given);
+      const { headers } = await forms.send(path, await forms.open(path), given);
       return [headers.location, return_to];
     };
     const [app, direct] = await goalOf('com.example.app:/callback');

@@ -1,34 +1,52 @@
-import type { RouteTable } from '@tessera/http-kit';
+import { forwarded, type Limits, type RouteTable } from '@tessera/http-kit';
 import type { Context } from '../context.ts';
 import { signInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import { assetRoutes } from './assets.ts';
 import { consentPage } from './consent.page.ts';
 import { ForgeryGuard } from './forgery.ts';
+import { mailSentPage } from './mail-sent.page.ts';
+import { MailedAddress } from './mailed-address.ts';
 import { routesOf } from './page.ts';
 import { passwordPages } from './password.pages.ts';
 import { registrationPages } from './registration.pages.ts';
 import { sessionPages } from './session.pages.ts';
 import { signInPages } from './sign-in.pages.ts';
 
+/** Leads password managers to the page that changes a password (W3C, A Well-Known URL for Changing Passwords). */
+const wellKnownChangePassword = forwarded({
+  method: 'get',
+  path: '/.well-known/change-password',
+  summary: 'Where a password is changed',
+  isPage: true,
+  responses: {},
+  forward: (_req, res) => res.redirect(302, '/password/change'),
+});
+
 /**
  * The pages for people, made of the same services as the JSON routes. With FRONTEND_LOGIN_URL the sign-in
  * page leads there; the others stay, since authorizations and mails lead to them.
  */
-export const pageRoutes = (context: Context): RouteTable => {
+export const pageRoutes = (context: Context, limits: Limits): RouteTable => {
   const { config, authorizationServer } = context;
   const { minLength } = config.passwords;
   const cookies = signInCookies(config);
+  const mailed = new MailedAddress(config);
   const pages = {
     ...signInPages({ ...context, cookies }),
     ...sessionPages({ ...context, cookies }),
-    ...passwordPages({ passwords: context.passwords, minLength }),
-    ...registrationPages({ ...context, isOpen: config.registrationEnabled, minLength }),
+    ...passwordPages({ passwords: context.passwords, minLength, mailed }),
+    ...registrationPages({ ...context, isOpen: config.registrationEnabled, minLength, mailed }),
+    mailSent: mailSentPage(mailed),
     consent: consentPage({ consents: authorizationServer.consents, config }),
   };
   const options = {
-    ...{ config, minLength, brand: config },
-    ...{ authentication: context.authentication, authorizationServer },
+    config,
+    minLength,
+    limits,
+    brand: config,
+    authentication: context.authentication,
+    authorizationServer,
     forgery: new ForgeryGuard(config),
   };
-  return { ...routesOf(pages, options), ...assetRoutes() };
+  return { ...routesOf(pages, options), ...assetRoutes(), wellKnownChangePassword };
 };

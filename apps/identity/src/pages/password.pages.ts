@@ -5,7 +5,9 @@ import {
 } from '../features/passwords/passwords.routes.ts';
 import type { PasswordsService } from '../features/passwords/passwords.service.ts';
 import { html } from '../html.ts';
-import { fields, formOf, link, message, signOutForm } from './form.ts';
+import { accountName, fields, formOf, link, message, signOutForm } from './form.ts';
+import { mailSentAddress } from './mail-sent.page.ts';
+import type { MailedAddress } from './mailed-address.ts';
 import { type AnyPage, page } from './page.ts';
 import { Elsewhere, goal, onwards, signedInUser, type Visit } from './visit.ts';
 
@@ -13,15 +15,15 @@ interface Dependencies {
   readonly passwords: PasswordsService;
   /** Fewest characters of a new password. */
   readonly minLength: number;
+  readonly mailed: MailedAddress;
 }
 
-/** Password managers keep a password with the name that stands beside it, seen or not. */
-const accountName = (email: string | null) =>
-  email !== null &&
-  html`<input type="email" class="unseen" autocomplete="username" value="${email}" tabindex="-1" aria-hidden="true" readonly>`;
-
 /** Passwords that are forgotten, reset and changed. */
-export const passwordPages = ({ passwords, minLength }: Dependencies): Record<string, AnyPage> => {
+export const passwordPages = ({
+  passwords,
+  minLength,
+  mailed,
+}: Dependencies): Record<string, AnyPage> => {
   const newPassword = (visit: Visit) =>
     ({
       type: 'password',
@@ -33,6 +35,7 @@ export const passwordPages = ({ passwords, minLength }: Dependencies): Record<st
   const forgot = page({
     path: '/password/forgot',
     limit: 'passwordForgot',
+    isForAnybody: true,
     open: () => null,
     view(visit, _nothing, form) {
       const { forgot: texts, back } = visit.texts;
@@ -54,7 +57,7 @@ export const passwordPages = ({ passwords, minLength }: Dependencies): Record<st
       fields: ForgotPassword.fields,
       submit(visit, { email }) {
         passwords.forgot(email, visit.origin);
-        return onwards(visit, '/mail-sent', { about: 'reset' });
+        return mailSentAddress(visit, 'reset', mailed.keep(visit, email));
       },
     },
   });
@@ -62,12 +65,13 @@ export const passwordPages = ({ passwords, minLength }: Dependencies): Record<st
   const reset = page({
     path: '/password/reset',
     limit: 'public',
+    isForAnybody: true,
     open: ({ query: { token = '', email = '' } }) => ({ token, email }),
     view(visit, { email }, form) {
       const { reset: texts, forgot: other } = visit.texts;
       if (form.isLinkDead) {
         const again = html`<p><a class="button" href="/password/forgot">${other.again}</a></p>`;
-        return { title: texts.title, body: [message(visit, form), again] };
+        return { title: texts.title, hasNoForm: true, body: [message(visit, form), again] };
       }
       return {
         title: texts.title,
@@ -89,6 +93,7 @@ export const passwordPages = ({ passwords, minLength }: Dependencies): Record<st
         password: ResetPassword.fields.password,
         password_confirmation: ResetPassword.fields.password_confirmation,
       },
+      newPassword: 'password',
       async submit(visit, { password, password_confirmation: confirmation }, link) {
         await passwords.reset({ ...link, password, confirmation }, visit.origin);
         return '/sign-in?notice=password_reset';
@@ -99,7 +104,7 @@ export const passwordPages = ({ passwords, minLength }: Dependencies): Record<st
   const change = page({
     path: '/password/change',
     open(visit) {
-      const user = signedInUser(visit);
+      const user = signedInUser({ ...visit, next: '/password/change' });
       if (user.restriction === 'pin_required') throw new Elsewhere(onwards(visit, '/pin'));
       return user;
     },
@@ -131,6 +136,7 @@ export const passwordPages = ({ passwords, minLength }: Dependencies): Record<st
     },
     form: {
       fields: ChangePassword.fields,
+      newPassword: 'new_password',
       async submit(visit, given, user) {
         const change = {
           current: given.current_password,
@@ -138,7 +144,7 @@ export const passwordPages = ({ passwords, minLength }: Dependencies): Record<st
           confirmation: given.new_password_confirmation,
         };
         await passwords.change(user, change, visit.origin);
-        return goal(visit, 'password_changed');
+        return goal({ ...visit, next: null }, 'password_changed');
       },
     },
   });

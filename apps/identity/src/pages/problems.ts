@@ -1,13 +1,20 @@
+import type { FieldErrors } from '@tessera/fields';
 import { HttpError } from '@tessera/http-kit';
-import { ruleOfMessage } from '../password-rules.ts';
+import {
+  brokenForm,
+  messageOfRule,
+  normalisedPassword,
+  ruleOfMessage,
+} from '../password-rules.ts';
 import type { FieldName, FormState } from './form.ts';
 import type { Texts } from './texts/texts.ts';
 import type { Visit } from './visit.ts';
 
 /** What a form may be told of, with the form shown once more; anything else is a page of its own. */
-const TOLD_IN_THE_FORM = new Set([401, 403, 409, 422, 429]);
+const TOLD_IN_THE_FORM = new Set([401, 403, 409, 422, 429, 503]);
 
-const alertOf = (error: HttpError, { alerts }: Texts): string | undefined => {
+const alertOf = (error: HttpError, { alerts, failure }: Texts): string | undefined => {
+  if (error.status === 503) return failure.unavailable;
   switch (error.code) {
     case 'invalid_credentials':
       return alerts.credentials;
@@ -22,6 +29,29 @@ const alertOf = (error: HttpError, { alerts }: Texts): string | undefined => {
     default:
       return undefined;
   }
+};
+
+/** What fields with a new password are called; each has a `_confirmation` beside it. */
+export type NewPasswordField = 'password' | 'new_password';
+
+/**
+ * What is wrong with a new password that was typed into a form, and with its confirmation, as far as these
+ * alone tell.
+ */
+export const newPasswordErrors = (
+  field: NewPasswordField,
+  values: FormState['values'],
+  minLength: number,
+): FieldErrors => {
+  const given = values[field] ?? '';
+  const confirmation = values[`${field}_confirmation`] ?? '';
+  const problems = brokenForm(given, minLength).map((rule) => messageOfRule(rule, minLength));
+  const errors: FieldErrors = {};
+  if (problems.length > 0) errors[field] = problems;
+  if (normalisedPassword(given) !== normalisedPassword(confirmation)) {
+    errors[`${field}_confirmation`] = [`it must be the same as ${field}`];
+  }
+  return errors;
 };
 
 /** Services say what is wrong to programs, in English; a page says it again to people. */

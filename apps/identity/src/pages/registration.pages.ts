@@ -7,7 +7,9 @@ import type {
 import { Register } from '../features/registration/registration.routes.ts';
 import type { RegistrationService } from '../features/registration/registration.service.ts';
 import { html } from '../html.ts';
-import { type FieldSpec, fields, formOf, link } from './form.ts';
+import { accountName, type FieldSpec, fields, formOf, link } from './form.ts';
+import { mailSentAddress } from './mail-sent.page.ts';
+import type { MailedAddress } from './mailed-address.ts';
 import { type AnyPage, page } from './page.ts';
 import { onwards, type Visit } from './visit.ts';
 
@@ -16,6 +18,7 @@ interface Dependencies {
   readonly invitations: InvitationsService;
   /** Whether anybody may register. */
   readonly isOpen: boolean;
+  readonly mailed: MailedAddress;
   /** Fewest characters of a new password. */
   readonly minLength: number;
 }
@@ -27,11 +30,9 @@ const names = ({ texts: { isFamilyNameFirst } }: Visit): readonly FieldSpec[] =>
   return isFamilyNameFirst ? [family, given] : [given, family];
 };
 
-const mails = ['reset', 'registration', 'verification'] as const;
-
 /** New people: who register, confirm their address, or accept an invitation. */
 export const registrationPages = (use: Dependencies): Record<string, AnyPage> => {
-  const { registration, invitations, isOpen, minLength } = use;
+  const { registration, invitations, isOpen, minLength, mailed } = use;
   const passwords = (visit: Visit): readonly FieldSpec[] => {
     const type = { type: 'password', autocomplete: 'new-password' } as const;
     return [
@@ -44,6 +45,7 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
   const register = page({
     path: '/register',
     limit: 'public',
+    isForAnybody: true,
     open: () => null,
     view(visit, _nothing, form) {
       const { register: texts, signIn } = visit.texts;
@@ -65,6 +67,7 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
     },
     form: {
       fields: { ...ownFields, tenant_name: text(200) },
+      newPassword: 'password',
       async submit(visit, given) {
         const person = {
           ...{ firstName: given.first_name, lastName: given.last_name, email: given.email },
@@ -72,7 +75,7 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
           locale: visit.language,
         };
         await registration.registerOwner(person, given.tenant_name, visit.origin);
-        return onwards(visit, '/mail-sent', { about: 'registration' });
+        return mailSentAddress(visit, 'registration', mailed.keep(visit, given.email));
       },
     },
   });
@@ -81,6 +84,7 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
   const verifyEmail = page({
     path: '/email/verify',
     limit: 'public',
+    isForAnybody: true,
     open: ({ query: { token = '' } }) => ({ token }),
     view(visit, _token, form) {
       const { verify: texts } = visit.texts;
@@ -117,6 +121,7 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
   const resend = page({
     path: '/email/resend',
     limit: 'public',
+    isForAnybody: true,
     open: () => null,
     view(visit, _nothing, form) {
       const { verify: texts } = visit.texts;
@@ -132,9 +137,9 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
     },
     form: {
       fields: { email: email() },
-      submit(_visit, given) {
+      submit(visit, given) {
         registration.resendVerification(given.email);
-        return '/mail-sent?about=verification';
+        return mailSentAddress(visit, 'verification', mailed.keep(visit, given.email));
       },
     },
   });
@@ -148,6 +153,7 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
   const acceptInvitation = page({
     path: '/invitations/accept',
     limit: 'public',
+    isForAnybody: true,
     async open({ query: { token = '' } }) {
       return { token, invitation: await invitations.show(token) };
     },
@@ -159,7 +165,10 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
         body: formOf(visit, form, {
           submit: texts.submit,
           content: [
-            invitation.asks !== 'nothing' && html`<p>${texts.choose}</p>`,
+            invitation.asks !== 'nothing' && [
+              html`<p>${texts.choose}</p>`,
+              accountName(invitation.email),
+            ],
             fields(visit, form, asked(visit, invitation)),
           ],
         }),
@@ -181,24 +190,10 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
     },
   });
 
-  const mailSent = page({
-    path: '/mail-sent',
-    open: ({ query }) => mails.find((about) => about === query.about) ?? 'reset',
-    view(visit, about) {
-      const { mailSent: texts, back } = visit.texts;
-      return {
-        title: texts.title,
-        lead: texts[about],
-        body: [html`<p>${texts.nothing}</p>`, link(onwards(visit, '/sign-in'), back)],
-      };
-    },
-  });
-
   const pages = {
     verifyEmailAddress: verifyEmail,
     resendLink: resend,
     invitation: acceptInvitation,
-    mailSent,
   };
   return isOpen ? { registration: register, ...pages } : pages;
 };

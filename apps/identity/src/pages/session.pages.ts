@@ -83,7 +83,10 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
     open(visit) {
       const user = signedInUser(visit);
       const first = user.restriction && unfinished[user.restriction];
-      if (first) throw new Elsewhere(onwards(visit, first));
+      if (first) {
+        const { notice } = visit.query;
+        throw new Elsewhere(onwards(visit, first, notice === undefined ? {} : { notice }));
+      }
       return user;
     },
     view(visit, user, form) {

@@ -7,11 +7,13 @@ import {
   giveCredentials,
   hasFocus,
   press,
+  pressOn,
   reads,
   sees,
   startSite,
   type TestSite,
 } from '../testing/pages.ts';
+import { PASSWORD } from '../testing/population.ts';
 import { type RelyingParty, startRelyingParty } from '../testing/relying-party.ts';
 
 let site: TestSite;
@@ -59,7 +61,7 @@ describe('the code flow of openid-client as a public client', () => {
     await ledger.begin(page, { login_hint: user.email ?? '', ui_locales: 'de' });
     await sees(page, 'Anmelden');
     expect(await page.getByLabel('E-Mail-Adresse').inputValue()).toBe(user.email);
-    await hasFocus(page, page.getByLabel('Passwort'));
+    await hasFocus(page, page.getByLabel('Passwort', { exact: true }));
   });
 
   test('with a second factor: a code, and on a trusted device none the next time', async () => {
@@ -161,14 +163,64 @@ describe('the code flow of openid-client as a public client', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
     // The address is still there, so that the password has the focus.
-    await hasFocus(page, page.getByLabel('Password'));
+    await hasFocus(page, page.getByLabel('Password', { exact: true }));
     await page.keyboard.type('Correct-horse-7-battery');
+    await page.keyboard.press('Tab');
+    await hasFocus(page, page.getByRole('button', { name: 'Show: Password' }));
     await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
     expect(await page.getByLabel('Stay signed in').isChecked()).toBe(true);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
+  });
+});
+
+describe('the form', () => {
+  test.each([true, false])(
+    'keeps what was typed in another language, scripts: %s',
+    async (javaScriptEnabled) => {
+      page = await browser.newPerson({ javaScriptEnabled });
+      await ledger.begin(page);
+      await fill(page, { 'Email address': user.email ?? '', Password: 'half a pass' });
+      await page.getByLabel('Stay signed in').check();
+      await pressOn(page, page.getByRole('button', { name: 'Deutsch' }));
+      await sees(page, 'Anmelden');
+      await reads(page, 'Weiter zu Ledger');
+      expect(await page.getByLabel('E-Mail-Adresse').inputValue()).toBe(user.email);
+      expect(await page.getByLabel('angemeldet bleiben').isChecked()).toBe(true);
+      expect(await page.getByLabel('Passwort', { exact: true }).inputValue()).toBe('');
+      await fill(page, { Passwort: PASSWORD });
+      await press(page, 'Anmelden');
+      expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
+    },
+  );
+
+  test('shows the password while that is wanted, and sends it hidden', async () => {
+    await page.goto(`${site.url}/sign-in`);
+    const password = page.getByLabel('Password', { exact: true });
+    await password.fill(PASSWORD);
+    await page.getByRole('button', { name: 'Show: Password' }).click();
+    expect(await password.getAttribute('type')).toBe('text');
+    await page.getByRole('button', { name: 'Hide: Password' }).click();
+    expect(await password.getAttribute('type')).toBe('password');
+    await page.getByRole('button', { name: 'Show: Password' }).click();
+    const sent =
+      page.evaluate(`new Promise((resolve) => document.forms[0].addEventListener('submit', (event) => {
+      event.preventDefault();
+      resolve(document.getElementById('password').type);
+    }))`);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    expect(await sent).toBe('password');
+  });
+
+  test('asks for a PIN with digits, and for codes with letters, too', async () => {
+    const { people } = site.identity;
+    const bearer = await people.signIn(user);
+    await people.setPin(bearer, '192837');
+    await page.goto(`${site.url}/sign-in`);
+    await giveCredentials(page, user);
+    expect(await page.getByLabel('PIN', { exact: true }).getAttribute('inputmode')).toBe('numeric');
   });
 });
 
@@ -216,7 +268,9 @@ describe('who has no good intentions', () => {
       expect(await page.getByLabel('Email address').inputValue()).toBe(known.email);
       await giveCredentials(page, known);
       await giveCredentials(page, known);
-      await sees(page, 'Too many requests');
+      await sees(page, 'Sign in');
+      await reads(page, /^Too many attempts\. Try again in \d+ (second|minute)s?\.$/);
+      expect(await page.getByLabel('Email address').inputValue()).toBe(known.email);
     } finally {
       await strict.stop();
     }

@@ -37,6 +37,7 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
   const signIn = page({
     path: '/sign-in',
     limit: 'login',
+    isForAnybody: true,
     open(visit) {
       const { frontendLoginUrl } = config;
       if (frontendLoginUrl !== undefined) {
@@ -45,7 +46,7 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
         throw new Elsewhere(elsewhere.href);
       }
       if (visit.user && visit.returnTo === null && visit.req.method === 'GET') {
-        throw new Elsewhere(goal(visit));
+        throw new Elsewhere(goal(visit, visit.query.notice));
       }
       return visit.application;
     },
@@ -101,6 +102,7 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
   const twoFactor = page({
     path: '/two-factor',
     limit: 'twoFactor',
+    isForAnybody: true,
     open: waiting,
     view(visit, _user, form) {
       const { twoFactor: texts, back } = visit.texts;

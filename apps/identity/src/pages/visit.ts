@@ -6,7 +6,7 @@ import { localeOf, type Origin, originOf } from '../origin.ts';
 import { ownCookie, sessionCookie } from '../session-cookie.ts';
 import type { Authentication } from '../tokens/authenticate.ts';
 import type { UserCaller } from '../tokens/caller.ts';
-import type { ForgeryGuard } from './forgery.ts';
+import type { ForgeryGuard, FormTokens } from './forgery.ts';
 import { type Language, languageAmong, type Texts, textsOf } from './texts/texts.ts';
 
 /** Sends the browser elsewhere in the place of a page. */
@@ -38,8 +38,14 @@ export interface Visit extends Reader {
   readonly application: Application | null;
   /** Who is signed in; null where nobody is. */
   readonly user: UserCaller | null;
-  /** Proves that a form is from this page. */
-  readonly token: string;
+  /** The page of ours that follows a sign-in which no application asked for; null for the usual one. */
+  readonly next: string | null;
+  /** Prove that a form is from one of our pages. */
+  readonly tokens: FormTokens;
+  /** Of these, the one for the form of this page. */
+  readonly formToken: string;
+  /** Whether this page has a form, with values that a change of language must keep. */
+  readonly hasForm: boolean;
 }
 
 /** No secret, and so the same everywhere. */
@@ -56,11 +62,17 @@ const queryOf = (req: Request): Record<string, string> =>
 const localesAsked = (returnTo: string | null): string =>
   (returnTo && new URL(returnTo).searchParams.get('ui_locales')) ?? '';
 
+/** What a language can be told from, beside the request. */
+interface Known {
+  readonly user: UserCaller | null;
+  readonly returnTo: string | null;
+  /** What was pressed in a form. */
+  readonly chosen?: string | undefined;
+}
+
 /** What they chose; else what is known of them; else what the application or the browser asks for. */
-const languageOf = (
-  req: Request,
-  known: { readonly user: UserCaller | null; readonly returnTo: string | null },
-): Language =>
+const languageOf = (req: Request, known: Known): Language =>
+  languageAmong(known.chosen ?? '') ??
   languageAmong(queryOf(req).ui_locales ?? '') ??
   languageAmong(languageCookie.secretOf(req) ?? '') ??
   languageAmong(known.user?.locale ?? '') ??
@@ -68,13 +80,7 @@ const languageOf = (
   languageAmong(localeOf(req)) ??
   'en';
 
-export const readerOf = (
-  req: Request,
-  known: { readonly user: UserCaller | null; readonly returnTo: string | null } = {
-    user: null,
-    returnTo: null,
-  },
-): Reader => {
+export const readerOf = (req: Request, known: Known = { user: null, returnTo: null }): Reader => {
   const language = languageOf(req, known);
   return { req, language, texts: textsOf(language), query: queryOf(req) };
 };
@@ -86,32 +92,56 @@ export interface Visits {
   readonly forgery: ForgeryGuard;
 }
 
-export const visitOf = async (use: Visits, req: Request, res: Response): Promise<Visit> => {
+/** The authorization request that a page was opened for; null where there is none. */
+export const returnToOf = (req: Request, issuer: string): string | null => {
+  const { return_to = '' } = queryOf(req);
+  return isReturnAddress(issuer, return_to) ? return_to : null;
+};
+
+/** Pages of ours that somebody may be sent to once they have signed in. */
+const OWN_GOALS = new Set(['/password/change']);
+
+/** Reads a visit; `chosen` is the language that was pressed in a form. */
+export const visitOf = async (
+  use: Visits,
+  req: Request,
+  res: Response,
+  chosen?: string,
+): Promise<Visit> => {
   const { config, authentication, authorizationServer, forgery } = use;
   const secret = sessionCookie(config).secretOf(req);
   const user = (secret !== null && (await authentication.ofSession(secret))) || null;
-  const { return_to = '', ui_locales } = queryOf(req);
-  const returnTo = isReturnAddress(config.issuer, return_to) ? return_to : null;
-  const reader = readerOf(req, { user, returnTo });
-  if (ui_locales !== undefined) {
+  const { next = '', ui_locales } = queryOf(req);
+  const returnTo = returnToOf(req, config.issuer);
+  const reader = readerOf(req, { user, returnTo, chosen });
+  if ((chosen ?? ui_locales) !== undefined) {
     const { name, options } = languageCookie;
     res.cookie(name, reader.language, { ...options, maxAge: ONE_YEAR });
   }
+  const tokens = forgery.tokensFor(req, res, user?.id ?? null);
   return {
-    ...{ ...reader, res, returnTo, user },
+    ...reader,
+    res,
+    returnTo,
+    next: OWN_GOALS.has(next) ? next : null,
+    user,
     application: returnTo === null ? null : await authorizationServer.applicationOf(returnTo),
-    token: forgery.tokenFor(req, res),
+    tokens,
+    formToken: tokens.user,
+    hasForm: false,
     origin: originOf(req),
   };
 };
 
 /** The address of another page of the same visit: what they came for goes along. */
 export const onwards = (
-  { returnTo }: Pick<Visit, 'returnTo'>,
+  { returnTo, next }: Pick<Visit, 'returnTo' | 'next'>,
   path: string,
   query: Readonly<Record<string, string>> = {},
 ): string => {
-  const search = new URLSearchParams({ ...query, ...(returnTo && { return_to: returnTo }) });
+  const search = new URLSearchParams(query);
+  if (returnTo !== null) search.set('return_to', returnTo);
+  else if (next !== null) search.set('next', next);
   return `${path}${search.size > 0 ? `?${search}` : ''}`;
 };
 
@@ -135,10 +165,12 @@ export const intoApplication = (
 export const formTarget = (redirectUri: string | undefined): string | undefined =>
   redirectUri === undefined || isWeb(redirectUri) ? undefined : new URL(redirectUri).protocol;
 
-/** Where a visit leads in the end. */
-export const goal = ({ returnTo, application }: Visit, notice?: string): string => {
+/** Where a visit leads in the end; a notice is shown there if that is a page of ours. */
+export const goal = (visit: Visit, notice?: string): string => {
+  const { returnTo, next, application } = visit;
   if (returnTo === null) {
-    return onwards({ returnTo }, '/signed-in', notice === undefined ? {} : { notice });
+    const query = new URLSearchParams(notice === undefined ? {} : { notice });
+    return `${next ?? '/signed-in'}${query.size > 0 ? `?${query}` : ''}`;
   }
   return intoApplication(application?.redirectUri, returnTo, { return_to: returnTo });
 };

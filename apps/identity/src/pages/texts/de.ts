@@ -6,6 +6,8 @@ export const de: Texts = {
   isFamilyNameFirst: false,
   error: 'Fehler',
   language: 'Sprache',
+  show: 'Anzeigen',
+  hide: 'Verbergen',
   labels: {
     email: 'E-Mail-Adresse',
     password: 'Passwort',
@@ -67,6 +69,12 @@ export const de: Texts = {
     invitation_accepted:
       'Sie sind der Organisation beigetreten. Melden Sie sich an, um loszulegen.',
     expired: 'Die Anmeldung ist abgelaufen. Bitte melden Sie sich erneut an.',
+    mail_requested_again:
+      'Wir haben Ihre Anfrage erhalten. Es kann ein paar Minuten dauern, bis die E-Mail ankommt.',
+  },
+  signedInNotices: {
+    password_reset: 'Ihr Passwort wurde geändert.',
+    invitation_accepted: 'Sie sind der Organisation beigetreten.',
   },
   back: 'Zurück zur Anmeldung',
   signIn: {
@@ -121,6 +129,9 @@ export const de: Texts = {
       'Falls diese Adresse noch bestätigt werden muss, haben wir einen neuen Link gesendet.',
     nothing:
       'Noch keine E-Mail erhalten? Das kann ein paar Minuten dauern. Sehen Sie auch im Spam-Ordner nach.',
+    sentTo: 'Adresse:',
+    again: 'Erneut senden',
+    correct: 'Andere E-Mail-Adresse verwenden',
   },
   verify: {
     title: 'E-Mail-Adresse bestätigen',

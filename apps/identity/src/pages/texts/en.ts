@@ -6,6 +6,9 @@ export const en = {
   isFamilyNameFirst: false,
   error: 'Error',
   language: 'Language',
+  /** On the button that shows what stands in a password field, before the name of the field. */
+  show: 'Show',
+  hide: 'Hide',
   labels: {
     email: 'Email address',
     password: 'Password',
@@ -64,6 +67,13 @@ export const en = {
     email_verified: 'Your email address is confirmed.',
     invitation_accepted: 'You have joined the organization. Sign in to get started.',
     expired: 'Your sign-in has timed out. Please sign in again.',
+    mail_requested_again:
+      'We have received your request. It can take a few minutes for the email to arrive.',
+  },
+  /** Instead of some of these, for people who are signed in. */
+  signedInNotices: {
+    password_reset: 'Your password has been changed.',
+    invitation_accepted: 'You have joined the organization.',
   },
   back: 'Back to sign in',
   signIn: {
@@ -115,6 +125,9 @@ export const en = {
     registration: 'We have sent you an email. Follow the steps in it to finish signing up.',
     verification: 'If this address still needs to be confirmed, we have sent it a new link.',
     nothing: 'No email yet? It can take a few minutes. Please check your spam folder, too.',
+    sentTo: 'Address:',
+    again: 'Send again',
+    correct: 'Use a different email address',
   },
   verify: {
     title: 'Confirm your email address',

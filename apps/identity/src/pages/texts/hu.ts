@@ -7,6 +7,8 @@ export const hu: Texts = {
   isFamilyNameFirst: true,
   error: 'Hiba',
   language: 'Nyelv',
+  show: 'Megjelenítés',
+  hide: 'Elrejtés',
   labels: {
     email: 'E-mail-cím',
     password: 'Jelszó',
@@ -66,6 +68,11 @@ export const hu: Texts = {
     email_verified: 'Az e-mail-címét megerősítettük.',
     invitation_accepted: 'Csatlakozott a szervezethez. A kezdéshez jelentkezzen be.',
     expired: 'A bejelentkezés túllépte az időkorlátot. Kérjük, jelentkezzen be újra.',
+    mail_requested_again: 'Megkaptuk a kérését. Néhány percbe telhet, amíg az e-mail megérkezik.',
+  },
+  signedInNotices: {
+    password_reset: 'A jelszava megváltozott.',
+    invitation_accepted: 'Csatlakozott a szervezethez.',
   },
   back: 'Vissza a bejelentkezéshez',
   signIn: {
@@ -117,6 +124,9 @@ export const hu: Texts = {
       'Küldtünk Önnek egy e-mailt. A regisztráció befejezéséhez kövesse a benne leírtakat.',
     verification: 'Ha ez a cím még megerősítésre vár, elküldtük rá az új linket.',
     nothing: 'Nem érkezett meg? Eltarthat néhány percig. Nézze meg a levélszemét mappát is.',
+    sentTo: 'Cím:',
+    again: 'Küldés újra',
+    correct: 'Másik e-mail-cím megadása',
   },
   verify: {
     title: 'Erősítse meg az e-mail-címét',
