@@ -27,10 +27,7 @@ export type Brand = Pick<Config, 'brandName' | 'idleSignOut'>;
 const mark = html`<svg class="mark" viewBox="0 0 24 24" width="32" height="32" aria-hidden="true" focusable="false"><rect x="1" y="1" width="10" height="10" rx="2.5"/><rect x="13" y="1" width="10" height="10" rx="2.5"/><rect x="1" y="13" width="10" height="10" rx="2.5"/><rect x="13" y="13" width="10" height="10" rx="5"/></svg>`;
 
 /** Links, or on a page with a form buttons that send it: what was typed is there in the other language. */
-const languageSwitch = (
-  { query, language: current, texts }: Reader,
-  sendsForm: boolean,
-): Html => {
+const languageSwitch = ({ query, language: current, texts }: Reader, sendsForm: boolean): Html => {
   const choices = languages.map(({ language, name }) => {
     // Only the query: a path such as `//other.example` would lead elsewhere.
     const address = `?${new URLSearchParams({ ...query, ui_locales: language })}`;
