@@ -1,11 +1,6 @@
 import type { FieldErrors } from '@tessera/fields';
 import { HttpError } from '@tessera/http-kit';
-import {
-  brokenForm,
-  messageOfRule,
-  normalisedPassword,
-  ruleOfMessage,
-} from '../password-rules.ts';
+import { brokenForm, messageOfRule, normalisedPassword, ruleOfMessage } from '../password-rules.ts';
 import type { FieldName, FormState } from './form.ts';
 import type { Texts } from './texts/texts.ts';
 import type { Visit } from './visit.ts';
