@@ -1,9 +1,9 @@
-import { createVault, encryptionKeys } from '@tessera/vault';
+import { createVault, encryptionKeys, reseal } from '@tessera/vault';
 import { twoFactorPurpose } from '../features/two-factor/two-factor.service.ts';
 import { encryptionKey, identityAdmin } from '../testing/admin.ts';
 import { Authenticator } from '../testing/authenticator.ts';
 import { identityDatabase, startIdentity } from '../testing/identity.ts';
-import { reseal, sealedColumns } from './reseal.ts';
+import { sealedColumns } from './sealed-columns.ts';
 
 const [older, newer] = [encryptionKey('2025', 1), encryptionKey('2026', 2)];
 
@@ -60,7 +60,7 @@ test('it goes through more rows than one batch holds, and leaves what is changed
       await database.twoFactor.create({ data: { userId: id, sealedSecret } });
     }
     const both = createVault(encryptionKeys([newer, older]));
-    expect(await reseal(pool, both, 2)).toMatchObject({ two_factors: 7 });
+    expect(await reseal(pool, both, sealedColumns, 2)).toMatchObject({ two_factors: 7 });
     const renewed = createVault(encryptionKeys([newer]));
     for (const { userId, sealedSecret } of await database.twoFactor.findMany()) {
       expect(String(renewed.open(sealedSecret, twoFactorPurpose(userId)))).toBe(userId);

@@ -1,6 +1,7 @@
+import { reseal } from '@tessera/vault';
 import type { Command } from 'commander';
 import { SigningKeys } from '../../tokens/signing-keys.ts';
-import { reseal } from '../reseal.ts';
+import { sealedColumns } from '../sealed-columns.ts';
 import type { Session } from '../session.ts';
 import { examples, type Run } from './run.ts';
 
@@ -45,5 +46,5 @@ export const addKeyCommands = (program: Command, run: Run): void => {
         examples('reseal'),
       ].join('\n'),
     )
-    .action(() => run(({ pool, vault }) => reseal(pool, vault)));
+    .action(() => run(({ pool, vault }) => reseal(pool, vault, sealedColumns)));
 };

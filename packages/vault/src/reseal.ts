@@ -1,11 +1,10 @@
-import type { Vault } from '@tessera/vault';
-import type { Pool } from 'pg';
-import { twoFactorPurpose } from '../features/two-factor/two-factor.service.ts';
-import { mailPurpose } from '../mail/outbox.ts';
-import { signingKeyPurpose } from '../tokens/signing-keys.ts';
+import type { Vault } from './vault.ts';
 
-interface SealedColumn {
+/** A column that a vault seals. */
+export interface SealedColumn {
+  readonly schema: string;
   readonly table: string;
+  /** May be null. */
   readonly column: string;
   /** The primary key. */
   readonly id: string;
@@ -14,21 +13,10 @@ interface SealedColumn {
   readonly purposeOf: (id: string) => string;
 }
 
-/** Every column that the vault seals. */
-export const sealedColumns: readonly SealedColumn[] = [
-  {
-    ...{ table: 'signing_keys', column: 'sealed_private', id: 'kid', type: 'text' },
-    purposeOf: signingKeyPurpose,
-  },
-  {
-    ...{ table: 'two_factors', column: 'sealed_secret', id: 'user_id', type: 'uuid' },
-    purposeOf: twoFactorPurpose,
-  },
-  {
-    ...{ table: 'outbox_mails', column: 'sealed_message', id: 'id', type: 'uuid' },
-    purposeOf: mailPurpose,
-  },
-];
+/** The part of pg's pool that is used here. */
+export interface Queryable {
+  query(text: string, values: unknown[]): Promise<{ rows: unknown[]; rowCount: number | null }>;
+}
 
 interface Row {
   readonly id: string;
@@ -36,21 +24,21 @@ interface Row {
 }
 
 const resealColumn = async (
-  pool: Pool,
+  pool: Queryable,
   vault: Vault,
-  { table, column, id, type, purposeOf }: SealedColumn,
+  { schema, table, column, id, type, purposeOf }: SealedColumn,
   batch: number,
 ): Promise<number> => {
-  const page = `SELECT ${id}::text AS id, ${column} AS sealed FROM identity.${table}
-    WHERE $1::text IS NULL OR ${id} > ($1::text)::${type} ORDER BY ${id} LIMIT $2`;
+  const page = `SELECT ${id}::text AS id, ${column} AS sealed FROM ${schema}.${table}
+    WHERE ${column} IS NOT NULL AND ($1::text IS NULL OR ${id} > ($1::text)::${type}) ORDER BY ${id} LIMIT $2`;
   // One that was changed or sealed anew meanwhile stays as it is.
-  const update = `UPDATE identity.${table} SET ${column} = given.new
+  const update = `UPDATE ${schema}.${table} SET ${column} = given.new
     FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS given (id, old, new)
     WHERE ${table}.${id}::text = given.id AND ${table}.${column} = given.old`;
   let resealed = 0;
   let last: string | null = null;
   for (;;) {
-    const { rows }: { rows: Row[] } = await pool.query<Row>(page, [last, batch]);
+    const rows = (await pool.query(page, [last, batch])).rows as Row[];
     const old = rows.flatMap((row) => {
       const renewed = vault.renew(row.sealed, purposeOf(row.id));
       return renewed ? [{ ...row, renewed }] : [];
@@ -73,12 +61,13 @@ const resealColumn = async (
  * keys are needed no more. Gives how many rows it was, by table. Throws where a key is missing.
  */
 export const reseal = async (
-  pool: Pool,
+  pool: Queryable,
   vault: Vault,
+  columns: readonly SealedColumn[],
   batch = 200,
 ): Promise<Record<string, number>> => {
   const resealed: Record<string, number> = {};
-  for (const column of sealedColumns) {
+  for (const column of columns) {
     resealed[column.table] = await resealColumn(pool, vault, column, batch);
   }
   return resealed;

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { createVault, encryptionKeys, reseal } from '@tessera/vault';
+import { credentialsPurpose } from '../features/messaging-accounts/credentials.ts';
+import { startCrm, type TestCrm } from '../testing/crm.ts';
+import { sealedColumns } from './sealed-columns.ts';
+
+const newKey = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
+const [older, newer] = [newKey('2025'), newKey('2026')];
+const script = fileURLToPath(new URL('../cli.ts', import.meta.url));
+
+let crm: TestCrm;
+beforeAll(async () => {
+  crm = await startCrm({ KEY_ENCRYPTION_KEYS: older });
+});
+afterAll(() => crm.stop());
+beforeEach(() => crm.context.pool.query('DELETE FROM tenant_crm.messaging_accounts'));
+
+/** Runs `crm-admin` as a process, with these keys. */
+const admin = async (keys: string, ...args: string[]) => {
+  const child = spawn(
+    process.execPath,
+    ['--conditions=source', '--import', 'tsx', script, '--json', ...args],
+    {
+      env: {
+        ...process.env,
+        DATABASE_URL: crm.context.config.database.url,
+        IDENTITY_URL: crm.identity.url,
+        KEY_ENCRYPTION_KEYS: keys,
+      },
+    },
+  );
+  const [out, error, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ]);
+  return { code, told: JSON.parse(out || error) };
+};
+
+const create = async (name: string, credentials: object | null) => {
+  const account = { name, provider: 'twilio', sender: 'Acme', credentials };
+  const path = '/api/crm/system/sms/accounts';
+  const { body } = await crm.http.post(path).set(crm.system()).send(account).expect(201);
+  return body.data.id as string;
+};
+
+const opened = async (keys: readonly string[]) => {
+  const vault = createVault(encryptionKeys(keys));
+  const { rows } = await crm.context.pool.query(
+    `SELECT id, sealed_credentials AS sealed FROM tenant_crm.messaging_accounts
+     WHERE sealed_credentials IS NOT NULL ORDER BY name`,
+  );
+  return rows.map(({ id, sealed }) =>
+    JSON.parse(String(vault.open(sealed, credentialsPurpose(id)))),
+  );
+};
+
+test('crm-admin reseal frees stored credentials from an old key, and leaves versions as they are', async () => {
+  const id = await create('Alerts', { token: 'first' });
+  await create('Without', null);
+  const table = 'messaging_accounts';
+  expect(await admin(`${newer},${older}`, 'reseal')).toEqual({ code: 0, told: { [table]: 1 } });
+  expect(await opened([newer])).toEqual([{ token: 'first' }]);
+  expect(await admin(`${newer},${older}`, 'reseal')).toEqual({ code: 0, told: { [table]: 0 } });
+  const path = `/api/crm/system/sms/accounts/${id}`;
+  const { headers } = await crm.http.get(path).set(crm.system()).expect(200);
+  expect(headers.etag).toBe('"1"');
+});
+
+test('it fails and names the key that is missing', async () => {
+  await create('Alerts', { token: 'first' });
+  expect(await admin(newer, 'reseal')).toEqual({
+    code: 1,
+    told: { error: expect.stringContaining('lacks the key "2025"') },
+  });
+  expect(await opened([older])).toEqual([{ token: 'first' }]);
+});
+
+test('a change of other fields keeps what is resealed at the same time', async () => {
+  const id = await create('Alerts', { token: 'first' });
+  const vault = createVault(encryptionKeys([newer, older]));
+  const change = crm.http
+    .put(`/api/crm/system/sms/accounts/${id}`)
+    .set(crm.system())
+    .send({ sender: 'Other' });
+  await Promise.all([change.expect(200), reseal(crm.context.pool, vault, sealedColumns)]);
+  expect(await opened([newer])).toEqual([{ token: 'first' }]);
+});
+
+test('it goes through more rows than one batch holds', async () => {
+  for (let n = 0; n < 5; n += 1) await create(`Alerts ${n}`, { token: `${n}` });
+  const vault = createVault(encryptionKeys([newer, older]));
+  const resealed = await reseal(crm.context.pool, vault, sealedColumns, 2);
+  expect(resealed).toEqual({ messaging_accounts: 5 });
+  expect((await opened([newer])).map(({ token }) => token)).toEqual(['0', '1', '2', '3', '4']);
+});
+
+test('every column that is sealed is known to it', async () => {
+  const { rows } = await crm.context.pool.query(
+    `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
+     WHERE table_schema = 'tenant_crm' AND column_name LIKE 'sealed%'`,
+  );
+  expect(sealedColumns.map(({ table, column }) => ({ table, column }))).toEqual(rows);
+});

@@ -1,0 +1,14 @@
+import type { SealedColumn } from '@tessera/vault';
+import { credentialsPurpose } from '../features/messaging-accounts/credentials.ts';
+
+/** Every column that the vault seals. */
+export const sealedColumns: readonly SealedColumn[] = [
+  {
+    schema: 'tenant_crm',
+    table: 'messaging_accounts',
+    column: 'sealed_credentials',
+    id: 'id',
+    type: 'uuid',
+    purposeOf: credentialsPurpose,
+  },
+];

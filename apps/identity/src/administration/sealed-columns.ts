@@ -1,0 +1,32 @@
+import type { SealedColumn } from '@tessera/vault';
+import { twoFactorPurpose } from '../features/two-factor/two-factor.service.ts';
+import { mailPurpose } from '../mail/outbox.ts';
+import { signingKeyPurpose } from '../tokens/signing-keys.ts';
+
+/** Every column that the vault seals. */
+export const sealedColumns: readonly SealedColumn[] = [
+  {
+    schema: 'identity',
+    table: 'signing_keys',
+    column: 'sealed_private',
+    id: 'kid',
+    type: 'text',
+    purposeOf: signingKeyPurpose,
+  },
+  {
+    schema: 'identity',
+    table: 'two_factors',
+    column: 'sealed_secret',
+    id: 'user_id',
+    type: 'uuid',
+    purposeOf: twoFactorPurpose,
+  },
+  {
+    schema: 'identity',
+    table: 'outbox_mails',
+    column: 'sealed_message',
+    id: 'id',
+    type: 'uuid',
+    purposeOf: mailPurpose,
+  },
+];

@@ -1,0 +1,2 @@
+export { type CommandLine, type CommandLineOptions, createCommandLine, isJson } from './program.ts';
+export { runCommandLine } from './run.ts';
