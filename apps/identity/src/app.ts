@@ -15,6 +15,7 @@ import { migrations } from './database.ts';
 import { activityRoutes } from './features/activity/activity.routes.ts';
 import { adminUserRoutes } from './features/admin-users/admin-users.routes.ts';
 import { apiKeyRoutes } from './features/api-keys/api-keys.routes.ts';
+import { applicationRoutes } from './features/applications/applications.routes.ts';
 import { deviceRoutes } from './features/devices/devices.routes.ts';
 import { impersonationRoutes } from './features/impersonation/impersonation.routes.ts';
 import { keyRoutes } from './features/keys/keys.routes.ts';
@@ -122,7 +123,10 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
     ...userOAuthRoutes(context.authorizationServer),
     ...discoveryRoutes(context.config),
   },
-  Me: meRoutes(context.me),
+  Me: {
+    ...meRoutes(context.me),
+    ...applicationRoutes(context.applications),
+  },
   Profile: profileRoutes(context.profiles),
   Policies: policyRoutes(context.policies),
   'Service accounts': {

@@ -269,6 +269,7 @@ describe('identity-admin', () => {
         redirect_uris: uris,
         is_trusted: true,
         is_first_party: true,
+        allowed_scopes: [],
       },
     });
     expect(Buffer.from(stored.secretHash ?? [])).toEqual(digest(client_secret));
@@ -293,6 +294,7 @@ describe('identity-admin', () => {
         redirect_uris: [uri],
         is_trusted: false,
         is_first_party: false,
+        allowed_scopes: [],
       },
     });
     expect(await database.oAuthClient.findUnique({ where: { clientId } })).toMatchObject({

@@ -10,6 +10,8 @@ import { AdminUsersRepository } from './features/admin-users/admin-users.reposit
 import { AdminUsersService } from './features/admin-users/admin-users.service.ts';
 import { ApiKeysRepository } from './features/api-keys/api-keys.repository.ts';
 import { ApiKeysService } from './features/api-keys/api-keys.service.ts';
+import { ApplicationsRepository } from './features/applications/applications.repository.ts';
+import { ApplicationsService } from './features/applications/applications.service.ts';
 import { DevicesRepository } from './features/devices/devices.repository.ts';
 import { DevicesService } from './features/devices/devices.service.ts';
 import { ImpersonationRepository } from './features/impersonation/impersonation.repository.ts';
@@ -201,6 +203,7 @@ export const createServices = (parts: Parts) => {
       { signIn: config.lifetimes.personalAccessToken, code: config.lifetimes.accessToken },
     ),
     me,
+    applications: new ApplicationsService(new ApplicationsRepository(database)),
     profiles: new ProfileService(new ProfileRepository(database)),
     policies: new PoliciesService(me),
     members,

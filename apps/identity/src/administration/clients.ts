@@ -63,7 +63,7 @@ const endTokens = async (tx: Transaction, kind: ClientKind, clientId: string): P
  * Changes a client and ends its tokens with that, and once more when whatever was under way has ended:
  * it may have been given another one meanwhile.
  */
-const changeAndEndTokens = async (
+export const changeAndEndTokens = async (
   database: Database,
   { clientId, kind }: { readonly clientId: string; readonly kind: ClientKind },
   reason: RevocationReason,
@@ -191,6 +191,7 @@ export const listClients = async (database: Database): Promise<object[]> => {
     is_public: one.secretHash === null,
     is_trusted: one.isTrusted,
     is_first_party: one.isFirstParty,
+    allowed_scopes: one.allowedScopes,
     tenant: one.tenant?.slug ?? null,
     redirect_uris: one.redirectUris,
   }));

@@ -90,6 +90,12 @@ export interface NewSystemApplication {
   readonly isResourceServer?: boolean;
 }
 
+/** Throws an error that names the first pattern which no permission fits. */
+export const demandKnownScopes = (scopes: readonly string[]): void => {
+  const [unknown] = unknownPatterns(scopes);
+  if (unknown) throw new Error(`The scope ${unknown.pattern} is unknown: ${unknown.reason}`);
+};
+
 /** Makes a system application and gives its secret, which nothing shows again. */
 export const createSystemApplication = async (
   database: Database,
@@ -103,8 +109,7 @@ export const createSystemApplication = async (
   const clientId = valid(clientIdField, given.clientId, 'client_id');
   const name = valid(text(200), given.name, 'name');
   valid(scopesField, scopes, 'scope');
-  const [unknown] = unknownPatterns(scopes);
-  if (unknown) throw new Error(`The scope ${unknown.pattern} is unknown: ${unknown.reason}.`);
+  demandKnownScopes(scopes);
   const client_secret = newSecret();
   const secretHash = new Uint8Array(digest(client_secret));
   await unlessTaken(
@@ -129,6 +134,8 @@ interface UserFacingClient {
   readonly isTrusted: boolean;
   /** Part of the platform itself: it gets the scope `api` (decision I19). */
   readonly isFirstParty: boolean;
+  /** The patterns within which a third-party client may ask for permissions. */
+  readonly allowedScopes: readonly string[];
   /** Of the tenant whose client it is. */
   readonly tenantSlug?: string | undefined;
 }
@@ -149,6 +156,7 @@ export const createClient = async (
   if (given.isFirstParty && tenantSlug !== undefined) {
     throw new Error('A client of a tenant cannot be first-party.');
   }
+  demandKnownScopes(given.allowedScopes);
   const tenantId = tenantSlug === undefined ? null : await tenantIdOf(database, tenantSlug);
   const client_secret = await unlessTaken(
     `There is a client called ${clientId} already.`,
@@ -160,5 +168,6 @@ export const createClient = async (
     redirect_uris: given.redirectUris,
     is_trusted: given.isTrusted,
     is_first_party: given.isFirstParty,
+    allowed_scopes: given.allowedScopes,
   };
 };

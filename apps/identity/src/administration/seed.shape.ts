@@ -72,6 +72,8 @@ export const Seed = shape({
         redirect_uris: list(verbatim(2000), { min: 1 }),
         is_trusted: withDefault(bool(), false),
         is_first_party: withDefault(bool(), false),
+        /** Of a third-party client. */
+        scopes: withDefault(list(text(300)), []),
         tenant_slug: optional(slug),
       }),
       many,

@@ -21,8 +21,8 @@ export interface Seeded {
 
 const hashOf = (secret: string): Uint8Array<ArrayBuffer> => new Uint8Array(digest(secret));
 
-const refuseUnknownScopes = ({ system_applications }: SeedDocument): void => {
-  for (const { client_id, scopes } of system_applications) {
+const refuseUnknownScopes = ({ system_applications, clients }: SeedDocument): void => {
+  for (const { client_id, scopes } of [...system_applications, ...clients]) {
     const [unknown] = unknownPatterns(scopes);
     if (!unknown) continue;
     throw new Error(`${client_id}: the scope ${unknown.pattern} is unknown: ${unknown.reason}.`);
@@ -171,6 +171,7 @@ export const applySeed = async (
             name,
             isTrusted: client.is_trusted,
             isFirstParty: client.is_first_party,
+            allowedScopes: client.scopes,
             redirectUris: client.redirect_uris,
             secretHash: client_secret === null ? null : hashOf(client_secret),
             tenantId: tenant_slug

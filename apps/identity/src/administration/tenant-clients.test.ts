@@ -84,6 +84,31 @@ describe('identity-admin update-client', () => {
     });
   });
 
+  test('sets what a third-party client may ask for, and ends its tokens where that is less', async () => {
+    const [contacts, tasks] = ['tenant.*.crm.contacts.view', 'tenant.*.crm.tasks.view'];
+    const { client_id: clientId, ...created } = await done(
+      ...['create-client', 'reporting', '--name', 'Reporting', '--public', '--trusted'],
+      ...['--redirect-uri', 'https://reporting.example.test/callback', '--scope', contacts],
+    );
+    expect(created.allowed_scopes).toEqual([contacts]);
+    const client = {
+      clientId,
+      secret: null,
+      redirectUri: 'https://reporting.example.test/callback',
+    };
+    const cookie = await flow.signIn(await identity.people.user());
+    const { access_token } = await flow.tokens(client, cookie, { scope: contacts });
+    const changed = await done('update-client', clientId, '--scope', contacts, tasks);
+    expect(changed.allowed_scopes).toEqual([contacts, tasks]);
+    const who = () => identity.http.get('/api/user').set('authorization', `Bearer ${access_token}`);
+    expect((await who()).status).toBe(200);
+    await done('update-client', clientId, '--scope', tasks);
+    expect((await who()).status).toBe(401);
+    await expect(flow.tokens(client, cookie, { scope: contacts })).rejects.toThrow('invalid_scope');
+    await flow.tokens(client, cookie, { scope: tasks });
+    expect((await done('update-client', clientId, '--scope')).allowed_scopes).toEqual([]);
+  });
+
   test('refuses a value that does not fit by its name, and changes nothing', async () => {
     const { clientId } = await flow.client();
     const before = await clients().findUniqueOrThrow({ where: { clientId } });
@@ -96,6 +121,8 @@ describe('identity-admin update-client', () => {
       [[clientId], '--redirect-uri'],
       [['nobody', '--name', 'A'], 'no client called nobody'],
       [[application, '--name', 'A'], 'system application'],
+      [[clientId, '--scope', 'tenant.*.crm.contacts.view'], 'not a third-party client'],
+      [[clientId, '--scope', 'tenant.*.crm.kontacts.view'], 'kontacts'],
     ] as const) {
       await expect(done('update-client', ...args)).rejects.toThrow(named);
     }

@@ -18,6 +18,8 @@ export type RevocationReason =
   | 'membership_removed'
   | 'secret_rotated'
   | 'client_disabled'
+  | 'client_changed'
+  | 'consent_withdrawn'
   | 'client_deleted'
   | 'grant_revoked'
   | 'signing_key_retired'

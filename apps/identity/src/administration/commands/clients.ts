@@ -21,7 +21,11 @@ interface ClientOptions {
   readonly trusted: boolean;
   readonly firstParty: boolean;
   readonly tenant?: string;
+  readonly scope?: string[];
 }
+
+const THIRD_PARTY_SCOPES =
+  'permissions that a third-party client may ask for, by pattern; give it once for each';
 
 const addCreation = (program: Command, run: Run): void => {
   program
@@ -69,10 +73,14 @@ const addCreation = (program: Command, run: Run): void => {
     .addOption(
       new Option('--tenant <slug>', 'the tenant whose client it is').conflicts('firstParty'),
     )
+    .addOption(
+      new Option('--scope <pattern...>', THIRD_PARTY_SCOPES).conflicts(['firstParty', 'tenant']),
+    )
     .addHelpText(
       'after',
       examples(
         'create-client admin-panel --name "Admin panel" --trusted --first-party --redirect-uri https://panel.example.com/callback',
+        'create-client reporting --name "Reporting" --redirect-uri https://reporting.example.com/callback --scope "tenant.*.crm.contacts.view"',
         'create-client mobile-app --name "Mobile app" --public --trusted --first-party --redirect-uri com.example.mobile:/callback',
       ),
     )
@@ -86,6 +94,7 @@ const addCreation = (program: Command, run: Run): void => {
           isTrusted: given.trusted,
           isFirstParty: given.firstParty,
           tenantSlug: given.tenant,
+          allowedScopes: given.scope ?? [],
         }),
       ),
     );
@@ -105,26 +114,43 @@ const duration = (given: string): number => {
 interface ClientChange {
   readonly name?: string;
   readonly redirectUri?: string[];
+  /** `true` where the option stands alone. */
+  readonly scope?: string[] | true;
 }
 
 const addUpdates = (program: Command, run: Run): void => {
   program
     .command('update-client <client_id>')
-    .description('change the name or the redirect URIs of a client of GET /oauth/authorize')
+    .description(
+      'change the name, the redirect URIs or the scopes of a client of GET /oauth/authorize',
+    )
     .option('--name <name>', 'what users read on the consent page')
     .option(
       '--redirect-uri <uri...>',
       'where codes are sent, exactly; those given replace all that it has',
     )
+    .option(
+      '--scope [pattern...]',
+      `${THIRD_PARTY_SCOPES}; those given, or none, replace all that it has`,
+    )
     .addHelpText(
       'after',
       examples(
         'update-client admin-panel --redirect-uri https://panel.example.com/callback',
+        'update-client reporting --scope "tenant.*.crm.contacts.*" "tenant.*.crm.tasks.view"',
         'update-client mobile-app --name "Mobile app" --redirect-uri com.example.mobile:/callback',
       ),
     )
-    .action((clientId: string, { name, redirectUri: redirectUris }: ClientChange) =>
-      run(({ database }) => updateClient(database, { clientId, name, redirectUris })),
+    .action((clientId: string, { name, redirectUri: redirectUris, scope }: ClientChange) =>
+      run(({ database }) =>
+        // Without a pattern the option is a flag.
+        updateClient(database, {
+          clientId,
+          name,
+          redirectUris,
+          allowedScopes: scope && [scope].flat().filter((one) => typeof one === 'string'),
+        }),
+      ),
     );
 
   program

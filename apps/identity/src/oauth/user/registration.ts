@@ -28,6 +28,8 @@ export interface NewClient {
   /** Part of the platform itself: it gets the scope `api` (decision I19). Never a tenant's client. */
   readonly isFirstParty: boolean;
   readonly tenantId: string | null;
+  /** Of a third-party client: the patterns within which it may ask for permissions. */
+  readonly allowedScopes?: readonly string[];
 }
 
 const secretOf = (): { secret: string; secretHash: Uint8Array<ArrayBuffer> } => {
@@ -41,7 +43,7 @@ const secretOf = (): { secret: string; secretHash: Uint8Array<ArrayBuffer> } => 
  */
 export const registerClient = async (
   tx: Transaction,
-  { isPublic, redirectUris, ...client }: NewClient,
+  { isPublic, redirectUris, allowedScopes = [], ...client }: NewClient,
 ): Promise<string | null> => {
   demandFreeClientId(client.clientId);
   demandRedirectUris(client.clientId, redirectUris);
@@ -50,6 +52,7 @@ export const registerClient = async (
     data: {
       ...client,
       redirectUris: [...redirectUris],
+      allowedScopes: [...allowedScopes],
       secretHash: made?.secretHash ?? null,
     },
   });

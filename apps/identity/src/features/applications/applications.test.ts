@@ -1,0 +1,116 @@
+import { CodeFlow, oauthRefusal, type TestClient } from '../../testing/code-flow.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { bearerOf } from '../../testing/sessions.ts';
+import { claimsOf, expectRefused } from '../../testing/tokens.ts';
+
+const CONTACTS = 'tenant.*.crm.contacts.*';
+
+let identity: TestIdentity;
+let flow: CodeFlow;
+beforeAll(async () => {
+  identity = await startIdentity();
+  flow = new CodeFlow(identity);
+});
+afterAll(() => identity.stop());
+
+const origin = { ipAddress: null, userAgent: null };
+
+/** Allows a client what it asks for, as the consent page does. */
+const allow = async (client: TestClient, cookie: string, scope: string): Promise<void> => {
+  const { consents } = identity.context.authorizationServer;
+  const query = flow.query(client, 'c'.repeat(43), { scope });
+  const { headers } = await flow.authorize(query, cookie);
+  const uid = headers.location?.split('/').at(-1) ?? '';
+  await consents.accept(uid, cookie.slice(cookie.indexOf('=') + 1), origin);
+};
+
+/** Somebody who allowed an application, with the tokens that it got. */
+const someone = async () => {
+  const tenant = await identity.people.tenant();
+  const user = await identity.people.user({ tenant });
+  const client = await flow.client({ isTrusted: false, allowedScopes: [CONTACTS] });
+  const cookie = await flow.signIn(user);
+  const scope = `openid ${CONTACTS}`;
+  await allow(client, cookie, scope);
+  const own = await identity.people.signIn(user);
+  return {
+    tenant,
+    user,
+    client,
+    cookie,
+    scope,
+    own,
+    tokens: await flow.tokens(client, cookie, { scope }),
+  };
+};
+
+const list = (headers: { authorization: string }) =>
+  identity.http.get('/api/me/applications').set(headers);
+const withdraw = (headers: { authorization: string }, clientId: string) =>
+  identity.http.delete(`/api/me/applications/${clientId}`).set(headers);
+
+test('a person sees what they allowed which application, and where', async () => {
+  const { own, client, tenant } = await someone();
+  const { status, body } = await list(own);
+  expect([status, body.data]).toEqual([
+    200,
+    [
+      {
+        client_id: client.clientId,
+        name: 'Panel',
+        tenant: { id: tenant.id, slug: tenant.slug, name: tenant.name },
+        scopes: ['openid', CONTACTS],
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
+      },
+    ],
+  ]);
+  const stranger = await identity.people.signIn(await identity.people.user());
+  expect((await list(stranger)).body.data).toEqual([]);
+});
+
+test('withdrawing consent ends every token of the application, tells of each, and it has to ask again', async () => {
+  const { own, user, client, cookie, scope, tokens } = await someone();
+  const pending = await flow.code(client, cookie, { scope });
+  const second = await flow.tokens(client, cookie, { scope });
+  expect((await withdraw(own, client.clientId)).status).toBe(200);
+  for (const { access_token, refresh_token } of [tokens, second]) {
+    await expectRefused(identity.http, access_token);
+    const renewed = await flow.refresh(client, refresh_token);
+    expect([renewed.status, renewed.body]).toEqual([400, oauthRefusal('invalid_grant')]);
+  }
+  expect((await flow.exchange(client, pending)).status).toBe(400);
+  const told = await identity.context.database.outboxEvent.findMany({
+    where: { topic: 'identity.token.revoked', key: user.id },
+  });
+  const gone = told.map(({ payload }) => (payload as { data: unknown }).data);
+  for (const { access_token } of [tokens, second]) {
+    const token_id = claimsOf(access_token).jti;
+    const told = { token_id, user_id: user.id, reason: 'consent_withdrawn' };
+    expect(gone).toContainEqual(told);
+  }
+  const answer = await flow.authorize(flow.query(client, 'c'.repeat(43), { scope }), cookie);
+  expect(answer.headers.location).toContain('/consent/');
+  expect((await list(own)).body.data).toEqual([]);
+  expect((await withdraw(own, client.clientId)).status).toBe(404);
+});
+
+test('a withdrawal ends nothing of other people and other applications', async () => {
+  const [one, other] = [await someone(), await someone()];
+  const panel = await flow.tokens(await flow.client(), one.cookie);
+  await allow(other.client, one.cookie, one.scope);
+  const elsewhere = await flow.tokens(other.client, one.cookie, { scope: one.scope });
+  await withdraw(one.own, one.client.clientId);
+  for (const { access_token } of [panel, elsewhere, other.tokens]) {
+    expect((await identity.http.get('/api/user').set(bearerOf(access_token))).status).toBe(200);
+  }
+  expect((await flow.refresh(other.client, other.tokens.refresh_token)).status).toBe(200);
+});
+
+test('an application neither sees nor ends what others were allowed', async () => {
+  const { tokens, client } = await someone();
+  const bearer = bearerOf(tokens.access_token);
+  for (const answer of [await list(bearer), await withdraw(bearer, client.clientId)]) {
+    expect([answer.status, answer.body.error]).toEqual([403, 'first_party_required']);
+  }
+});
