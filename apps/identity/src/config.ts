@@ -177,7 +177,7 @@ export const variables = {
   ),
   IDLE_SIGN_OUT_SECONDS: described(
     withDefault(int(0, 86_400), 1800),
-    "After so long without a sign of life a browser on identity's own pages signs out; 0: never.",
+    "Seconds after which a browser that is not remembered is signed out of identity, unless its pages or its session's tokens are used; 0: never.",
   ),
   TENANT_CLIENT_REDIRECT_URIS: described(
     withDefault(list(verbatim(2000), { max: 20 }), []),

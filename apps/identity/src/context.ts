@@ -22,6 +22,7 @@ import { MailOutbox } from './mail/outbox.ts';
 import { startRelay } from './outbox/relay.ts';
 import { createServices, type Services } from './services.ts';
 import { KeyUses } from './tokens/key-uses.ts';
+import { SessionUses } from './tokens/session-uses.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
 
 /** Every long-lived dependency. */
@@ -35,6 +36,7 @@ export interface Context extends Services {
   readonly keys: SigningKeys;
   readonly mail: MailOutbox;
   readonly keyUses: KeyUses;
+  readonly sessionUses: SessionUses;
   readonly observers: readonly RequestHandler[];
   /** Brings the database up to date, then starts what runs in the background. */
   start(): Promise<void>;
@@ -58,10 +60,23 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const vault = createVault(config.keyEncryptionKeys);
   const keys = new SigningKeys(database, vault);
   const keyUses = new KeyUses({ pool, logger });
+  const sessionUses = new SessionUses({ pool, logger }, config.idleSignOut);
   const mail = new MailOutbox(pool, vault, config);
   const background = new Background(logger);
   const services = createServices({
-    ...{ config, logger, pool, database, counters, vault, keys, keyUses, mail, background },
+    ...{
+      config,
+      logger,
+      pool,
+      database,
+      counters,
+      vault,
+      keys,
+      keyUses,
+      sessionUses,
+      mail,
+      background,
+    },
     totp: overrides.totp,
   });
   /** What runs in the background; stopped in the opposite order. */
@@ -94,6 +109,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     counters,
     keys,
     keyUses,
+    sessionUses,
     mail,
     ...services,
     observers: overrides.observers ?? [],
@@ -113,6 +129,8 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       running.push(startHousekeeping({ pool, logger }));
       keyUses.start();
       running.push(keyUses);
+      sessionUses.start();
+      running.push(sessionUses);
     },
 
     async stop() {

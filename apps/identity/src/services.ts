@@ -57,6 +57,7 @@ import { Authentication } from './tokens/authenticate.ts';
 import { createTokenSigner, issueTokens } from './tokens/issue.ts';
 import type { KeyUses } from './tokens/key-uses.ts';
 import { renewTokens } from './tokens/renew.ts';
+import type { SessionUses } from './tokens/session-uses.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
 
 /** What the services are made of. */
@@ -69,6 +70,7 @@ export interface Parts {
   readonly vault: Vault;
   readonly keys: SigningKeys;
   readonly keyUses: KeyUses;
+  readonly sessionUses: SessionUses;
   readonly mail: MailOutbox;
   readonly background: Background;
   readonly totp: Totp | undefined;
@@ -80,9 +82,11 @@ export type Services = ReturnType<typeof createServices>;
 export const createServices = (parts: Parts) => {
   const { config, logger, pool, database, counters, vault, keys, keyUses, mail, background } =
     parts;
+  const { sessionUses } = parts;
   const signer = createTokenSigner(keys, config.issuer);
   const issueToken = issueTokens(signer);
-  const authentication = new Authentication(pool, keys, keyUses, config.issuer);
+  const { issuer } = config;
+  const authentication = new Authentication({ pool, keys, keyUses, sessionUses, issuer });
   const clientAttempts = new ClientAttempts(counters, config.limits.clientFailures);
   const me = new MeService(new MeRepository(database));
   const passwords = new Passwords(config.passwords);
@@ -150,6 +154,7 @@ export const createServices = (parts: Parts) => {
       {
         database,
         keys,
+        sessionUses,
         attempts: clientAttempts,
         genuineId: (token) => authentication.genuineId(token),
       },

@@ -1,4 +1,3 @@
-import { until } from '@tessera/local-stack';
 import type { Page } from 'playwright-core';
 import type { User } from '../generated/prisma/client.ts';
 import { openBrowser, type TestBrowser } from '../testing/browser.ts';
@@ -185,46 +184,68 @@ describe('a session', () => {
     await sees(page, 'Sign in');
   });
 
+  /** As if nobody had done anything in the user's session for so long: the server decides, and it has its own clock. */
+  const rest = (seconds: number) =>
+    site.identity.context.database.session.updateMany({
+      where: { userId: user.id },
+      data: { lastActiveAt: new Date(Date.now() - seconds * 1000) },
+    });
+  const warningIn = (tab: typeof page) =>
+    tab.getByRole('alertdialog', { name: 'Are you still there?' });
+
   test('in which nothing happens ends after a warning, unless somebody is there', async () => {
     await page.clock.install();
     await signIn();
-    const dialog = page.getByRole('alertdialog', { name: 'Are you still there?' });
+    await site.identity.context.sessionUses.flush();
+    const dialog = warningIn(page);
     await page.clock.fastForward('08:00');
     expect(await dialog.isVisible()).toBe(false);
-    await page.mouse.move(30, 30);
-    await page.clock.fastForward('09:30');
+    await rest(610);
+    await page.clock.fastForward('01:50');
     await dialog.waitFor();
     await hasFocus(page, page.getByRole('button', { name: 'Stay signed in' }));
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'hidden' });
-    await page.clock.fastForward('09:30');
-    await dialog.waitFor();
-    await page.clock.fastForward('00:31');
+    await site.identity.context.sessionUses.flush();
+    await rest(700);
+    await page.clock.fastForward('10:30');
     await page.waitForURL(`${site.url}/signed-out?reason=idle`);
     await reads(page, 'because of inactivity');
-    const ended = await site.identity.context.database.session.count({
-      where: { userId: user.id, endedAt: { not: null } },
-    });
-    expect(ended).toBe(1);
+    await page.goto(`${site.url}/signed-in`);
+    await sees(page, 'Sign in');
   });
 
-  test('stays while something happens in another tab, and all tabs end together', async () => {
+  test('is not warned of while something happens in another tab or in an app', async () => {
     const { clock } = page.context();
     await clock.install();
     await signIn();
     const other = await page.context().newPage();
     await other.goto(`${site.url}/signed-in`);
-    await clock.fastForward('08:00');
-    const signOfLife = () => page.evaluate('localStorage.getItem("last-sign-of-life")');
-    const before = await signOfLife();
-    await other.mouse.move(30, 30);
-    // Tabs may be processes of their own: what one of them stores reaches the others a while later.
-    await until(async () => (await signOfLife()) !== before);
-    await clock.fastForward('08:00');
-    expect(await page.getByRole('alertdialog').isVisible()).toBe(false);
+    await site.identity.context.sessionUses.flush();
+    await rest(300);
+    const told = page.waitForResponse(`${site.url}/session`);
+    await clock.fastForward('10:00');
+    await told;
+    expect(await warningIn(page).isVisible()).toBe(false);
     await page.reload();
     await sees(page, 'You are signed in');
+    await site.identity.context.sessionUses.flush();
+    await rest(700);
     await clock.fastForward('11:00');
     for (const tab of [page, other]) await tab.waitForURL(`${site.url}/signed-out?reason=idle`);
+  });
+
+  test('that is to be remembered is never left alone', async () => {
+    await page.clock.install();
+    await page.goto(`${site.url}/sign-in`);
+    await fill(page, { 'Email address': user.email ?? '', Password: PASSWORD });
+    await page.getByLabel('Stay signed in').check();
+    await press(page, 'Sign in');
+    await sees(page, 'You are signed in');
+    await rest(86_400);
+    await page.clock.fastForward('59:00');
+    await page.reload();
+    await sees(page, 'You are signed in');
+    expect(await warningIn(page).count()).toBe(0);
   });
 });

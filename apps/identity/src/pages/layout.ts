@@ -54,6 +54,10 @@ const idleDialog = ({ texts: { idle }, tokens }: Visit, seconds: number): Html =
 
 const isVisit = (reader: Reader | Visit): reader is Visit => 'tokens' in reader;
 
+/** Whether the session of a page ends when nobody uses it (decision I26). */
+const watches = (reader: Reader | Visit, idleSignOut: number): reader is Visit =>
+  isVisit(reader) && reader.user?.isRemembered === false && idleSignOut > 0;
+
 const documentOf = (
   reader: Reader | Visit,
   view: View,
@@ -61,7 +65,6 @@ const documentOf = (
 ): Html => {
   const { language, texts } = reader;
   const sendsForm = isVisit(reader) && reader.hasForm && !view.hasNoForm;
-  const isWatched = isVisit(reader) && reader.user !== null && idleSignOut > 0;
   return html`<!doctype html>
 <html lang="${language}">
 <head>
@@ -83,18 +86,19 @@ ${view.lead !== undefined && html`<p class="lead">${view.lead}</p>`}
 ${view.body}
 </main>
 <footer>${languageSwitch(reader, sendsForm)}</footer>
-${isWatched && idleDialog(reader, idleSignOut)}
+${watches(reader, idleSignOut) && idleDialog(reader, idleSignOut)}
 </body>
 </html>
 `;
 };
 
-const policyOf = (target: string | undefined): string =>
+const policyOf = (target: string | undefined, isWatched: boolean): string =>
   [
     "default-src 'none'",
     "style-src 'self'",
     "script-src 'self'",
     "img-src 'self' data:",
+    ...(isWatched ? ["connect-src 'self'"] : []),
     `form-action 'self'${target === undefined ? '' : ` ${target}`}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
@@ -104,7 +108,10 @@ const policyOf = (target: string | undefined): string =>
 export const sendPage = (res: Response, reader: Reader | Visit, view: View, brand: Brand): void => {
   const leadsTo = view.leadsTo ?? (isVisit(reader) ? reader.application?.redirectUri : undefined);
   res
-    .set('Content-Security-Policy', policyOf(formTarget(leadsTo)))
+    .set(
+      'Content-Security-Policy',
+      policyOf(formTarget(leadsTo), watches(reader, brand.idleSignOut)),
+    )
     .vary('Accept-Language')
     .type('html');
   res.send(documentOf(reader, view, brand).markup);

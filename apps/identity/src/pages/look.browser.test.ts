@@ -146,7 +146,12 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   async 'idle warning'(page) {
     await page.clock.install();
     await enter(page);
-    await page.clock.fastForward('29:20');
+    const { database, sessionUses } = site.identity.context;
+    await sessionUses.flush();
+    await database.session.updateMany({
+      data: { lastActiveAt: new Date(Date.now() - 1_820_000) },
+    });
+    await page.clock.fastForward('30:20');
     await page.getByRole('alertdialog').waitFor();
   },
   'request refused': open('/oauth/authorize?client_id=nobody'),

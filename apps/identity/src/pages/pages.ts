@@ -10,6 +10,7 @@ import { routesOf } from './page.ts';
 import { passwordPages } from './password.pages.ts';
 import { registrationPages } from './registration.pages.ts';
 import { sessionPages } from './session.pages.ts';
+import { sessionStateRoutes } from './session-state.routes.ts';
 import { signInPages } from './sign-in.pages.ts';
 
 /** Leads password managers to the page that changes a password (W3C, A Well-Known URL for Changing Passwords). */
@@ -48,5 +49,10 @@ export const pageRoutes = (context: Context, limits: Limits): RouteTable => {
     authorizationServer,
     forgery: new ForgeryGuard(config),
   };
-  return { ...routesOf(pages, options), ...assetRoutes(), wellKnownChangePassword };
+  return {
+    ...routesOf(pages, options),
+    ...sessionStateRoutes(options),
+    ...assetRoutes(),
+    wellKnownChangePassword,
+  };
 };

@@ -6,11 +6,21 @@ import type { Pool } from 'pg';
 import { type AccessTokenClaims, keyIdOf, verifyAccessToken } from './access-token.ts';
 import type { Caller, UserCaller } from './caller.ts';
 import type { KeyUses } from './key-uses.ts';
-import { clientOfToken, renewableUserOfToken, userOfSession, usersOfTokens } from './records.ts';
+import {
+  clientOfToken,
+  renewableUserOfToken,
+  type TimeLeft,
+  timeLeftOfSession,
+  userOfSession,
+  usersOfTokens,
+} from './records.ts';
+import type { SessionUses } from './session-uses.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 const SCHEME = /^bearer +([\w.~+/-]+=*)$/i;
 const VERIFIED_TOKENS = 20_000;
+
+const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
 const bearerOf = ({ headers: { authorization } }: Request): string => {
   const token = authorization === undefined ? undefined : SCHEME.exec(authorization)?.[1];
@@ -28,19 +38,29 @@ interface Verified extends AccessTokenClaims {
   readonly kid: string;
 }
 
+export interface AuthenticationParts {
+  readonly pool: Pool;
+  readonly keys: SigningKeys;
+  readonly keyUses: Pick<KeyUses, 'note'>;
+  readonly sessionUses: Pick<SessionUses, 'note' | 'idleAfter'>;
+  readonly issuer: string;
+}
+
 /** Finds out who sends a request. A signature alone admits nobody: the record is read every time. */
 export class Authentication {
   readonly #pool: Pool;
   readonly #userOfToken: ReturnType<typeof usersOfTokens>;
   readonly #keys: SigningKeys;
   readonly #keyUses: Pick<KeyUses, 'note'>;
+  readonly #sessionUses: Pick<SessionUses, 'note' | 'idleAfter'>;
   readonly #issuer: string;
   /** By SHA-256 of the token: what its signature said is true for as long as its key is. */
   readonly #verified = new LRUCache<string, Verified>({ max: VERIFIED_TOKENS });
 
-  constructor(pool: Pool, keys: SigningKeys, keyUses: Pick<KeyUses, 'note'>, issuer: string) {
+  constructor({ pool, keys, keyUses, sessionUses, issuer }: AuthenticationParts) {
     this.#pool = pool;
     this.#keyUses = keyUses;
+    this.#sessionUses = sessionUses;
     this.#userOfToken = usersOfTokens(pool);
     this.#keys = keys;
     this.#issuer = issuer;
@@ -52,9 +72,7 @@ export class Authentication {
     const isSigned = token.split('.').length === 3;
     const caller = isSigned ? await this.#user(token) : await this.#client(token);
     if (!caller) throw invalidToken();
-    if (caller.type !== 'client' && caller.tokenUse === 'api_key') {
-      this.#keyUses.note(caller.tokenId);
-    }
+    if (caller.type !== 'client') this.#noteUse(caller);
     return caller;
   }
 
@@ -66,6 +84,7 @@ export class Authentication {
     const claims = await this.#genuine(bearerOf(req));
     const caller = claims && (await renewableUserOfToken(this.#pool, claims.jti));
     if (!caller) throw invalidToken();
+    if (!caller.isReplaced) this.#noteUse(caller);
     return caller;
   }
 
@@ -73,8 +92,23 @@ export class Authentication {
    * The user behind the secret of a web session's cookie; undefined when it admits nobody. For pages, which
    * keep forged requests out: a route that asked for no more than a cookie would let them in.
    */
-  ofSession(secret: string): Promise<UserCaller | undefined> {
-    return userOfSession(this.#pool, hash('sha256', secret, 'buffer'));
+  async ofSession(secret: string): Promise<UserCaller | undefined> {
+    const user = await userOfSession(this.#pool, digestOf(secret), this.#sessionUses.idleAfter);
+    if (user) this.#noteUse(user);
+    return user;
+  }
+
+  /** The time that a web session has left without a sign of life, and asking is none; undefined where it has ended. */
+  timeLeft(secret: string): Promise<TimeLeft | undefined> {
+    return timeLeftOfSession(this.#pool, digestOf(secret), this.#sessionUses.idleAfter);
+  }
+
+  /** A sign of life in a web session; gives the time that it has left from now on. */
+  async keepAlive(secret: string): Promise<TimeLeft | undefined> {
+    const left = await this.timeLeft(secret);
+    if (!left) return undefined;
+    this.#sessionUses.note(left.sessionId);
+    return { ...left, seconds: left.seconds === null ? null : this.#sessionUses.idleAfter };
   }
 
   /** The `jti` of an access token that we signed, expired or revoked or not; undefined for anything else. */
@@ -95,6 +129,12 @@ export class Authentication {
   async ofPendingSignIn(token: string): Promise<UserCaller | undefined> {
     const user = await this.#user(token);
     return user?.restriction === 'two_factor_required' ? user : undefined;
+  }
+
+  /** An administrator who acts as the user is no sign of life of theirs. */
+  #noteUse({ tokenUse, tokenId, sessionId, impersonatorId }: UserCaller): void {
+    if (tokenUse === 'api_key') this.#keyUses.note(tokenId);
+    if (sessionId !== null && impersonatorId === null) this.#sessionUses.note(sessionId);
   }
 
   async #user(token: string): Promise<UserCaller | undefined> {

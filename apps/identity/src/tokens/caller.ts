@@ -50,6 +50,8 @@ export interface UserCaller extends Credential {
   readonly tokenUse: TokenUse;
   /** Most routes are shut until it is lifted. */
   readonly restriction: Restriction | null;
+  /** The cookie of the web session outlives the browser; absent where it is not a cookie that tells who calls. */
+  readonly isRemembered?: boolean;
   /**
    * The token was exchanged for another one: presented again, it says that somebody has a copy, and nothing
    * about who calls. Only where tokens are renewed; absent everywhere else.

@@ -3,6 +3,7 @@ import type { Policy } from '@tessera/scope-matcher';
 import type { Pool } from 'pg';
 import { FIRST_PARTY, type TokenUse } from './access-token.ts';
 import type { CallerTenant, ClientCaller, ClientKind, Restriction, UserCaller } from './caller.ts';
+import { isInUse } from './session-uses.ts';
 
 interface Row {
   readonly token_id: string;
@@ -89,14 +90,16 @@ const RENEWABLE_CALLER = `
     AND (t.replaced_by_id IS NOT NULL OR (t.revoked_at IS NULL AND ${IS_CHAIN_ALIVE}))) caller
   JOIN identity.tokens known ON known.id = caller.token_id`;
 
-/** A web session stands for a token of its own, in the tenant that its user starts in. */
-const SESSION_CALLER = callersBehind(`(
+/** A web session that is not idle stands for a token of its own, in the tenant that its user starts in. */
+const SESSION_CALLER = `
+  SELECT caller.*, known.is_remembered FROM (${callersBehind(`(
   SELECT s.id, '${FIRST_PARTY}' AS client_id, 'login' AS use, NULL::text[] AS scopes, s.id AS session_id,
     NULL::uuid AS impersonator_id, s.expires_at, s.user_id,
     (SELECT m.tenant_id FROM identity.memberships m WHERE m.user_id = s.user_id
       ORDER BY m.tenant_id IS NOT DISTINCT FROM o.tenant_id DESC, m.created_at LIMIT 1) AS tenant_id
   FROM identity.sessions s JOIN identity.users o ON o.id = s.user_id
-  WHERE s.secret_hash = $1 AND ${IS_CHAIN_ALIVE})`);
+  WHERE s.secret_hash = $1 AND ${IS_CHAIN_ALIVE} AND ${isInUse('$2')})`)}) caller
+  JOIN identity.sessions known ON known.id = caller.session_id`;
 
 const restrictionOf = (row: Row): Restriction | null => {
   if (row.use === 'two_factor') return 'two_factor_required';
@@ -158,12 +161,49 @@ export const usersOfTokens = (pool: Pool): ((tokenId: string) => Promise<UserCal
     return tokenIds.map((id) => good.get(id));
   }, CALLERS_TOGETHER);
 
-/** The user behind the secret of a web session, given its SHA-256; undefined when it admits nobody. */
-export const userOfSession = async (pool: Pool, hash: Buffer): Promise<UserCaller | undefined> => {
+/**
+ * The user behind the secret of a web session, given its SHA-256; undefined when it admits nobody, or was idle
+ * for so many seconds (0: any time).
+ */
+export const userOfSession = async (
+  pool: Pool,
+  hash: Buffer,
+  idleAfter: number,
+): Promise<UserCaller | undefined> => {
+  const query = { name: 'session-caller', text: SESSION_CALLER, values: [hash, idleAfter] };
   const {
     rows: [row],
-  } = await pool.query<Row>({ name: 'session-caller', text: SESSION_CALLER, values: [hash] });
-  return row && callerOf(row);
+  } = await pool.query<Row & { readonly is_remembered: boolean }>(query);
+  return row && { ...callerOf(row), isRemembered: row.is_remembered };
+};
+
+const SECONDS_LEFT = `
+  SELECT s.id, extract(epoch FROM s.last_active_at - now()) + $2::float8 AS seconds, s.is_remembered
+  FROM identity.sessions s WHERE s.secret_hash = $1 AND ${IS_CHAIN_ALIVE} AND ${isInUse('$2')}`;
+
+/** How long a web session may go on without a sign of life. */
+export interface TimeLeft {
+  readonly sessionId: string;
+  /** Null: for as long as it lasts. */
+  readonly seconds: number | null;
+}
+
+/** The time that a web session has left, given the SHA-256 of its secret; undefined where it has ended. */
+export const timeLeftOfSession = async (
+  pool: Pool,
+  hash: Buffer,
+  idleAfter: number,
+): Promise<TimeLeft | undefined> => {
+  const {
+    rows: [row],
+  } = await pool.query<{ id: string; seconds: string; is_remembered: boolean }>({
+    name: 'session-time-left',
+    text: SECONDS_LEFT,
+    values: [hash, idleAfter],
+  });
+  if (!row) return undefined;
+  const isEndless = row.is_remembered || idleAfter === 0;
+  return { sessionId: row.id, seconds: isEndless ? null : Number(row.seconds) };
 };
 
 /** The user behind a recorded token that may be renewed, expired or not, or that was renewed before. */

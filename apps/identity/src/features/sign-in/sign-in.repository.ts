@@ -36,6 +36,8 @@ export interface NewSession {
   readonly secret: string;
   /** Of the session that the browser had before. */
   readonly formerSecret: string | null;
+  /** Whether its cookie outlives the browser. */
+  readonly isRemembered: boolean;
   /** In seconds. */
   readonly lifetime: number;
   readonly tokenLifetime: number;
@@ -110,13 +112,18 @@ export class SignInRepository {
   /** Opens a session and gives its first token. */
   async openSession(tx: Transaction, account: Account, session: NewSession): Promise<string> {
     const { id: userId, tenantId, hasPin } = account;
-    const { deviceId, amr, secret, formerSecret, lifetime, tokenLifetime, origin } = session;
+    const { deviceId, amr, secret, formerSecret, isRemembered, lifetime, tokenLifetime, origin } =
+      session;
     if (formerSecret) await this.#detach(tx, formerSecret);
     const now = new Date();
     await tx.user.update({ where: { id: userId }, data: { lastLoginAt: now } });
     const { id: sessionId } = await tx.session.create({
       data: {
-        ...{ userId, deviceId, amr: [...amr], pinPending: hasPin },
+        userId,
+        deviceId,
+        amr: [...amr],
+        pinPending: hasPin,
+        isRemembered,
         secretHash: hashOf(secret),
         expiresAt: new Date(+now + lifetime * 1000),
         ...origin,

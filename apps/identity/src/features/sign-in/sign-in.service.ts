@@ -183,7 +183,12 @@ export class SignInService {
     const sessionExpiresIn = remember ? lifetimes.remembered : lifetimes.session;
     const expiresIn = Math.min(lifetimes.accessToken, sessionExpiresIn);
     const token = await repository.openSession(tx, account, {
-      ...{ deviceId, amr, secret: sessionSecret, formerSecret, origin },
+      deviceId,
+      amr,
+      secret: sessionSecret,
+      formerSecret,
+      isRemembered: remember,
+      origin,
       lifetime: sessionExpiresIn,
       tokenLifetime: expiresIn,
     });

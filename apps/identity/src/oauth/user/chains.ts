@@ -85,6 +85,7 @@ export const chainStore = (model: string, graceSeconds = 0): Adapter => ({
     const { payload, ...chain } = link;
     const request = current();
     request.chain = chain;
+    request.sessionUses.note(chain.sessionId);
     const { consumed, ...unspent } = payload;
     const isSpent =
       consumed !== undefined &&

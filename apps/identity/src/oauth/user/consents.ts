@@ -3,6 +3,7 @@ import type { Client, Provider } from 'oidc-provider';
 import { note } from '../../activity.ts';
 import type { Database } from '../../database.ts';
 import type { Origin } from '../../origin.ts';
+import type { SessionUses } from '../../tokens/session-uses.ts';
 import { returnAddress } from './authorize-request.ts';
 import { tenantOf } from './clients.ts';
 import { rememberConsent } from './consent-store.ts';
@@ -40,10 +41,12 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
  */
 export class Consents {
   readonly #database: Database;
+  readonly #sessionUses: SessionUses;
   readonly #provider: () => Promise<Provider>;
 
-  constructor(database: Database, provider: () => Promise<Provider>) {
+  constructor(database: Database, sessionUses: SessionUses, provider: () => Promise<Provider>) {
     this.#database = database;
+    this.#sessionUses = sessionUses;
     this.#provider = provider;
   }
 
@@ -98,19 +101,24 @@ export class Consents {
   ): Promise<T> {
     const provider = await this.#provider();
     const db = this.#database;
-    const session = secret === undefined ? undefined : await findWebSession(db, secret);
+    const sessionUses = this.#sessionUses;
+    const session =
+      secret === undefined ? undefined : await findWebSession(db, secret, sessionUses.idleAfter);
     if (!session) throw notFound('The request');
     const { id: sessionId, userId, expiresAt } = session;
     const chain = { userId, sessionId, tenantId: null, name: null, expiresAt };
-    return within({ db, origin, news: [], unheard: nothingUnheard(), session, chain }, async () => {
-      const interaction = await provider.Interaction.find(uid);
-      if (interaction?.session?.uid !== session.id) throw notFound('The request');
-      if (interaction.result) {
-        throw new HttpError(409, 'conflict', 'The request has been answered.');
-      }
-      const client = await provider.Client.find(text(interaction.params.client_id));
-      if (!client) throw notFound('The request');
-      return work({ provider, interaction, session, client });
-    });
+    return within(
+      { db, origin, news: [], unheard: nothingUnheard(), session, chain, sessionUses },
+      async () => {
+        const interaction = await provider.Interaction.find(uid);
+        if (interaction?.session?.uid !== session.id) throw notFound('The request');
+        if (interaction.result) {
+          throw new HttpError(409, 'conflict', 'The request has been answered.');
+        }
+        const client = await provider.Client.find(text(interaction.params.client_id));
+        if (!client) throw notFound('The request');
+        return work({ provider, interaction, session, client });
+      },
+    );
   }
 }

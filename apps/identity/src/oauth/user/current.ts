@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database, Transaction } from '../../database.ts';
 import type { Origin } from '../../origin.ts';
 import type { News } from '../../outbox/outbox.ts';
+import type { SessionUses } from '../../tokens/session-uses.ts';
 import type { WebSession } from './web-session.ts';
 
 /** The tokens of one session and client: it keeps its tenant, and ends with the session (decision I4). */
@@ -42,6 +43,8 @@ export interface Current {
   readonly news: News[];
   /** The code or refresh token that it spends, and the transaction in which it does. */
   spent?: Spent;
+  /** Where the uses of sessions are noted. */
+  readonly sessionUses: Pick<SessionUses, 'note' | 'idleAfter'>;
   /** By `keyOf`, what may have been spent by a transaction whose end was never heard. */
   readonly unheard: Unheard;
 }

@@ -3,6 +3,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Provider } from 'oidc-provider';
 import type { Database } from '../../database.ts';
 import { originOf } from '../../origin.ts';
+import type { SessionUses } from '../../tokens/session-uses.ts';
 import type { SigningKeys } from '../../tokens/signing-keys.ts';
 import type { ClientAttempts } from '../client-attempts.ts';
 import {
@@ -53,6 +54,7 @@ export interface Application {
 export interface ServerParts {
   readonly database: Database;
   readonly keys: SigningKeys;
+  readonly sessionUses: SessionUses;
   readonly attempts: ClientAttempts;
   readonly genuineId: GenuineTokenId;
 }
@@ -78,15 +80,22 @@ export class AuthorizationServer {
     this.#database = database;
     this.#parts = parts;
     this.#settings = settings;
-    this.consents = new Consents(database, async () => (await this.#current()).provider);
+    this.consents = new Consents(
+      database,
+      parts.sessionUses,
+      async () => (await this.#current()).provider,
+    );
   }
 
   /** `GET /oauth/authorize`: to a page, or back to the client with a code. */
   readonly authorize: RequestHandler = async (req, res, next) => {
     const { issuer } = this.#settings;
+    const { sessionUses } = this.#parts;
     const { url, returnTo } = await authorizeRequest(issuer, req.originalUrl, async () => {
       const secret = parse(req.headers.cookie ?? '')[this.#settings.cookieName];
-      const session = secret ? await findWebSession(this.#database, secret) : undefined;
+      const session = secret
+        ? await findWebSession(this.#database, secret, sessionUses.idleAfter)
+        : undefined;
       return session?.authenticatedAt ?? null;
     });
     await this.#handle(browserRequest(req, issuer, url), { req, res, next }, { returnTo });
@@ -144,7 +153,8 @@ export class AuthorizationServer {
   }
 
   #request(req: Request): Current {
-    return { db: this.#database, origin: originOf(req), news: [], unheard: this.#unheard };
+    const { database: db, sessionUses } = this.#parts;
+    return { db, origin: originOf(req), news: [], unheard: this.#unheard, sessionUses };
   }
 
   async #handle(

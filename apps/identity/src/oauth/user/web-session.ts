@@ -20,10 +20,11 @@ export interface WebSession {
   readonly tenantIds: string[];
 }
 
-/** The session with this cookie; undefined when it has ended, or its user is inactive. */
+/** The session with this cookie; undefined when it has ended, also for idleness, or its user is inactive. */
 export const findWebSession = async (
   db: Database | Transaction,
   secret: string,
+  idleAfter: number,
 ): Promise<WebSession | undefined> => {
   const secretHash = new Uint8Array(digest(secret));
   const [session] = await db.$queryRaw<WebSession[]>`
@@ -34,7 +35,9 @@ export const findWebSession = async (
       ARRAY(SELECT m.tenant_id::text FROM identity.memberships m WHERE m.user_id = u.id
         ORDER BY m.tenant_id = u.tenant_id DESC, m.created_at) AS "tenantIds"
     FROM identity.sessions s JOIN identity.users u ON u.id = s.user_id AND u.is_active
-    WHERE s.secret_hash = ${secretHash} AND s.ended_at IS NULL AND s.expires_at > now()`;
+    WHERE s.secret_hash = ${secretHash} AND s.ended_at IS NULL AND s.expires_at > now()
+      AND (s.is_remembered OR ${idleAfter}::float8 = 0
+        OR s.last_active_at > now() - make_interval(secs => ${idleAfter}::float8))`;
   return session;
 };
 
@@ -48,8 +51,9 @@ export const sessionStore: Adapter = {
   ...absentModel,
   async find(cookie) {
     const request = current();
-    const session = await findWebSession(request.db, cookie);
+    const session = await findWebSession(request.db, cookie, request.sessionUses.idleAfter);
     if (!session) return undefined;
+    request.sessionUses.note(session.id);
     request.session = session;
     return {
       jti: cookie,

@@ -1,0 +1,46 @@
+import { SampledUses, type SampledUsesOptions } from './sampled-uses.ts';
+
+/** Longest time between two writes, in seconds. */
+const LONGEST_ROUND = 30;
+
+/** Seconds between two writes: a small part of the time after which a session is idle. */
+const roundOf = (idleSignOut: number): number =>
+  idleSignOut === 0 ? LONGEST_ROUND : Math.min(LONGEST_ROUND, idleSignOut / 20);
+
+/**
+ * Seconds without a use that was written after which a session has ended for its browser (decision I26); 0:
+ * never. What another replica has noted is written within a round, and uses within a round of the last one
+ * are not written at all: so much later nobody can have been active.
+ */
+const idleAfter = (idleSignOut: number): number =>
+  idleSignOut === 0 ? 0 : idleSignOut + 2 * roundOf(idleSignOut);
+
+/** SQL: whether the session `s` has not ended for idleness; `seconds` is an expression of SQL. */
+export const isInUse = (seconds: string): string => `(s.is_remembered OR ${seconds}::float8 = 0
+  OR s.last_active_at > now() - make_interval(secs => ${seconds}::float8))`;
+
+/** A session that was idle for too long stays ended, whatever its tokens do afterwards. */
+const statementOf = (idleSignOut: number): string => `
+  WITH used AS (
+    SELECT s.id, u.at FROM identity.sessions s
+    JOIN unnest($1::uuid[], $2::timestamptz[]) AS u (id, at) ON u.id = s.id
+    WHERE s.ended_at IS NULL AND ${isInUse(`${idleAfter(idleSignOut)}`)} AND NOT s.is_remembered
+      AND s.last_active_at < u.at - make_interval(secs => ${roundOf(idleSignOut)})
+    ORDER BY s.id FOR NO KEY UPDATE OF s SKIP LOCKED)
+  UPDATE identity.sessions s SET last_active_at = used.at FROM used WHERE s.id = used.id`;
+
+/** When sessions were last used, on pages or by their tokens. */
+export class SessionUses extends SampledUses {
+  /** Seconds without a use after which a session has ended for its browser; 0: never. */
+  readonly idleAfter: number;
+
+  /** `idleSignOut` in seconds; 0: sessions never end for idleness. */
+  constructor(options: SampledUsesOptions, idleSignOut: number) {
+    super(options, {
+      statement: statementOf(idleSignOut),
+      what: 'uses of sessions',
+      everyMs: roundOf(idleSignOut) * 1000,
+    });
+    this.idleAfter = idleAfter(idleSignOut);
+  }
+}
