@@ -1,15 +1,11 @@
+import { bool, described, int, list, optional, uuid, verbatim, withDefault } from '@tessera/fields';
 import {
-  bool,
-  described,
-  int,
-  list,
-  matching,
-  optional,
-  uuid,
-  verbatim,
-  withDefault,
-} from '@tessera/fields';
-import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
+  readSettings,
+  requests,
+  serviceSettings,
+  serviceUrl,
+  serviceVariables,
+} from '@tessera/http-kit';
 import { encryptionKeys, keyList } from '@tessera/vault';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -17,7 +13,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const ownVariables = {
   ...serviceVariables(4100),
   IDENTITY_URL: described(
-    matching(/^https?:\/\/[^@?#\s]+$/, 'an http(s) URL', 2000),
+    serviceUrl(),
     'Where identity answers; a path in it stands before every path of identity.',
   ),
   IDENTITY_TIMEOUT_MS: described(

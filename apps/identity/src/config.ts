@@ -6,18 +6,29 @@ import {
   list,
   matching,
   optional,
+  ruled,
   text,
+  url,
   verbatim,
   withDefault,
 } from '@tessera/fields';
-import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
+import {
+  readSettings,
+  requests,
+  serviceSettings,
+  serviceUrl,
+  serviceVariables,
+} from '@tessera/http-kit';
 import { encryptionKeys, keyList } from '@tessera/vault';
 import { redirectUriProblem } from './oauth/user/redirect-uri.ts';
 
 const seconds = (max = 366 * 86_400) => int(1, max);
 
 /** What pages and addresses begin with. */
-const baseUrl = () => matching(/^https?:\/\/[^/?#\s]+$/, 'an http(s) URL without a path', 255);
+const baseUrl = () =>
+  ruled(url(255), (value) =>
+    /^https?:\/\/[^/?#]+$/.test(value) ? undefined : 'must be an http(s) URL without a path',
+  );
 
 /** What a host or a path of the platform may be called, so that no tenant passes for it. */
 const RESERVED_SLUGS = [
@@ -164,7 +175,11 @@ export const variables = {
     'Where the pages are that mails lead to: /password/reset, /password/forgot, /invitations/accept. Unless given, identity.',
   ),
   FRONTEND_LOGIN_URL: described(
-    optional(matching(/^https?:\/\/[^#\s]+$/, 'an http(s) URL', 1000)),
+    optional(
+      ruled(url(1000), (value) =>
+        value.includes('#') ? 'must be an http(s) URL without a fragment' : undefined,
+      ),
+    ),
     'The login page that /oauth/authorize sends a browser to, with `return_to`. Unless given, that of identity; its other pages stay.',
   ),
   RESERVED_SLUGS: described(
@@ -198,7 +213,7 @@ export const variables = {
     'Without SMTP_URL: the folder that mails are written into, links and all. For development.',
   ),
   DEPLOYMENT_AUTOMATION_URL: described(
-    optional(matching(/^https?:\/\/[^@?#\s]+$/, 'an http(s) URL', 2000)),
+    optional(serviceUrl()),
     'What deploys tenants. Without it they are neither created nor suspended, activated or deleted.',
   ),
   DEPLOYMENT_AUTOMATION_TOKEN: described(
@@ -214,7 +229,7 @@ export const variables = {
     'How often it is asked about tenants that it is working on.',
   ),
   CRM_URL: described(
-    optional(matching(/^https?:\/\/[^@?#\s]+$/, 'an http(s) URL', 2000)),
+    optional(serviceUrl()),
     'Where CRM answers, for e-mail and SMS accounts, storage usage and its health.',
   ),
   CRM_SYSTEM_TOKEN: described(

@@ -12,7 +12,7 @@ export {
   PrincipalTenant,
   parsePrincipal,
 } from './caller/principal.ts';
-export { Deployment, type DeploymentPayload } from './deployment.ts';
+export { Deployment, type DeploymentPayload, pullRequestOf } from './deployment.ts';
 export { type ErrorCode, errorCodes } from './errors.ts';
 export { asyncapiDocument, deadLetterTopic } from './events/asyncapi.ts';
 export {

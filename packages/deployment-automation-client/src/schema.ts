@@ -35,7 +35,10 @@ export interface paths {
         /** Deploy a tenant */
         put: operations["createDeployment"];
         post?: never;
-        /** Take a tenant down, with its data; one that is not there is accepted, too */
+        /**
+         * Take a tenant down, with its data
+         * @description Where there is none, the answer is 404 or 410, or it is accepted, too: either way the deletion is complete.
+         */
         delete: operations["deleteDeployment"];
         options?: never;
         head?: never;
@@ -187,12 +190,12 @@ export interface components {
              * Format: uri
              * @description The pull request that a change was made by
              */
-            prUrl?: string;
+            prUrl?: string | null;
             /**
              * Format: uri
-             * @description The same, as older versions call it
+             * @description The same, as older versions call it; read where `prUrl` is absent or null
              */
-            pr_url?: string;
+            pr_url?: string | null;
         };
         Step: {
             name: string;

@@ -25,6 +25,7 @@ import {
   text,
   time,
   timeZone,
+  url,
   uuid,
   validate,
   verbatim,
@@ -51,6 +52,7 @@ const everyWord: Record<string, Field> = {
   time: time(),
   date: date(),
   timeZone: timeZone(),
+  url: url(60),
   list: list(text(3), { max: 2 }),
   'list of at least one, no twins': list(int(0, 5), { min: 1, unique: true }),
   mapOf: mapOf(int(0, 5), 2),
@@ -93,6 +95,11 @@ const samples: unknown[] = [
     'Europe/',
   ],
   ...['b.c', 'példa.HU', 'a.b.c:80', 'https://b.c', '.c', 'b.', 'b..c', 'a_b-c.d'],
+  ...['https://b.c', 'http://b.c:8080/d?e=f&g=%20#h', 'http://[::1]:3000/', 'http://127.0.0.1'],
+  ...['http://a%zz', 'http://[', 'http://[::::]', 'http://b.c/%zz', 'http://b.c/ő', 'HTTP://b.c'],
+  ...['http://u:p@b.c', 'ftp://b.c', 'javascript:alert(1)', 'http://', 'https:b.c', '//b.c', '/b'],
+  ...['http://b.c:70000', 'http://1.2.3.4.5', 'http://1.2.3.400', 'http://b.c/a b', 'http://b.c/|'],
+  ...['http://b.c/a#b#c', 'http://b..c', 'http://-b.c', `http://b.c/${'d'.repeat(60)}`],
   ...['2020-02-29', '2020-02-31', '2020-13-01', '2020', '20200101', '2020-01-01T10:00:00'],
   ...['2020-02-29T10:00:00Z', '2020-02-31T10:00:00Z', '2020-01-01T24:00:00Z'],
   ...['2020-01-01T10:00:00.123+02:00', '2020-01-01T10:00:00.1234567Z'],
@@ -147,4 +154,61 @@ describe('Joi and the JSON Schema of a field agree', () => {
     const bySchema = ajv.compile(misstated.json);
     expect(samples.some((s) => validate(misstated, s).ok !== bySchema(s))).toBe(true);
   });
+});
+
+describe('What a field gives', () => {
+  /** Letters that grow in lower case, when they are composed, or as parts of a domain. */
+  const odd = [
+    'İ',
+    'ß',
+    'ẞ',
+    'Σ',
+    '\u0958',
+    'ﬁ',
+    '﷽',
+    '㋿',
+    'e\u0301',
+    'Å',
+    '\u200d',
+    'xn--',
+    '１',
+  ];
+  const letter = fc.oneof(fc.constantFrom(...odd), fc.string({ minLength: 1, maxLength: 1 }));
+  const word = fc.oneof(
+    fc.array(letter, { minLength: 1, maxLength: 8 }).map((letters) => letters.join('')),
+    fc
+      .tuple(fc.constantFrom(...odd), fc.integer({ min: 20, max: 260 }))
+      .map(([one, length]) => one.repeat(length)),
+  );
+  const domainLike = fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => words.join('.'));
+  const likely = fc.oneof(
+    word,
+    domainLike,
+    fc.tuple(word, domainLike).map(([local, host]) => `${local}@${host}.hu`),
+    fc.tuple(domainLike, word).map(([host, path]) => `https://${host}/${path}`),
+    fc.constantFrom(...samples),
+    fc.jsonValue({ noUnicodeString: false }),
+  );
+
+  test.each(Object.entries(everyWord))(
+    '%s, it takes again as it is, and describes truthfully',
+    (_name, one) => {
+      const bySchema = ajv.compile(one.json);
+      fc.assert(
+        fc.property(likely, (value) => {
+          const first = validate(one, value);
+          if (!first.ok) return;
+          const given = JSON.parse(JSON.stringify(first.value ?? null));
+          const again = validate(one, given);
+          expect({ given, ok: again.ok, described: bySchema(given) }).toEqual({
+            given,
+            ok: true,
+            described: true,
+          });
+          expect(JSON.stringify(again)).toBe(JSON.stringify(first));
+        }),
+        { numRuns: 2000 },
+      );
+    },
+  );
 });

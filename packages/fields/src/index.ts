@@ -13,6 +13,7 @@ export {
   withDefault,
 } from './compose.ts';
 export type { Field, Fields, JsonSchema, OptionalField, Out, OutOf, Shape } from './field.ts';
+export { url } from './url.ts';
 export { type FieldErrors, readTexts, type Validation, validate } from './validate.ts';
 export {
   anything,

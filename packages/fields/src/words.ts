@@ -1,30 +1,7 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import Joi from 'joi';
 import { type Field, field } from './field.ts';
-
-const messages = {
-  'text.ill_formed': '{{#label}} must not contain NUL or unpaired surrogates',
-  'any.ill_formed':
-    '{{#label}} must not contain NUL or unpaired surrogates, nor be nested too deeply',
-  'time.invalid': '{{#label}} must be an existing time in ISO 8601 format with a time zone',
-  'date.invalid': '{{#label}} must be an existing date in the form YYYY-MM-DD',
-  'domain.invalid': '{{#label}} must be a domain, like example.com',
-  'email.invalid': '{{#label}} must be an e-mail address',
-  'uuid.invalid': '{{#label}} must be a UUID',
-  'timezone.invalid': '{{#label}} must be the name of a time zone, such as Europe/Budapest',
-};
-
-const string = (check: Joi.CustomValidator<string, unknown>): Joi.Schema =>
-  Joi.string().custom(check).messages(messages);
-
-/** PostgreSQL stores neither NUL nor an unpaired surrogate. */
-const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
-
-const lengthOf = (value: string): number => {
-  let points = 0;
-  for (const _ of value) points += 1;
-  return points;
-};
+import { isStorable, lengthOf, string } from './string.ts';
 
 /** Said by negation: reference pages make their examples from a positive pattern, and `\S` gives "}". */
 const notBlank = { not: { type: 'string', pattern: '^\\s*$' } };
@@ -80,7 +57,8 @@ const canonicalAddress = (address: string): string => {
 /**
  * An e-mail address, given in one spelling of it. Only the shape is checked (letters of any script, one @, a
  * domain with a dot): whether it exists is for a message to find out. The characters that mean something
- * in a mail header are refused: `a,victim@example.com` would go to the victim.
+ * in a mail header are refused: `a,victim@example.com` would go to the victim. The spelling that is given
+ * keeps to the limit, too: some letters become two in lower case.
  */
 export const email = (): Field<string, false> => {
   const pattern = /^[^\s@<>()[\],;:\\"]+@[^\s@.<>()[\],;:\\"]+(\.[^\s@.<>()[\],;:\\"]+)+$/;
@@ -89,7 +67,9 @@ export const email = (): Field<string, false> => {
     string((value, { error }) => {
       if (!isStorable(value) || !isAddress(value)) return error('email.invalid');
       const canonical = canonicalAddress(value);
-      return isAddress(canonical) ? canonical : value.toLowerCase();
+      // A domain such as xn--xn--... is another one each time that it is read.
+      const isSettled = canonicalAddress(canonical) === canonical;
+      return isSettled && isAddress(canonical) ? canonical : error('email.invalid');
     }),
     { type: 'string', maxLength: 254, pattern: pattern.source, examples: ['ada@example.com'] },
   );
@@ -98,10 +78,12 @@ export const email = (): Field<string, false> => {
 /** A domain of at least two labels, of letters of any script, given in lower case; no address, no port. */
 export const domain = (): Field<string, false> => {
   const pattern = /^[\p{L}\p{M}\p{N}_-]+(\.[\p{L}\p{M}\p{N}_-]+)+$/u;
+  const isDomain = (value: string): boolean => lengthOf(value) <= 253 && pattern.test(value);
   return field(
-    string((value, { error }) =>
-      lengthOf(value) <= 253 && pattern.test(value) ? value.toLowerCase() : error('domain.invalid'),
-    ),
+    string((value, { error }) => {
+      const lower = value.toLowerCase();
+      return isDomain(value) && isDomain(lower) ? lower : error('domain.invalid');
+    }),
     { type: 'string', maxLength: 253, pattern: pattern.source, examples: ['example.com'] },
   );
 };
@@ -221,6 +203,9 @@ export const anything = (): Field<unknown, false> =>
   field(
     Joi.custom((value, { error }) =>
       isStorableJson(value) ? value : error('any.ill_formed'),
-    ).messages(messages),
+    ).messages({
+      'any.ill_formed':
+        '{{#label}} must not contain NUL or unpaired surrogates, nor be nested too deeply',
+    }),
     {},
   );

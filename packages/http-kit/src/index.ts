@@ -52,5 +52,5 @@ export {
 export { crossOrigin, securityHeaders } from './security.ts';
 export { type Listening, listen, PortTaken } from './serve.ts';
 export { runService, type Service } from './service.ts';
-export { requests, serviceSettings, serviceVariables } from './service-settings.ts';
+export { requests, serviceSettings, serviceUrl, serviceVariables } from './service-settings.ts';
 export { readSettings } from './settings.ts';

@@ -6,17 +6,25 @@ import {
   type OutOf,
   oneOf,
   optional,
+  ruled,
   text,
+  url,
   verbatim,
   withDefault,
 } from '@tessera/fields';
 
-/** To the letter as browsers send it: with a slash at its end it would never match, and nobody would know. */
-const origin = matching(
-  /^https?:\/\/[^/?#@*\s]+$/,
-  'an origin such as https://app.example.com',
-  300,
+/** Exactly as browsers send it: another spelling would never match, and nobody would know. */
+const origin = ruled(url(300), (value) =>
+  URL.canParse(value) && new URL(value).origin === value
+    ? undefined
+    : 'must be an origin such as https://app.example.com',
 );
+
+/** Where another service answers; its paths follow the one that is given. */
+export const serviceUrl = () =>
+  ruled(url(2000), (value) =>
+    /[?#]/.test(value) ? 'must be an http(s) URL without a query or a fragment' : undefined,
+  );
 
 const port = () => int(0, 65_535);
 

@@ -10,6 +10,8 @@ export class Deployments {
   readonly #states = new Map<string, State>();
   readonly #forgotten = new Set<string>();
   outcome: Outcome = 'active';
+  /** What it says of every deployment besides, right or wrong. */
+  answer: object = {};
 
   /** From now on there is no deployment of the tenant, until one is created. */
   forget(tenantId: string): void {
@@ -55,6 +57,6 @@ export class Deployments {
       ],
     } as const satisfies Partial<Record<State, unknown>>;
     const known = state === 'provisioning' || state === 'failed' ? steps[state] : [];
-    return { tenant_id: tenantId, state, steps: [...known] };
+    return { tenant_id: tenantId, state, steps: [...known], ...this.answer };
   }
 }

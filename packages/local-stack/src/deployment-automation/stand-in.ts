@@ -178,7 +178,10 @@ export class DeploymentAutomationStandIn {
     if (fault === 'lost') this.#answer(operation, call);
     if (fault !== undefined) return fail(fault, res, { status: 202, body }, this.url);
     const answer = this.#answer(operation, call);
-    operation.demandAnswer(answer.status, answer.body);
+    // What a test adds to the answers may well be against the contract.
+    if (Object.keys(this.deployments.answer).length === 0) {
+      operation.demandAnswer(answer.status, answer.body);
+    }
     send(res, answer);
   }
 

@@ -105,6 +105,19 @@ describe('creating a service account', () => {
     expect((await accounts.list().expect(200)).body.data).toEqual([]);
   });
 
+  test('refuses an address that would be too long in lower case, so that every reader can read the account', async () => {
+    const create = (letters: number) =>
+      accounts.create({
+        name: 'Importer',
+        role: 'viewer',
+        email: `${'İ'.repeat(letters)}@example.test`,
+      });
+    const answer = await create(240).expect(422);
+    expect(Object.keys(answer.body.errors)).toEqual(['email']);
+    const { body } = await create(100).expect(201);
+    await accounts.update(body.data.id, { email: body.data.email }).expect(200);
+  });
+
   test.each(['is_system_admin', 'is_service_account', 'tenant_id', 'password', 'policies'])(
     'takes no `%s`',
     async (field) => {

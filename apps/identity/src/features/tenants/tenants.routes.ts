@@ -10,6 +10,7 @@ import {
   OfTenant,
   ProvisioningStatus,
   present,
+  presentProvisioning,
   presentServices,
   queryOf,
   Tenant,
@@ -164,8 +165,7 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
       problems: automationProblems,
       async handler({ params, reply }) {
         const { tenant, deployment } = await tenants.provisioning(params.tenantId);
-        const { state = null, steps = [] } = deployment ?? {};
-        const data = { tenant_id: tenant.id, status: tenant.status, state, steps };
+        const data = presentProvisioning(tenant, deployment);
         return reply(200, { success: true, data });
       },
     }),

@@ -1,3 +1,4 @@
+import type { DeploymentPayload } from '@tessera/contracts';
 import {
   clamped,
   described,
@@ -11,6 +12,7 @@ import {
   shape,
   text,
   time,
+  url,
   uuid,
   withDefault,
 } from '@tessera/fields';
@@ -44,7 +46,7 @@ const Versions = named(
 
 const pullRequest = () =>
   described(
-    matching(/^https?:\/\/[^\s]+$/, 'an http(s) URL', 2000),
+    url(2000),
     'The pull request that the versions come from',
     'https://git.example.com/acme/deployments/pull/7',
   );
@@ -177,6 +179,20 @@ export const present = (tenant: TenantRecord) => ({
   pr_url: tenant.pullRequestUrl,
   created_at: tenant.createdAt,
   updated_at: tenant.updatedAt,
+});
+
+/** How far a deployment is; null where there is none. */
+export const presentProvisioning = (
+  { id, status }: TenantRecord,
+  deployment: DeploymentPayload | null,
+) => ({
+  tenant_id: id,
+  status,
+  state: deployment?.state ?? null,
+  steps: (deployment?.steps ?? []).map(({ name, state, message }) => {
+    const said = message?.trim();
+    return said ? { name, state, message: said } : { name, state };
+  }),
 });
 
 export const presentServices = ({ id, slug, status, versions, scaling }: TenantRecord) => ({

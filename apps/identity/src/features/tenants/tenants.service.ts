@@ -1,3 +1,4 @@
+import { pullRequestOf } from '@tessera/contracts';
 import { HttpError } from '@tessera/http-kit';
 import pLimit from 'p-limit';
 import { v7 as uuidv7 } from 'uuid';
@@ -170,7 +171,7 @@ export class TenantsService {
       const answer = await this.#use.automation.setVersions(tenant, change, known);
       const held = await turn.hold();
       demandConfigurable(held.tenant.status);
-      const pullRequestUrl = prUrl ?? answer.prUrl ?? answer.pr_url ?? null;
+      const pullRequestUrl = prUrl ?? pullRequestOf(answer);
       const changed = { versions: { ...held.tenant.versions, ...versions }, pullRequestUrl };
       return held.change(changed, deed(by, 'tenant_versions_updated'));
     });

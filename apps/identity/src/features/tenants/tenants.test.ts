@@ -179,6 +179,24 @@ describe('the versions', () => {
     });
   });
 
+  test.each([
+    [{ prUrl: link(3), pr_url: link(4) }, link(3)],
+    [{ prUrl: null, pr_url: link(4) }, link(4)],
+    [{ pr_url: link(4) }, link(4)],
+    [{ prUrl: '', pr_url: null }, null],
+    [{ prUrl: 'no URL', steps: null }, null],
+    [{}, null],
+  ])(
+    'have the link that deployment automation says it made, where there is one: %j',
+    async (answer, pr_url) => {
+      const { id } = await world.identity.people.tenant();
+      world.automation.deployments.answer = answer;
+      const { status, body } = await put(id, { versions });
+      world.automation.deployments.answer = {};
+      expect([status, body.data.pr_url]).toEqual([200, pr_url]);
+    },
+  );
+
   test('of services that are not named stay', async () => {
     const { id } = await world.identity.people.tenant();
     await put(id, { versions }).expect(200);
@@ -200,6 +218,12 @@ describe('the versions', () => {
     ['versions.shadow', { versions: { shadow: '1' } }],
     ['versions.api', { versions: { api: '../etc' } }],
     ['prUrl', { versions, prUrl: 'javascript:alert(1)' }],
+    ['prUrl', { versions, prUrl: 'http://a%zz' }],
+    ['prUrl', { versions, prUrl: 'http://[' }],
+    ['prUrl', { versions, prUrl: 'https://git.example.com/%zz' }],
+    ['prUrl', { versions, prUrl: 'https://git.example.com/ő' }],
+    ['prUrl', { versions, prUrl: 'https://user:secret@git.example.com/' }],
+    ['pr_url', { versions, pr_url: 'http://[' }],
   ])('that do not fit are a 422 on %s', async (field, body) => {
     const { id } = await world.identity.people.tenant();
     const answer = await put(id, body);

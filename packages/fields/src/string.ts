@@ -1,0 +1,26 @@
+import Joi from 'joi';
+
+const messages = {
+  'text.ill_formed': '{{#label}} must not contain NUL or unpaired surrogates',
+  'time.invalid': '{{#label}} must be an existing time in ISO 8601 format with a time zone',
+  'date.invalid': '{{#label}} must be an existing date in the form YYYY-MM-DD',
+  'domain.invalid': '{{#label}} must be a domain, like example.com',
+  'email.invalid': '{{#label}} must be an e-mail address',
+  'url.invalid': '{{#label}} must be an http(s) URL without credentials',
+  'uuid.invalid': '{{#label}} must be a UUID',
+  'timezone.invalid': '{{#label}} must be the name of a time zone, such as Europe/Budapest',
+};
+
+/** A string that a check of ours takes and may change. */
+export const string = (check: Joi.CustomValidator<string, unknown>): Joi.Schema =>
+  Joi.string().custom(check).messages(messages);
+
+/** PostgreSQL stores neither NUL nor an unpaired surrogate. */
+export const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
+
+/** In code points. */
+export const lengthOf = (value: string): number => {
+  let points = 0;
+  for (const _ of value) points += 1;
+  return points;
+};
