@@ -60,10 +60,7 @@ describe('account security and administration', () => {
     async (kind) => {
       const token = await tokenOf(kind);
       const refused: string[] = [];
-      // The tenant routes of the platform belong to administration too.
-      const closed = addresses().filter(
-        (one) => ABOUT_SECURITY.test(one) || /^(GET|POST) \/api\/tenants$/.test(one),
-      );
+      const closed = addresses().filter((one) => ABOUT_SECURITY.test(one));
       const expected = closed.filter((one) => !OPEN.includes(one));
       expect(expected.length).toBeGreaterThan(20);
       for (const address of addresses()) {

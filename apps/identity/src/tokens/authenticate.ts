@@ -82,7 +82,7 @@ export class Authentication {
    */
   async renewer(req: Request): Promise<UserCaller> {
     const claims = await this.#genuine(bearerOf(req));
-    const caller = claims && (await renewableUserOfToken(this.#pool, claims.jti));
+    const caller = claims && (await renewableUserOfToken(this.#pool, claims));
     if (!caller) throw invalidToken();
     if (!caller.isReplaced) this.#noteUse(caller);
     return caller;
@@ -140,7 +140,7 @@ export class Authentication {
   async #user(token: string): Promise<UserCaller | undefined> {
     const claims = await this.#genuine(token);
     if (!claims || claims.exp <= Date.now() / 1000) return undefined;
-    return this.#userOfToken(claims.jti);
+    return this.#userOfToken(claims);
   }
 
   #client(token: string): Promise<Caller | undefined> {
@@ -148,7 +148,7 @@ export class Authentication {
   }
 
   /** The claims of a token that we signed, expired or not. */
-  async #genuine(token: string): Promise<AccessTokenClaims | undefined> {
+  async #genuine(token: string): Promise<Verified | undefined> {
     const digest = hash('sha256', token, 'base64');
     const known = this.#verified.get(digest);
     const kid = known?.kid ?? keyIdOf(token);
@@ -156,7 +156,9 @@ export class Authentication {
     if (!key) return undefined;
     if (known) return known;
     const claims = verifyAccessToken(token, key, this.#issuer);
-    if (claims) this.#verified.set(digest, { ...claims, kid });
-    return claims;
+    if (!claims) return undefined;
+    const verified = { ...claims, kid };
+    this.#verified.set(digest, verified);
+    return verified;
   }
 }

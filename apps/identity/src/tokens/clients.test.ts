@@ -1,9 +1,8 @@
 import type { Tenant, User } from '../generated/prisma/client.ts';
 import { CodeFlow, type TestClient } from '../testing/code-flow.ts';
 import { startIdentity, type TestIdentity } from '../testing/identity.ts';
-import { claimsOf, expectRefused, issue, present } from '../testing/tokens.ts';
+import { expectRefused, issue, present } from '../testing/tokens.ts';
 import type { UserCaller } from './caller.ts';
-import { usersOfTokens } from './records.ts';
 
 let identity: TestIdentity;
 let flow: CodeFlow;
@@ -23,8 +22,8 @@ afterAll(() => identity.stop());
 const tokenOf = (client: TestClient | undefined, tenantId: string | null = tenant.id) =>
   issue(identity, { userId: user.id, tenantId, ...(client && { clientId: client.clientId }) });
 
-const callerOf = (token: string): Promise<UserCaller | undefined> =>
-  usersOfTokens(identity.context.pool)(claimsOf(token).jti ?? '');
+const callerOf = async (token: string): Promise<UserCaller | undefined> =>
+  (await identity.context.authentication.inspect(token))?.caller;
 
 describe('the kind of client that a token belongs to', () => {
   test('is first-party for a token that was issued without a client', async () => {

@@ -10,6 +10,8 @@ interface Row {
   readonly client_id: string;
   readonly client_kind: ClientKind;
   readonly use: TokenUse;
+  /** The key that signed it; null where that was not recorded. */
+  readonly kid: string | null;
   readonly scopes: string[] | null;
   readonly session_id: string | null;
   readonly impersonator_id: string | null;
@@ -47,7 +49,7 @@ const IS_CLIENT_GOOD = `(t.client_id = '${FIRST_PARTY}' OR (c.client_id IS NOT N
  * disabled or deleted.
  */
 const callersBehind = (credentials: string): string => `
-  SELECT t.id AS token_id, t.client_id, ${CLIENT_KIND} AS client_kind, t.use, t.scopes, t.session_id, t.impersonator_id, t.expires_at,
+  SELECT t.id AS token_id, t.client_id, ${CLIENT_KIND} AS client_kind, t.use, t.kid, t.scopes, t.session_id, t.impersonator_id, t.expires_at,
     t.tenant_id, u.id AS user_id, u.email, u.first_name, u.last_name, u.is_system_admin,
     u.locale, u.is_service_account, u.force_password_change, s.pin_pending, v.version,
     (SELECT json_agg(json_build_object('id', n.id, 'slug', n.slug, 'name', n.name, 'plan', n.plan,
@@ -93,7 +95,7 @@ const RENEWABLE_CALLER = `
 /** A web session that is not idle stands for a token of its own, in the tenant that its user starts in. */
 const SESSION_CALLER = `
   SELECT caller.*, known.is_remembered FROM (${callersBehind(`(
-  SELECT s.id, '${FIRST_PARTY}' AS client_id, 'login' AS use, NULL::text[] AS scopes, s.id AS session_id,
+  SELECT s.id, '${FIRST_PARTY}' AS client_id, 'login' AS use, NULL::text AS kid, NULL::text[] AS scopes, s.id AS session_id,
     NULL::uuid AS impersonator_id, s.expires_at, s.user_id,
     (SELECT m.tenant_id FROM identity.memberships m WHERE m.user_id = s.user_id
       ORDER BY m.tenant_id IS NOT DISTINCT FROM o.tenant_id DESC, m.created_at LIMIT 1) AS tenant_id
@@ -146,19 +148,39 @@ const callerOf = (row: Row): UserCaller => {
 /** Few enough that the database works on some while the process works on others. */
 const CALLERS_TOGETHER = 16;
 
+/** A signed token: its `jti`, and the key that its signature was checked with. */
+export interface SignedToken {
+  readonly jti: string;
+  readonly kid: string;
+}
+
+/**
+ * Whether a token was signed with the key of its record: who has stolen a key makes no token that another
+ * one signed (decision I23).
+ */
+const isSignedAsRecorded = ({ kid }: Row, token: SignedToken): boolean =>
+  kid === null || kid === token.kid;
+
 /**
  * Finds the user behind a recorded token; undefined when it admits nobody, or no longer. Requests that
  * come together ask together.
  */
-export const usersOfTokens = (pool: Pool): ((tokenId: string) => Promise<UserCaller | undefined>) =>
-  batched(async (tokenIds: readonly string[]) => {
-    const values = [[...new Set(tokenIds)]];
+export const usersOfTokens = (
+  pool: Pool,
+): ((token: SignedToken) => Promise<UserCaller | undefined>) =>
+  batched(async (tokens: readonly SignedToken[]) => {
+    const values = [[...new Set(tokens.map(({ jti }) => jti))]];
     const { rows } = await pool.query<Row>({ name: 'callers', text: GOOD_CALLERS, values });
     const now = Date.now();
     const good = new Map(
-      rows.filter((row) => +row.expires_at > now).map((row) => [row.token_id, callerOf(row)]),
+      rows
+        .filter((row) => +row.expires_at > now)
+        .map((row) => [row.token_id, { row, caller: callerOf(row) }]),
     );
-    return tokenIds.map((id) => good.get(id));
+    return tokens.map((token) => {
+      const found = good.get(token.jti);
+      return found && isSignedAsRecorded(found.row, token) ? found.caller : undefined;
+    });
   }, CALLERS_TOGETHER);
 
 /**
@@ -209,13 +231,14 @@ export const timeLeftOfSession = async (
 /** The user behind a recorded token that may be renewed, expired or not, or that was renewed before. */
 export const renewableUserOfToken = async (
   pool: Pool,
-  tokenId: string,
+  token: SignedToken,
 ): Promise<UserCaller | undefined> => {
-  const query = { name: 'renewable-caller', text: RENEWABLE_CALLER, values: [tokenId] };
+  const query = { name: 'renewable-caller', text: RENEWABLE_CALLER, values: [token.jti] };
   const {
     rows: [row],
   } = await pool.query<Row & { readonly is_replaced: boolean }>(query);
-  return row && { ...callerOf(row), isReplaced: row.is_replaced };
+  if (!row || !isSignedAsRecorded(row, token)) return undefined;
+  return { ...callerOf(row), isReplaced: row.is_replaced };
 };
 
 interface ClientRow {

@@ -21,6 +21,9 @@ const LEAD_MS = 10 * 60_000;
 /** API keys live longest: a key that signs no more is published for them. */
 const LONGEST_TOKEN_MS = 366 * DAY;
 
+/** To end every token of a key takes a while. */
+const TRANSACTION = { timeout: 60_000 };
+
 /** The members that RFC 7518 section 6.2.1 names for an elliptic curve. */
 type PublicJwk = {
   readonly kty: string;
@@ -161,10 +164,13 @@ export class SigningKeys {
   /**
    * Takes a key out of use and out of the JWKS at once (decision I23). Where it is the newest one that
    * signs, its successor signs from now on: the next key, or a new one. Throws where there is no such key.
-   * The tokens that it signed are for the caller to end, in the same transaction.
+   * The tokens that it signed are for `endTokens` to end, in the same transaction.
    */
-  async retire(kid: string, endTokens: (tx: Transaction, key: RetiredKey) => Promise<void>) {
-    await this.#locked(async (tx) => {
+  async retire<T>(
+    kid: string,
+    endTokens: (tx: Transaction, key: RetiredKey) => Promise<T>,
+  ): Promise<T> {
+    const result = await this.#locked(async (tx) => {
       const now = new Date();
       const key = await tx.signingKey.findUnique({ where: { kid } });
       if (!key) throw new Error(`There is no signing key ${kid}.`);
@@ -173,9 +179,10 @@ export class SigningKeys {
         data: { retiredAt: now, removedAt: now },
       });
       await this.#demandSuccessor(tx, key.signsFrom, now);
-      await endTokens(tx, key);
+      return endTokens(tx, key);
     });
     await this.#read();
+    return result;
   }
 
   /** Another key, no older than the one that went, signs as soon as that one did. */
@@ -199,7 +206,7 @@ export class SigningKeys {
     return this.#database.$transaction(async (tx) => {
       await tx.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK})`;
       return work(tx);
-    });
+    }, TRANSACTION);
   }
 
   async #insert(tx: Transaction, signsFrom: Date): Promise<string> {

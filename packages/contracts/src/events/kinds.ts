@@ -44,10 +44,11 @@ const Revocation = openShape({
   session_id: optional(described(uuid(), 'The tokens of this session are gone')),
   user_id: optional(described(uuid(), 'All tokens of this user are gone')),
   client_id: optional(described(text(200), 'All tokens of this client are gone')),
+  kid: optional(described(text(200), 'All tokens signed with this key are gone')),
   reason: described(text(200), 'Why, in one word', 'logout'),
 });
 
-const named = ['token_id', 'session_id', 'user_id', 'client_id'] as const;
+const named = ['token_id', 'session_id', 'user_id', 'client_id', 'kid'] as const;
 
 export const kinds = {
   'identity.policy.updated': kind({
@@ -97,9 +98,12 @@ export const kinds = {
       ...Revocation,
       json: { ...Revocation.json, anyOf: named.map((name) => ({ required: [name] })) },
     },
-    keyField: described(text(200), 'The user; without one the client, the session or the token'),
-    key: ({ user_id, client_id, session_id, token_id }) =>
-      user_id ?? client_id ?? session_id ?? token_id,
+    keyField: described(
+      text(200),
+      'The user; without one the client, the session, the token or the key',
+    ),
+    key: ({ user_id, client_id, session_id, token_id, kid }) =>
+      user_id ?? client_id ?? session_id ?? token_id ?? kid,
     example: { user_id: USER, reason: 'logout-all' },
   }),
 } as const;
@@ -109,7 +113,7 @@ export type EventData<T extends EventType> = Out<(typeof kinds)[T]['data']>;
 
 export const eventTypes = Object.keys(kinds) as EventType[];
 
-/** What is gone: that token, that session's tokens, all of the user's, or all of the client's. */
+/** What is gone: that token, or all of the session, of the user, of the client, or of the signing key. */
 export interface Revoked {
   readonly by: (typeof named)[number];
   readonly id: string;

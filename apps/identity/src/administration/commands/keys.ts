@@ -1,6 +1,7 @@
 import { reseal } from '@tessera/vault';
 import type { Command } from 'commander';
 import { SigningKeys } from '../../tokens/signing-keys.ts';
+import { retireKey } from '../retire-key.ts';
 import { sealedColumns } from '../sealed-columns.ts';
 import type { Session } from '../session.ts';
 import { examples, type Run } from './run.ts';
@@ -15,9 +16,11 @@ const rotateKeys = async ({ database, vault }: Session): Promise<object> => {
 
 const listKeys = async ({ database }: Session): Promise<object[]> => {
   const keys = await database.signingKey.findMany({ orderBy: { signsFrom: 'desc' } });
-  return keys.map(({ kid, signsFrom, removedAt }) => ({
-    ...{ kid, signs_from: signsFrom.toISOString() },
+  return keys.map(({ kid, signsFrom, removedAt, retiredAt }) => ({
+    kid,
+    signs_from: signsFrom.toISOString(),
     published_until: removedAt?.toISOString() ?? null,
+    retired_at: retiredAt?.toISOString() ?? null,
   }));
 };
 
@@ -27,6 +30,21 @@ export const addKeyCommands = (program: Command, run: Run): void => {
     .command('rotate-keys')
     .description('publish a new key that signs tokens ten minutes from now; old tokens stay valid')
     .action(() => run(rotateKeys));
+
+  program
+    .command('retire-key <kid>')
+    .description(
+      'take a key that was stolen out of use at once, and end every token that it signed',
+    )
+    .addHelpText(
+      'after',
+      [
+        '\nIts successor signs from now on: a new key, where there is no other. People sign in again, and API',
+        'keys that it signed have to be created anew. It takes ten seconds, until no replica uses the key.',
+        examples('retire-key NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs'),
+      ].join('\n'),
+    )
+    .action((kid: string) => run((session) => retireKey(session, kid)));
 
   program
     .command('list-keys')

@@ -30,12 +30,16 @@ const changeProblems = {
 } as const;
 
 /** The routes of one path that lists and creates: they stand at two addresses (decision I13). */
-const collection = (tenants: TenantsService, path: '/api/tenants' | '/api/admin/tenants') => ({
+const collection = (
+  tenants: TenantsService,
+  path: '/api/tenants' | '/api/admin/tenants',
+  clients: 'first_party' | 'any',
+) => ({
   list: route({
     method: 'get',
     path,
     permission: 'identity.tenants.list',
-    clients: 'first_party',
+    clients,
     summary: 'Tenants',
     description: 'Sorted by the plan, not by an id of it.',
     query: ListQuery,
@@ -50,7 +54,7 @@ const collection = (tenants: TenantsService, path: '/api/tenants' | '/api/admin/
     method: 'post',
     path,
     permission: 'identity.tenants.create',
-    clients: 'first_party',
+    clients,
     summary: 'Create a tenant, with its confidential client',
     description:
       'It is `provisioning` until deployment automation has finished. The secret of its client is shown this once. Its first owner is invited like any other member.',
@@ -70,8 +74,8 @@ const collection = (tenants: TenantsService, path: '/api/tenants' | '/api/admin/
 });
 
 export const tenantRoutes = (tenants: TenantsService): RouteTable => {
-  const { list, create } = collection(tenants, '/api/tenants');
-  const admin = collection(tenants, '/api/admin/tenants');
+  const { list, create } = collection(tenants, '/api/tenants', 'any');
+  const admin = collection(tenants, '/api/admin/tenants', 'first_party');
 
   const move = (name: Exclude<MoveName, 'delete'>, summary: string) =>
     route({
