@@ -1840,6 +1840,7 @@ export interface components {
             automation_state: "unknown" | "pending" | "told";
             versions: components["schemas"]["TenantVersions"];
             /**
+             * Format: uri
              * @description The pull request that the versions come from
              * @example https://git.example.com/acme/deployments/pull/7
              */
@@ -2564,6 +2565,7 @@ export interface components {
             automation_state: "unknown" | "pending" | "told";
             versions: components["schemas"]["TenantVersions"];
             /**
+             * Format: uri
              * @description The pull request that the versions come from
              * @example https://git.example.com/acme/deployments/pull/7
              */
@@ -2618,11 +2620,13 @@ export interface components {
         TenantVersionsUpdate: {
             versions: components["schemas"]["TenantVersions"];
             /**
+             * Format: uri
              * @description The pull request that the versions come from
              * @example https://git.example.com/acme/deployments/pull/7
              */
             prUrl?: string | null;
             /**
+             * Format: uri
              * @description Read where `prUrl` is not given
              * @example https://git.example.com/acme/deployments/pull/7
              */
