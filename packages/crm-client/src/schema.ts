@@ -147,7 +147,7 @@ export interface paths {
         };
         get?: never;
         /** Replace the tags of a contact */
-        put: operations["setContactTags"];
+        put: operations["updateContactTags"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1624,7 +1624,7 @@ export interface operations {
             };
         };
     };
-    setContactTags: {
+    updateContactTags: {
         parameters: {
             query?: never;
             header?: never;

@@ -42,6 +42,9 @@ describe('the tenant', () => {
       });
       const { status, body } = await probe.get('/me', inTenant(person, slug));
       expect([status, body.error]).toEqual([403, 'tenant_forbidden']);
+      expect(body.message).toBe(
+        'The header X-Tenant must name the tenant of the token, or be left out.',
+      );
     },
   );
 

@@ -30,8 +30,21 @@ export const refusalOf = (answer: Exclude<Answer<unknown>, { outcome: 'answered'
   }
 };
 
+/** The token is bound to no tenant, or to one that its holder is not a member of. */
 export const tenantForbidden = (): HttpError =>
-  new HttpError(403, 'tenant_forbidden', 'The token is not for this tenant.');
+  new HttpError(403, 'tenant_forbidden', 'The token is not for a tenant of the caller.');
+
+/** A person acts in the tenant of their token; only clients and administrators name another (decision C5). */
+export const otherTenantNamed = (): HttpError =>
+  new HttpError(
+    403,
+    'tenant_forbidden',
+    'The header X-Tenant must name the tenant of the token, or be left out.',
+  );
+
+/** The caller may act in any tenant, and named one that identity does not know. */
+export const unknownTenantNamed = (): HttpError =>
+  new HttpError(403, 'tenant_forbidden', 'The header X-Tenant names no tenant of the caller.');
 
 /** A caller who belongs to no tenant and may act in any has to say where (decision C5). */
 export const tenantUnnamed = (): HttpError =>

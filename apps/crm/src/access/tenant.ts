@@ -1,6 +1,12 @@
 import type { Principal } from '@tessera/contracts';
 import type { Request } from 'express';
-import { tenantForbidden, tenantSuspended, tenantUnnamed } from './refusals.ts';
+import {
+  otherTenantNamed,
+  tenantForbidden,
+  tenantSuspended,
+  tenantUnnamed,
+  unknownTenantNamed,
+} from './refusals.ts';
 
 export type Tenant = Principal['tenants'][number];
 
@@ -20,12 +26,16 @@ export const slugNamed = (req: Request): string | undefined => {
 export const tenantOf = (principal: Principal, req: Request): Tenant => {
   const { type, tenants, tenant_id, is_system_admin } = principal;
   const named = tenantNamed(req);
-  const mustName = type === 'client' || (is_system_admin && tenant_id === null);
+  const mayName = type === 'client' || is_system_admin;
+  const mustName = mayName && (type === 'client' || tenant_id === null);
   if (mustName && named === undefined) throw tenantUnnamed();
   const tenant = tenants.find(({ id, slug }) =>
     named === undefined ? id === tenant_id : slug === named,
   );
-  if (!tenant || (tenant.id !== tenant_id && !is_system_admin)) throw tenantForbidden();
+  if (!tenant || (tenant.id !== tenant_id && !is_system_admin)) {
+    if (named === undefined) throw tenantForbidden();
+    throw mayName ? unknownTenantNamed() : otherTenantNamed();
+  }
   if (!tenant.is_active) throw tenantSuspended();
   return tenant;
 };

@@ -9,7 +9,7 @@ import { Contact, Tags } from './contacts.schema.ts';
 export const contactRoutes = (contacts: Contacts): RouteTable => ({
   ...recordRoutes(contact, contacts),
 
-  setContactTags: route({
+  updateContactTags: route({
     method: 'put',
     path: '/contacts/{id}/tags',
     params: shape({ id: uuid() }),

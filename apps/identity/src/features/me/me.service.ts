@@ -1,7 +1,6 @@
 import type { PrincipalPayload } from '@tessera/contracts';
-import { unauthenticated } from '@tessera/http-kit';
+import { HttpError, unauthenticated } from '@tessera/http-kit';
 import { WILDCARD } from '@tessera/scope-matcher';
-import { tenantForbidden } from '../../access.ts';
 import type { Caller, UserCaller } from '../../tokens/caller.ts';
 import type { MeRepository, Profile } from './me.repository.ts';
 import { inTenant, presentPrincipal } from './principal.ts';
@@ -17,6 +16,15 @@ const mayActIn = (caller: Caller, slug: string): boolean =>
   caller.type === 'client'
     ? caller.scopes.some((scope) => reaches(scope, slug))
     : caller.isSystemAdmin;
+
+/** Says what `X-Tenant` may name; whether the tenant exists is not told. */
+const otherTenantNamed = (caller: Caller): HttpError => {
+  const rule =
+    caller.type === 'client' || caller.isSystemAdmin
+      ? 'The header X-Tenant must name a tenant that the caller may act in.'
+      : 'The header X-Tenant must name the tenant of the token, or be left out.';
+  return new HttpError(403, 'tenant_forbidden', rule);
+};
 
 export class MeService {
   readonly #repository: MeRepository;
@@ -41,7 +49,7 @@ export class MeService {
     if (slug === undefined) return principal;
     if (caller.type !== 'client' && caller.tenant?.slug === slug) return principal;
     const tenant = mayActIn(caller, slug) ? await this.#repository.tenantBySlug(slug) : null;
-    if (!tenant) throw tenantForbidden();
+    if (!tenant) throw otherTenantNamed(caller);
     return inTenant(principal, tenant, tenant.policiesVersion);
   }
 }
