@@ -52,6 +52,7 @@ import { MailQuota } from './mail/quota.ts';
 import { ClientAttempts } from './oauth/client-attempts.ts';
 import { AuthorizationServer } from './oauth/user/server.ts';
 import { Passwords } from './passwords.ts';
+import { SecurityMails } from './security-mails.ts';
 import { sessionCookie } from './session-cookie.ts';
 import { Authentication } from './tokens/authenticate.ts';
 import { createTokenSigner, issueTokens } from './tokens/issue.ts';
@@ -141,6 +142,7 @@ export const createServices = (parts: Parts) => {
     confirmation: passwordConfirmation,
     resetLifetime: config.lifetimes.passwordReset,
   });
+  const securityMails = new SecurityMails(mail);
   const tenantCreation = new TenantCreation(config.tenantRedirectUris, config.reservedSlugs);
   const tenantAdministration = createTenantAdministration({
     ...{ config, pool, database, logger },
@@ -169,10 +171,11 @@ export const createServices = (parts: Parts) => {
       passwords: passwordConfirmation,
       devices,
       signIn,
+      mails: securityMails,
       reauthentication,
     }),
     pins: new PinService({
-      repository: new PinRepository(database),
+      repository: new PinRepository(database, securityMails),
       passwords,
       lockout: new Lockout(pool, 'pins', config.lockout),
       confirmation: passwordConfirmation,

@@ -2,7 +2,9 @@ import { email as emailField } from '@tessera/fields';
 import { note } from '../activity.ts';
 import type { Database, Transaction } from '../database.ts';
 import { DevicesRepository } from '../features/devices/devices.repository.ts';
+import type { MailOutbox } from '../mail/outbox.ts';
 import { enqueue } from '../outbox/outbox.ts';
+import { SecurityMails } from '../security-mails.ts';
 import { revokeUserTokens } from '../tokens/revoke.ts';
 import { findPerson, lockUser } from '../users.ts';
 import { valid } from './create.ts';
@@ -20,11 +22,12 @@ const deleteFactor = async (tx: Transaction, userId: string, factor: Factor): Pr
 };
 
 /**
- * Takes the second factor, or the PIN, from a person who has lost it, and signs them out everywhere.
+ * Takes the second factor, or the PIN, from a person who has lost it, signs them out everywhere, and tells
+ * them by mail.
  * Throws where nobody has the address, or the factor is not on.
  */
 export const removeFactor = async (
-  database: Database,
+  { database, mail }: { readonly database: Database; readonly mail: MailOutbox },
   givenEmail: string,
   factor: Factor,
 ): Promise<{ email: string; removed: Factor }> => {
@@ -39,6 +42,11 @@ export const removeFactor = async (
     const gone = await revokeUserTokens(tx, { userId }, 'factor_removed');
     const actor = { userId, tenantId, ipAddress: null, userAgent: null };
     await note(tx, actor, `${factor.replace('-', '_')}_removed`);
+    await new SecurityMails(mail).tellOfRemoval(
+      tx,
+      userId,
+      factor === 'pin' ? 'pin' : 'two_factor',
+    );
     await enqueue(tx, gone);
   });
   return { email, removed: factor };

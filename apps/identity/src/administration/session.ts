@@ -5,6 +5,7 @@ import type { Pool } from 'pg';
 import { readConfig } from '../config.ts';
 import { createDatabase, type Database, migrations } from '../database.ts';
 import { ensureBuiltInRoles } from '../features/roles/built-in-roles.ts';
+import { MailOutbox } from '../mail/outbox.ts';
 import { Passwords } from '../passwords.ts';
 
 /** What a command works with. */
@@ -13,6 +14,8 @@ export interface Session {
   readonly pool: Pool;
   readonly passwords: Passwords;
   readonly vault: Vault;
+  /** What is written into it is sent by the service. */
+  readonly mail: MailOutbox;
   /** Of the client of each tenant, with `{slug}`. */
   readonly tenantRedirectUris: readonly string[];
 }
@@ -26,11 +29,13 @@ export const withSession = async <T>(work: (session: Session) => Promise<T>): Pr
   try {
     await ensureBuiltInRoles(database);
     const passwords = new Passwords(config.passwords);
+    const vault = createVault(config.keyEncryptionKeys);
     return await work({
       database,
       pool,
       passwords,
-      vault: createVault(config.keyEncryptionKeys),
+      vault,
+      mail: new MailOutbox(pool, vault, config),
       tenantRedirectUris: config.tenantRedirectUris,
     });
   } finally {

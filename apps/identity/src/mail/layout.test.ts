@@ -5,7 +5,7 @@ import { type MailText, textsFor } from './texts/texts.ts';
 
 const seenDevice = {
   firstName: 'Ada',
-  device: 'Firefox on Windows',
+  device: { browser: 'Firefox', os: 'Windows' },
   ipAddress: '192.0.2.7',
   at: new Date('2026-01-31T12:00:00.000Z'),
   timeZone: 'Europe/Budapest',
@@ -17,6 +17,11 @@ const data: MailData = {
   password_changed: { firstName: 'Ada' },
   new_device: seenDevice,
   new_network: seenDevice,
+  factor_added: { ...seenDevice, factor: 'two_factor' },
+  factor_removed: { firstName: 'Ada', factor: 'pin', seen: null },
+  recovery_code_used: { ...seenDevice, left: 1 },
+  recovery_codes_replaced: seenDevice,
+  email_changed: { firstName: 'Ada', newEmail: 'new@example.test' },
   address_taken: { firstName: 'Ada' },
   invitation: { token: 'token', lifetime: 604_800, tenant: 'Acme', inviter: 'Olivia Acme' },
 };
@@ -66,12 +71,25 @@ test('times are told in the zone of the reader, durations in words', () => {
   expect(rendered('de', 'invitation').text).toContain('7 Tage');
 });
 
+test.each([
+  ['en', 'Firefox on Windows', 'Unknown device'],
+  ['hu', 'Firefox (Windows)', 'Ismeretlen eszköz'],
+  ['de', 'Firefox unter Windows', 'Unbekanntes Gerät'],
+])('devices are described in the language of the reader: %s', (locale, known, unknown) => {
+  const told = (browser: string, os: string) =>
+    rendered(locale, 'new_device', { device: { browser, os } }).text;
+  expect(told('Firefox', 'Windows')).toContain(`${known}, `);
+  expect(told('curl', 'unknown')).toContain('\n\ncurl, ');
+  expect(told('unknown', 'unknown')).toContain(`\n\n${unknown}, `);
+});
+
 test('what people wrote is shown as they wrote it: it is no HTML, and begins no line of its own', () => {
   const tenant = '<img src=x onerror=alert(1)> & "Co"';
   const { html } = rendered('en', 'invitation', { tenant });
   expect(html).not.toContain('<img');
   expect(html).toContain('&lt;img src=x onerror=alert(1)&gt; &amp; &quot;Co&quot;');
-  const { text } = rendered('en', 'new_device', { device: 'Firefox\n\nGo to https://evil.test' });
+  const device = { browser: 'Firefox\n\nGo to https://evil.test', os: 'Windows' };
+  const { text } = rendered('en', 'new_device', { device });
   expect(text).not.toContain('\nGo to');
 });
 
@@ -89,6 +107,11 @@ test('links lead to the pages, and the verification to identity itself', () => {
   expect(kinds.map(link)).toEqual([
     'https://id.test/email/verify?token=token',
     'https://app.test/password/reset?token=token&email=a%2Bb%40example.test',
+    'https://app.test/password/forgot',
+    'https://app.test/password/forgot',
+    'https://app.test/password/forgot',
+    'https://app.test/password/forgot',
+    'https://app.test/password/forgot',
     'https://app.test/password/forgot',
     'https://app.test/password/forgot',
     'https://app.test/password/forgot',

@@ -24,6 +24,11 @@ export const mailLinks = ({ issuer, pages }: LinkTargets): LinkOf => {
     password_changed: newPassword,
     new_device: newPassword,
     new_network: newPassword,
+    factor_added: newPassword,
+    factor_removed: newPassword,
+    recovery_code_used: newPassword,
+    recovery_codes_replaced: newPassword,
+    email_changed: newPassword,
     address_taken: newPassword,
     invitation: ({ data: { token } }) => address(pages, '/invitations/accept', { token }),
   };

@@ -7,9 +7,23 @@ export interface MailData {
   /** The password was changed or reset. */
   readonly password_changed: Named;
   /** Somebody signed in from where nobody did before. */
-  readonly new_device: Named & SeenDevice;
+  readonly new_device: Named & Seen;
   /** Somebody signed in from a known device in another network. */
-  readonly new_network: Named & SeenDevice;
+  readonly new_network: Named & Seen;
+  /** The account has got another factor. */
+  readonly factor_added: Named & Seen & { readonly factor: MailedFactor };
+  /** The account has lost a factor. */
+  readonly factor_removed: Named & {
+    readonly factor: MailedFactor;
+    /** Null where an administrator did it. */
+    readonly seen: Seen | null;
+  };
+  /** Somebody proved the second factor by a recovery code. */
+  readonly recovery_code_used: Named & Seen & { readonly left: number };
+  /** The account has new recovery codes, and the old ones are dead. */
+  readonly recovery_codes_replaced: Named & Seen;
+  /** The account has another address; to the old one and to the new one. */
+  readonly email_changed: Named & { readonly newEmail: string };
   /** Somebody wanted to register with an address that has an account. */
   readonly address_taken: Named;
   /** Follow the link to join a tenant. */
@@ -24,9 +38,11 @@ interface Named {
   readonly firstName: string;
 }
 
-interface SeenDevice {
-  /** In words: `Firefox on Windows`. */
-  readonly device: string;
+export type MailedFactor = 'two_factor' | 'pin';
+
+/** Where and when somebody did something. */
+export interface Seen {
+  readonly device: { readonly browser: string; readonly os: string };
   readonly ipAddress: string | null;
   readonly at: Date;
   /** IANA name. */

@@ -16,13 +16,14 @@ export const commandsOf =
   ({ context }: TestIdentity) =>
   // biome-ignore lint/suspicious/noExplicitAny: each command prints a shape of its own.
   async (...args: string[]): Promise<any> => {
-    const { database, pool, config } = context;
+    const { database, pool, config, mail } = context;
     const printed: string[] = [];
     const vault = createVault(config.keyEncryptionKeys);
     const session = {
       database,
       pool,
       vault,
+      mail,
       passwords: new Passwords(config.passwords),
       tenantRedirectUris: config.tenantRedirectUris,
     };

@@ -82,6 +82,6 @@ export const addAccountCommands = (program: Command, run: Run): void => {
       ].join('\n'),
     )
     .action((email: string, factor: Factor) =>
-      run(({ database }) => removeFactor(database, email, factor)),
+      run((session) => removeFactor(session, email, factor)),
     );
 };

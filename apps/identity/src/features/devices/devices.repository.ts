@@ -5,8 +5,8 @@ import type { Origin } from '../../origin.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { digest, newSecret } from '../../secrets.ts';
 import { endSessions } from '../../tokens/revoke.ts';
+import { describeDevice } from '../../user-agent.ts';
 import { lockUser } from '../../users.ts';
-import { describeDevice } from './user-agent.ts';
 
 /** Most devices that a list holds: a person has a handful. */
 export const MOST_LISTED = 200;

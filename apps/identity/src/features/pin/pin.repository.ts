@@ -2,14 +2,17 @@ import { type Actor, note } from '../../activity.ts';
 import type { Database } from '../../database.ts';
 import { UNLOCKED } from '../../lockout.ts';
 import { enqueue } from '../../outbox/outbox.ts';
+import type { SecurityMails } from '../../security-mails.ts';
 import { endSessions } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users.ts';
 
 export class PinRepository {
   readonly #database: Database;
+  readonly #mails: SecurityMails;
 
-  constructor(database: Database) {
+  constructor(database: Database, mails: SecurityMails) {
     this.#database = database;
+    this.#mails = mails;
   }
 
   async hash(userId: string): Promise<string | null> {
@@ -23,8 +26,10 @@ export class PinRepository {
     return this.#database.$transaction(async (tx) => {
       await lockUser(tx, userId);
       const { count } = await tx.pin.createMany({ data: { userId, hash }, skipDuplicates: true });
-      if (count === 1) await note(tx, actor, 'pin_set');
-      return count === 1;
+      if (count === 0) return false;
+      await note(tx, actor, 'pin_set');
+      await this.#mails.tell(tx, userId, { kind: 'factor_added', factor: 'pin' }, actor);
+      return true;
     });
   }
 
@@ -58,6 +63,7 @@ export class PinRepository {
       const sessionIds = waiting.map(({ id }) => id);
       const news = await endSessions(tx, { sessionIds, userId }, 'factor_removed');
       await note(tx, actor, 'pin_disabled');
+      await this.#mails.tell(tx, userId, { kind: 'factor_removed', factor: 'pin' }, actor);
       if (news.length > 0) await enqueue(tx, ...news);
       return true;
     });

@@ -19,8 +19,8 @@ export interface NewInvitation {
   readonly roleId: string;
   readonly email: string;
   readonly inviter: Inviter;
-  /** Of a reader whose language is not known. */
-  readonly locale: string;
+  /** The inviter's; null where that is a machine. */
+  readonly locale: string | null;
 }
 
 /** An invitation that is still good. */
@@ -60,11 +60,24 @@ export class InvitationsRepository {
       ...{ purpose: 'invitation', email, tenantId, roleId, lifetime },
       inviterId: inviter?.userId ?? null,
     });
+    const locale = user?.locale ?? invitation.locale ?? (await this.#languageOf(tx, tenantId));
     await this.#mail.enqueue(tx, {
-      ...{ kind: 'invitation', to: email, locale: user?.locale ?? invitation.locale },
+      kind: 'invitation',
+      to: email,
+      locale,
       data: { token, lifetime, tenant, inviter: inviter?.name ?? null },
     });
     if (inviter) await note(tx, { ...inviter, tenantId }, 'member_invited');
+  }
+
+  /** The language of a tenant is that of its first owner; English where it has none. */
+  async #languageOf(tx: Transaction, tenantId: string): Promise<string> {
+    const first = await tx.membership.findFirst({
+      where: { tenantId, role: { name: 'owner' }, user: { isServiceAccount: false } },
+      orderBy: { createdAt: 'asc' },
+      select: { user: { select: { locale: true } } },
+    });
+    return first?.user.locale ?? 'en';
   }
 
   /** The invitation of a token; null where it is used, expired or unknown. */

@@ -34,8 +34,9 @@ export const invitationRoutes = (invitations: InvitationsService): RouteTable =>
     body: named('Invite', shape({ email: email(), role: text(100) })),
     responses: { 202: done },
     async handler({ caller, params, body, req, reply }) {
-      const from = { origin: originOf(req), locale: localeOf(req) };
-      await invitations.invite(caller, { ...params, ...body }, from);
+      const { tenantId } = params;
+      const { email, role } = body;
+      await invitations.invite(caller, { tenantId, email, role }, originOf(req));
       return reply(202, { success: true, message: 'The invitation is on its way.' });
     },
   }),

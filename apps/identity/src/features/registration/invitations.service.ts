@@ -65,10 +65,11 @@ export class InvitationsService {
   async invite(
     caller: Caller,
     given: { readonly tenantId: string; readonly email: string; readonly role: string },
-    { origin, locale }: { readonly origin: Origin; readonly locale: string },
+    origin: Origin,
   ): Promise<void> {
     const { repository, members, quota } = this.#use;
     const { tenantId, email, role } = given;
+    const locale = caller.type === 'user' ? caller.locale : null;
     const inviter = inviterOf(caller, origin);
     await members.withGivableRole(caller, tenantId, role, async (tx, roleId) => {
       if (!(await quota.admits('invitation', `${tenantId}:${email}`))) return;

@@ -2,6 +2,7 @@ import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
+import { serviceAccountsOf } from '../../testing/service-accounts.ts';
 
 const NEW = 'Another-horse-8-battery';
 const person = {
@@ -61,6 +62,26 @@ describe('an invitation', () => {
     const mail = await mailbox.next('invitation', email);
     expect(mail.text).toContain('Ada Tester has invited you to join Acme <Rocket> & Co.');
     expect(mail.link.pathname).toBe('/invitations/accept');
+  });
+
+  test('is in the language of the inviter, whatever their program asks for', async () => {
+    const { database } = identity.context;
+    await database.user.update({ where: { id: owner.id }, data: { locale: 'hu' } });
+    const email = address();
+    await invite(email).set('accept-language', 'de').expect(202);
+    expect((await mailbox.next('invitation', email)).text).toContain('Meghívó elfogadása');
+  });
+
+  test('of a program is in the language of the tenant’s first owner', async () => {
+    const { database } = identity.context;
+    await database.user.update({ where: { id: owner.id }, data: { locale: 'de' } });
+    const accounts = serviceAccountsOf(identity, tenant, bearer);
+    const { key } = await accounts.key(await accounts.account('admin'));
+    const email = address();
+    await invite(email, 'member', { authorization: `Bearer ${key}` })
+      .set('accept-language', 'hu')
+      .expect(202);
+    expect((await mailbox.next('invitation', email)).text).toContain('Einladung annehmen');
   });
 
   test('of an administrator of the system is in the log of the tenant that it leads to', async () => {

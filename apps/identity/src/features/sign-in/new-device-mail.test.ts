@@ -1,3 +1,4 @@
+import { until } from '@tessera/local-stack';
 import { deviceCookieOf } from '../../testing/cookies.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
@@ -66,8 +67,8 @@ describe('a sign-in from a new device', () => {
     const bearer = await identity.people.signIn(user);
     const authenticator = await identity.people.enableTwoFactor(user, bearer);
     const pending = steps.bearerOf(await steps.login(user, { 'user-agent': FIREFOX }));
-    expect(await identity.context.database.outboxMail.count()).toBe(0);
-    expect(await kindsTo(address)).toEqual([]);
+    await until(async () => (await identity.context.database.outboxMail.count()) === 0);
+    expect(await kindsTo(address)).toEqual(['factor_added']);
     const headers = { ...pending, 'user-agent': FIREFOX };
     await steps.verify(headers, await authenticator.code());
     expect((await mailbox.next('new_device', address)).text).toContain('Firefox on Linux');

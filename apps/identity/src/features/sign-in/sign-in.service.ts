@@ -208,8 +208,8 @@ export class SignInService {
   ): Promise<void> {
     if (news === null || email === null || lastLoginAt === null) return;
     if (!(await this.#use.deviceMails.admits(news, `${email}:${network}`))) return;
-    const { name, ipAddress, lastUsedAt: at } = device;
-    const data = { firstName, device: name, ipAddress, at, timeZone: timezone };
+    const { browser, os, ipAddress, lastUsedAt: at } = device;
+    const data = { firstName, device: { browser, os }, ipAddress, at, timeZone: timezone };
     await this.#use.mail.enqueue(tx, { kind: news, to: email, locale, data });
   }
 

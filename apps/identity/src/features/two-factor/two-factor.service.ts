@@ -7,6 +7,7 @@ import type { Transaction } from '../../database.ts';
 import type { TwoFactor } from '../../generated/prisma/client.ts';
 import type { Lockout } from '../../lockout.ts';
 import type { Origin } from '../../origin.ts';
+import type { SecurityMails } from '../../security-mails.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 import type { ReauthenticationService } from '../reauthentication/reauthentication.service.ts';
@@ -40,6 +41,7 @@ interface Dependencies {
   readonly passwords: PasswordConfirmation;
   readonly devices: DevicesService;
   readonly signIn: SignInService;
+  readonly mails: SecurityMails;
   readonly reauthentication: Pick<ReauthenticationService, 'demandRecent'>;
 }
 
@@ -99,6 +101,12 @@ export class TwoFactorService {
       await repository.confirm(tx, userId, step);
       await devices.endTrust(tx, userId);
       await note(tx, actorOf(caller, origin), 'two_factor_enabled');
+      await this.#use.mails.tell(
+        tx,
+        userId,
+        { kind: 'factor_added', factor: 'two_factor' },
+        origin,
+      );
     });
   }
 
@@ -138,6 +146,12 @@ export class TwoFactorService {
       await repository.remove(tx, caller.id);
       await devices.endTrust(tx, caller.id);
       await note(tx, actorOf(caller, origin), 'two_factor_disabled');
+      await this.#use.mails.tell(
+        tx,
+        caller.id,
+        { kind: 'factor_removed', factor: 'two_factor' },
+        origin,
+      );
     });
   }
 
@@ -147,6 +161,7 @@ export class TwoFactorService {
     await this.#changeWithPassword(caller, password, async (tx) => {
       await this.#use.repository.replaceCodes(tx, caller.id, codes);
       await note(tx, actorOf(caller, origin), 'recovery_codes_replaced');
+      await this.#use.mails.tell(tx, caller.id, { kind: 'recovery_codes_replaced' }, origin);
     });
     return codes;
   }
@@ -195,6 +210,8 @@ export class TwoFactorService {
     const codesLeft = await repository.spendCode(tx, known.userId, code.code);
     if (codesLeft === null) return null;
     await note(tx, actor, 'recovery_code_used');
+    const news = { kind: 'recovery_code_used', left: codesLeft } as const;
+    await this.#use.mails.tell(tx, known.userId, news, actor);
     return { codesLeft };
   }
 

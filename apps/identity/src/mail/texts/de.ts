@@ -1,8 +1,20 @@
-import { duration, moment } from './format.ts';
+import type { Seen } from '../mails.ts';
+import { deviceName, duration, moment } from './format.ts';
 import type { Texts } from './texts.ts';
 
 const lasting = (seconds: number): string =>
   `Der Link ist ${duration('de', seconds)} lang gültig und kann nur einmal verwendet werden.`;
+
+/** Where and when something was done. */
+const seenBy = ({ device, ipAddress, at, timeZone }: Seen): string => {
+  const name = deviceName(device, (browser, os) => `${browser} unter ${os}`, 'Unbekanntes Gerät');
+  return `${name}${ipAddress ? `, IP-Adresse ${ipAddress}` : ''}, ${moment('de', at, timeZone)}.`;
+};
+
+const codesLeft = (left: number): string =>
+  left === 0
+    ? 'Sie haben keine Wiederherstellungscodes mehr. Erstellen Sie neue in Ihren Sicherheitseinstellungen.'
+    : `Sie haben noch ${left} ${left === 1 ? 'Wiederherstellungscode' : 'Wiederherstellungscodes'}.`;
 
 export const de: Texts = {
   copyTheAddress:
@@ -43,24 +55,102 @@ export const de: Texts = {
       action: 'Neues Passwort festlegen',
       notes: ['Falls Sie das Passwort selbst geändert haben, müssen Sie nichts weiter tun.'],
     }),
-    new_device: ({ firstName, device, ipAddress, at, timeZone }) => ({
+    new_device: ({ firstName, ...seen }) => ({
       subject: 'Neue Anmeldung bei Ihrem Konto',
       greeting: `Guten Tag ${firstName},`,
       paragraphs: [
         'jemand hat sich von einem bisher unbekannten Gerät bei Ihrem Konto angemeldet:',
-        `${device}${ipAddress ? `, IP-Adresse ${ipAddress}` : ''}, ${moment('de', at, timeZone)}.`,
+        seenBy(seen),
         'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest. Damit werden alle Geräte abgemeldet.',
       ],
       action: 'Neues Passwort festlegen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
     }),
-    new_network: ({ firstName, device, ipAddress, at, timeZone }) => ({
+    new_network: ({ firstName, ...seen }) => ({
       subject: 'Anmeldung aus einem neuen Netzwerk',
       greeting: `Guten Tag ${firstName},`,
       paragraphs: [
         'jemand hat sich auf einem Ihrer Geräte angemeldet, und zwar aus einem Netzwerk, das dieses Gerät bisher nicht verwendet hat:',
-        `${device}${ipAddress ? `, IP-Adresse ${ipAddress}` : ''}, ${moment('de', at, timeZone)}.`,
+        seenBy(seen),
         'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest. Damit werden alle Geräte abgemeldet.',
+      ],
+      action: 'Neues Passwort festlegen',
+      notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
+    }),
+    factor_added: ({ firstName, factor, ...seen }) => ({
+      subject: { two_factor: 'Zwei-Faktor-Authentifizierung aktiviert', pin: 'PIN eingerichtet' }[
+        factor
+      ],
+      greeting: `Guten Tag ${firstName},`,
+      paragraphs: [
+        {
+          two_factor: 'für Ihr Konto wurde die Zwei-Faktor-Authentifizierung aktiviert:',
+          pin: 'für Ihr Konto wurde eine PIN eingerichtet:',
+        }[factor],
+        seenBy(seen),
+        'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
+      ],
+      action: 'Neues Passwort festlegen',
+      notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
+    }),
+    factor_removed: ({ firstName, factor, seen }) => ({
+      subject: { two_factor: 'Zwei-Faktor-Authentifizierung deaktiviert', pin: 'PIN entfernt' }[
+        factor
+      ],
+      greeting: `Guten Tag ${firstName},`,
+      paragraphs: seen
+        ? [
+            {
+              two_factor: 'die Zwei-Faktor-Authentifizierung für Ihr Konto wurde deaktiviert:',
+              pin: 'die PIN für Ihr Konto wurde entfernt:',
+            }[factor],
+            seenBy(seen),
+            'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
+          ]
+        : [
+            {
+              two_factor:
+                'ein Administrator hat die Zwei-Faktor-Authentifizierung für Ihr Konto deaktiviert, und Sie wurden auf allen Geräten abgemeldet.',
+              pin: 'ein Administrator hat die PIN für Ihr Konto entfernt, und Sie wurden auf allen Geräten abgemeldet.',
+            }[factor],
+            'Falls Sie nicht darum gebeten haben, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
+          ],
+      action: 'Neues Passwort festlegen',
+      notes: [
+        seen
+          ? 'Falls Sie das waren, müssen Sie nichts weiter tun.'
+          : 'Falls Sie darum gebeten haben, müssen Sie nichts weiter tun. Wir empfehlen, den Schutz neu einzurichten.',
+      ],
+    }),
+    recovery_code_used: ({ firstName, left, ...seen }) => ({
+      subject: 'Ein Wiederherstellungscode wurde verwendet',
+      greeting: `Guten Tag ${firstName},`,
+      paragraphs: [
+        'jemand hat sich mit einem Ihrer Wiederherstellungscodes bei Ihrem Konto angemeldet:',
+        seenBy(seen),
+        codesLeft(left),
+        'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
+      ],
+      action: 'Neues Passwort festlegen',
+      notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
+    }),
+    recovery_codes_replaced: ({ firstName, ...seen }) => ({
+      subject: 'Ihre Wiederherstellungscodes wurden ersetzt',
+      greeting: `Guten Tag ${firstName},`,
+      paragraphs: [
+        'für Ihr Konto wurden neue Wiederherstellungscodes erstellt. Die bisherigen sind nicht mehr gültig:',
+        seenBy(seen),
+        'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
+      ],
+      action: 'Neues Passwort festlegen',
+      notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
+    }),
+    email_changed: ({ firstName, newEmail }) => ({
+      subject: 'Ihre E-Mail-Adresse wurde geändert',
+      greeting: `Guten Tag ${firstName},`,
+      paragraphs: [
+        `die E-Mail-Adresse für Ihr Konto lautet jetzt ${newEmail}.`,
+        'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
       ],
       action: 'Neues Passwort festlegen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],

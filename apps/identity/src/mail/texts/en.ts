@@ -1,8 +1,20 @@
-import { duration, moment } from './format.ts';
+import type { Seen } from '../mails.ts';
+import { deviceName, duration, moment } from './format.ts';
 import type { Texts } from './texts.ts';
 
 const lasting = (seconds: number): string =>
   `The link is valid for ${duration('en', seconds)} and can be used once.`;
+
+/** Where and when something was done. */
+const seenBy = ({ device, ipAddress, at, timeZone }: Seen): string => {
+  const name = deviceName(device, (browser, os) => `${browser} on ${os}`, 'Unknown device');
+  return `${name}${ipAddress ? `, IP address ${ipAddress}` : ''}, ${moment('en', at, timeZone)}.`;
+};
+
+const codesLeft = (left: number): string =>
+  left === 0
+    ? 'You have no recovery codes left. Create new ones in your security settings.'
+    : `You have ${left} recovery ${left === 1 ? 'code' : 'codes'} left.`;
 
 export const en: Texts = {
   copyTheAddress: 'If the button does not work, copy this link into your browser:',
@@ -41,24 +53,103 @@ export const en: Texts = {
       action: 'Choose a new password',
       notes: ['If you made this change, you do not need to do anything.'],
     }),
-    new_device: ({ firstName, device, ipAddress, at, timeZone }) => ({
+    new_device: ({ firstName, ...seen }) => ({
       subject: 'New sign-in to your account',
       greeting: `Hello ${firstName},`,
       paragraphs: [
         'Someone signed in to your account from a device we have not seen before:',
-        `${device}${ipAddress ? `, IP address ${ipAddress}` : ''}, ${moment('en', at, timeZone)}.`,
+        seenBy(seen),
         'If this was not you, choose a new password right away. This signs out all devices.',
       ],
       action: 'Choose a new password',
       notes: ['If this was you, you do not need to do anything.'],
     }),
-    new_network: ({ firstName, device, ipAddress, at, timeZone }) => ({
+    new_network: ({ firstName, ...seen }) => ({
       subject: 'Sign-in from a new network',
       greeting: `Hello ${firstName},`,
       paragraphs: [
         'Someone signed in to your account on one of your devices, from a network it has not used before:',
-        `${device}${ipAddress ? `, IP address ${ipAddress}` : ''}, ${moment('en', at, timeZone)}.`,
+        seenBy(seen),
         'If this was not you, choose a new password right away. This signs out all devices.',
+      ],
+      action: 'Choose a new password',
+      notes: ['If this was you, you do not need to do anything.'],
+    }),
+    factor_added: ({ firstName, factor, ...seen }) => ({
+      subject: { two_factor: 'Two-factor authentication was turned on', pin: 'A PIN was set' }[
+        factor
+      ],
+      greeting: `Hello ${firstName},`,
+      paragraphs: [
+        {
+          two_factor: 'Two-factor authentication was turned on for your account:',
+          pin: 'A PIN was set for your account:',
+        }[factor],
+        seenBy(seen),
+        'If this was not you, choose a new password right away and contact your administrator.',
+      ],
+      action: 'Choose a new password',
+      notes: ['If this was you, you do not need to do anything.'],
+    }),
+    factor_removed: ({ firstName, factor, seen }) => ({
+      subject: {
+        two_factor: 'Two-factor authentication was turned off',
+        pin: 'Your PIN was removed',
+      }[factor],
+      greeting: `Hello ${firstName},`,
+      paragraphs: seen
+        ? [
+            {
+              two_factor: 'Two-factor authentication was turned off for your account:',
+              pin: 'The PIN of your account was removed:',
+            }[factor],
+            seenBy(seen),
+            'If this was not you, choose a new password right away and contact your administrator.',
+          ]
+        : [
+            {
+              two_factor:
+                'An administrator turned off two-factor authentication for your account, and you were signed out on all devices.',
+              pin: 'An administrator removed the PIN of your account, and you were signed out on all devices.',
+            }[factor],
+            'If you did not ask for this, choose a new password right away and contact your administrator.',
+          ],
+      action: 'Choose a new password',
+      notes: [
+        seen
+          ? 'If this was you, you do not need to do anything.'
+          : 'If you asked for this, you do not need to do anything. We recommend that you set it up again.',
+      ],
+    }),
+    recovery_code_used: ({ firstName, left, ...seen }) => ({
+      subject: 'A recovery code was used',
+      greeting: `Hello ${firstName},`,
+      paragraphs: [
+        'Someone used one of your recovery codes to sign in to your account:',
+        seenBy(seen),
+        codesLeft(left),
+        'If this was not you, choose a new password right away and contact your administrator.',
+      ],
+      action: 'Choose a new password',
+      notes: ['If this was you, you do not need to do anything.'],
+    }),
+    recovery_codes_replaced: ({ firstName, ...seen }) => ({
+      subject: 'Your recovery codes were replaced',
+      greeting: `Hello ${firstName},`,
+      paragraphs: [
+        'New recovery codes were created for your account. The old ones no longer work:',
+        seenBy(seen),
+        'If this was not you, choose a new password right away and contact your administrator.',
+      ],
+      action: 'Choose a new password',
+      notes: ['If this was you, you do not need to do anything.'],
+    }),
+    email_changed: ({ firstName, newEmail }) => ({
+      subject: 'Your email address was changed',
+      greeting: `Hello ${firstName},`,
+      paragraphs: [
+        `The email address of your account is now ${newEmail}.`,
+        'If this was not you, choose a new password right away and contact your administrator.',
       ],
       action: 'Choose a new password',
       notes: ['If this was you, you do not need to do anything.'],

@@ -1,3 +1,5 @@
+import { UNKNOWN } from '../../user-agent.ts';
+
 const UNITS = [
   ['day', 86_400],
   ['hour', 3600],
@@ -14,6 +16,16 @@ export const duration = (language: string, seconds: number): string => {
 
 /** A duration in Hungarian that says for how long: "1 óra" becomes "1 óráig". */
 export const hungarianSpan = (time: string): string => `${time.replace(/óra$/, 'órá')}ig`;
+
+/** What a device is called in a language: `named` where program and system are known, else what is. */
+export const deviceName = (
+  { browser, os }: { readonly browser: string; readonly os: string },
+  named: (browser: string, os: string) => string,
+  unknown: string,
+): string => {
+  if (browser === UNKNOWN) return os === UNKNOWN ? unknown : os;
+  return os === UNKNOWN ? browser : named(browser, os);
+};
 
 /** A moment as people write it, with its time zone. */
 export const moment = (language: string, at: Date, timeZone: string): string =>

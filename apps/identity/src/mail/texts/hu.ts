@@ -1,10 +1,22 @@
-import { duration, hungarianSpan, moment } from './format.ts';
+import type { Seen } from '../mails.ts';
+import { deviceName, duration, hungarianSpan, moment } from './format.ts';
 import type { Texts } from './texts.ts';
 
 const until = (seconds: number): string => hungarianSpan(duration('hu', seconds));
 
 const lasting = (seconds: number): string =>
   `A link ${until(seconds)} érvényes, és csak egyszer használható.`;
+
+/** Where and when something was done. */
+const seenBy = ({ device, ipAddress, at, timeZone }: Seen): string => {
+  const name = deviceName(device, (browser, os) => `${browser} (${os})`, 'Ismeretlen eszköz');
+  return `${name}${ipAddress ? `, IP-cím: ${ipAddress}` : ''}, ${moment('hu', at, timeZone)}.`;
+};
+
+const codesLeft = (left: number): string =>
+  left === 0
+    ? 'Nem maradt helyreállítási kódja. Hozzon létre újakat a biztonsági beállításokban.'
+    : `Még ${left} helyreállítási kódja maradt.`;
 
 export const hu: Texts = {
   copyTheAddress: 'Ha a gomb nem működik, másolja ezt a linket a böngészőjébe:',
@@ -44,24 +56,104 @@ export const hu: Texts = {
       action: 'Új jelszó beállítása',
       notes: ['Ha Ön módosította, nincs további teendője.'],
     }),
-    new_device: ({ firstName, device, ipAddress, at, timeZone }) => ({
+    new_device: ({ firstName, ...seen }) => ({
       subject: 'Új bejelentkezés a fiókjába',
       greeting: `Kedves ${firstName}!`,
       paragraphs: [
         'Valaki eddig ismeretlen eszközről jelentkezett be a fiókjába:',
-        `${device}${ipAddress ? `, IP-cím: ${ipAddress}` : ''}, ${moment('hu', at, timeZone)}.`,
+        seenBy(seen),
         'Ha nem Ön volt, azonnal állítson be új jelszót. Ezzel minden eszközön kijelentkeztetjük.',
       ],
       action: 'Új jelszó beállítása',
       notes: ['Ha Ön volt, nincs további teendője.'],
     }),
-    new_network: ({ firstName, device, ipAddress, at, timeZone }) => ({
+    new_network: ({ firstName, ...seen }) => ({
       subject: 'Bejelentkezés új hálózatról',
       greeting: `Kedves ${firstName}!`,
       paragraphs: [
         'Valaki az egyik eszközéről bejelentkezett a fiókjába, de olyan hálózatról, amelyet ez az eszköz eddig nem használt:',
-        `${device}${ipAddress ? `, IP-cím: ${ipAddress}` : ''}, ${moment('hu', at, timeZone)}.`,
+        seenBy(seen),
         'Ha nem Ön volt, azonnal állítson be új jelszót. Ezzel minden eszközön kijelentkeztetjük.',
+      ],
+      action: 'Új jelszó beállítása',
+      notes: ['Ha Ön volt, nincs további teendője.'],
+    }),
+    factor_added: ({ firstName, factor, ...seen }) => ({
+      subject: {
+        two_factor: 'Bekapcsolták a kétlépcsős azonosítást',
+        pin: 'PIN-kódot állítottak be',
+      }[factor],
+      greeting: `Kedves ${firstName}!`,
+      paragraphs: [
+        {
+          two_factor: 'A fiókjához bekapcsolták a kétlépcsős azonosítást:',
+          pin: 'A fiókjához PIN-kódot állítottak be:',
+        }[factor],
+        seenBy(seen),
+        'Ha nem Ön volt, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
+      ],
+      action: 'Új jelszó beállítása',
+      notes: ['Ha Ön volt, nincs további teendője.'],
+    }),
+    factor_removed: ({ firstName, factor, seen }) => ({
+      subject: {
+        two_factor: 'Kikapcsolták a kétlépcsős azonosítást',
+        pin: 'Eltávolították a PIN-kódját',
+      }[factor],
+      greeting: `Kedves ${firstName}!`,
+      paragraphs: seen
+        ? [
+            {
+              two_factor: 'A fiókjához tartozó kétlépcsős azonosítást kikapcsolták:',
+              pin: 'A fiókjához tartozó PIN-kódot eltávolították:',
+            }[factor],
+            seenBy(seen),
+            'Ha nem Ön volt, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
+          ]
+        : [
+            {
+              two_factor:
+                'Egy rendszergazda kikapcsolta a fiókjához tartozó kétlépcsős azonosítást, és minden eszközén kijelentkeztettük.',
+              pin: 'Egy rendszergazda eltávolította a fiókjához tartozó PIN-kódot, és minden eszközén kijelentkeztettük.',
+            }[factor],
+            'Ha nem Ön kérte, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
+          ],
+      action: 'Új jelszó beállítása',
+      notes: [
+        seen
+          ? 'Ha Ön volt, nincs további teendője.'
+          : 'Ha Ön kérte, nincs további teendője. Javasoljuk, hogy állítsa be újra.',
+      ],
+    }),
+    recovery_code_used: ({ firstName, left, ...seen }) => ({
+      subject: 'Felhasználtak egy helyreállítási kódot',
+      greeting: `Kedves ${firstName}!`,
+      paragraphs: [
+        'Valaki az egyik helyreállítási kódjával jelentkezett be a fiókjába:',
+        seenBy(seen),
+        codesLeft(left),
+        'Ha nem Ön volt, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
+      ],
+      action: 'Új jelszó beállítása',
+      notes: ['Ha Ön volt, nincs további teendője.'],
+    }),
+    recovery_codes_replaced: ({ firstName, ...seen }) => ({
+      subject: 'Lecserélték a helyreállítási kódjait',
+      greeting: `Kedves ${firstName}!`,
+      paragraphs: [
+        'A fiókjához új helyreállítási kódok készültek, a régiek már nem használhatók:',
+        seenBy(seen),
+        'Ha nem Ön volt, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
+      ],
+      action: 'Új jelszó beállítása',
+      notes: ['Ha Ön volt, nincs további teendője.'],
+    }),
+    email_changed: ({ firstName, newEmail }) => ({
+      subject: 'Megváltozott az e-mail-címe',
+      greeting: `Kedves ${firstName}!`,
+      paragraphs: [
+        `A fiókjához tartozó e-mail-cím mostantól: ${newEmail}.`,
+        'Ha nem Ön volt, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
       ],
       action: 'Új jelszó beállítása',
       notes: ['Ha Ön volt, nincs további teendője.'],

@@ -9,7 +9,8 @@ export interface DeviceDescription {
   readonly os: string;
 }
 
-const UNKNOWN = 'unknown';
+/** What a user agent does not tell. */
+export const UNKNOWN = 'unknown';
 
 /** What a program calls itself that is no browser: `okhttp` of `okhttp/4.12.0`. */
 const productOf = (userAgent: string): string => /^[\w.-]{1,60}/.exec(userAgent)?.[0] ?? UNKNOWN;

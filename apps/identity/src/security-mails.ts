@@ -1,0 +1,86 @@
+import type { Transaction } from './database.ts';
+import type { MailedFactor, Seen } from './mail/mails.ts';
+import type { MailOutbox } from './mail/outbox.ts';
+import type { Origin } from './origin.ts';
+import { describeDevice } from './user-agent.ts';
+
+/** What has changed about the security of an account. */
+export type SecurityNews =
+  | { readonly kind: 'factor_added'; readonly factor: MailedFactor }
+  | { readonly kind: 'factor_removed'; readonly factor: MailedFactor }
+  | { readonly kind: 'recovery_code_used'; readonly left: number }
+  | { readonly kind: 'recovery_codes_replaced' };
+
+/**
+ * Tells people by mail what has changed about the security of their account. The mail leaves with the
+ * transaction of the change.
+ */
+export class SecurityMails {
+  readonly #mail: MailOutbox;
+
+  constructor(mail: MailOutbox) {
+    this.#mail = mail;
+  }
+
+  /** Tells the user, in their language; whoever has no address is told nothing. */
+  async tell(tx: Transaction, userId: string, news: SecurityNews, origin: Origin): Promise<void> {
+    const user = await tx.user.findUniqueOrThrow({ where: { id: userId } });
+    const { email: to, locale, firstName, timezone: timeZone } = user;
+    if (to === null) return;
+    const { ipAddress } = origin;
+    const { browser, os } = describeDevice(origin.userAgent);
+    const seen: Seen = { device: { browser, os }, ipAddress, at: new Date(), timeZone };
+    const told = { firstName, ...seen };
+    switch (news.kind) {
+      case 'factor_added':
+        return this.#mail.enqueue(tx, {
+          kind: news.kind,
+          to,
+          locale,
+          data: { ...told, factor: news.factor },
+        });
+      case 'factor_removed':
+        return this.#mail.enqueue(tx, {
+          kind: news.kind,
+          to,
+          locale,
+          data: { firstName, factor: news.factor, seen },
+        });
+      case 'recovery_code_used':
+        return this.#mail.enqueue(tx, {
+          kind: news.kind,
+          to,
+          locale,
+          data: { ...told, left: news.left },
+        });
+      case 'recovery_codes_replaced':
+        return this.#mail.enqueue(tx, { kind: news.kind, to, locale, data: told });
+    }
+  }
+
+  /** Tells the user that an administrator took a factor from them. */
+  async tellOfRemoval(tx: Transaction, userId: string, factor: MailedFactor): Promise<void> {
+    const user = await tx.user.findUniqueOrThrow({ where: { id: userId } });
+    const { email: to, locale, firstName } = user;
+    if (to === null) return;
+    await this.#mail.enqueue(tx, {
+      kind: 'factor_removed',
+      to,
+      locale,
+      data: { firstName, factor, seen: null },
+    });
+  }
+
+  /** Tells the owner of an account at the address that it had, and at the new one. */
+  async tellOfAddress(
+    tx: Transaction,
+    user: { readonly firstName: string; readonly locale: string },
+    { from, to: newEmail }: { readonly from: string; readonly to: string },
+  ): Promise<void> {
+    const { firstName, locale } = user;
+    for (const to of [from, newEmail]) {
+      const data = { firstName, newEmail };
+      await this.#mail.enqueue(tx, { kind: 'email_changed', to, locale, data });
+    }
+  }
+}
