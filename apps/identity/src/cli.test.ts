@@ -98,6 +98,16 @@ describe('identity-admin seed', () => {
     expect(await database.user.findFirst({ where })).toMatchObject({ passwordHash: 'changed' });
   });
 
+  test('refuses a reserved slug, and a password that contains the name of its user', async () => {
+    const seed = document();
+    const reserved = { ...seed, tenants: [{ ...seed.tenants[0], slug: 'admin' }] };
+    const slug = await admin(['seed'], JSON.stringify(reserved));
+    expect([slug.code, slug.error]).toEqual([1, expect.stringContaining('"admin" is reserved')]);
+    const weak = { ...seed, users: [{ ...seed.users[0], password: 'Olivia-harbour-7' }] };
+    const password = await admin(['seed'], JSON.stringify(weak));
+    expect([password.code, password.error]).toEqual([1, expect.stringContaining('your name')]);
+  });
+
   test('gives a tenant whose client it does not name one with the redirect URIs of the configuration', async () => {
     const seed = { ...document(), clients: [] };
     const slug = seed.tenants[0]?.slug ?? '';

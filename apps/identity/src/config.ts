@@ -266,7 +266,7 @@ export const variables = {
   ),
   RATE_LIMIT_MAIL: described(
     withDefault(int(1, 1_000_000), 5),
-    'Mails of one kind an hour and reader that strangers can cause.',
+    'Mails of one kind an hour and reader that strangers can cause; about new devices, a day and network.',
   ),
   RATE_LIMIT_DEFAULT: requests(60, 'Requests a minute and principal.'),
   RATE_LIMIT_ADDRESS: requests(600, 'Requests a minute and address.'),

@@ -43,8 +43,8 @@ export interface LocalSystem {
 }
 
 const secret = (): string => randomBytes(32).toString('base64url');
-/** Random, with every kind of character that the password rules ask for. */
-const password = (): string => `${randomBytes(12).toString('base64url')}-aA1`;
+/** Random, with every kind of character that the password rules ask for; hexadecimal spells no name. */
+const password = (): string => `${randomBytes(12).toString('hex')}-aA1`;
 
 const newSystem = (urls: Pick<LocalSystem, 'identity_url' | 'crm_url'>): LocalSystem => {
   const acme = { tenant_id: uuidv7(), tenant_slug: 'acme' };

@@ -6,6 +6,7 @@ import type { Passwords } from '../passwords.ts';
 import { digest } from '../secrets.ts';
 import { findPerson } from '../users.ts';
 import type { SeedDocument } from './seed.shape.ts';
+import type { Session } from './session.ts';
 import { addTenantClients, type CompletedClient } from './tenant-clients.ts';
 
 type SeededUser = SeedDocument['users'][number];
@@ -27,6 +28,18 @@ const refuseUnknownScopes = ({ system_applications, clients }: SeedDocument): vo
     if (!unknown) continue;
     throw new Error(`${client_id}: the scope ${unknown.pattern} is unknown: ${unknown.reason}.`);
   }
+};
+
+/** Tenants that are there already keep their slugs. */
+const refuseReservedSlugs = async (
+  database: Database,
+  { tenants }: SeedDocument,
+  reserved: readonly string[],
+): Promise<void> => {
+  const slugs = tenants.map(slugOf).filter((slug) => reserved.includes(slug));
+  const there = await database.tenant.findMany({ where: { slug: { in: slugs } } });
+  const refused = slugs.find((slug) => !there.some((tenant) => tenant.slug === slug));
+  if (refused !== undefined) throw new Error(`The slug "${refused}" is reserved.`);
 };
 
 const refuseWeakPasswords = (passwords: Passwords, { users }: SeedDocument): void => {
@@ -125,12 +138,12 @@ const tellOfRights = async (
  * that does not exist, or a password or redirect URI that is refused.
  */
 export const applySeed = async (
-  database: Database,
-  passwords: Passwords,
+  session: Pick<Session, 'database' | 'passwords' | 'tenantRedirectUris' | 'reservedSlugs'>,
   document: SeedDocument,
-  tenantRedirectUris: readonly string[],
 ): Promise<Seeded> => {
+  const { database, passwords, tenantRedirectUris, reservedSlugs } = session;
   refuseUnknownScopes(document);
+  await refuseReservedSlugs(database, document, reservedSlugs);
   refuseWeakPasswords(passwords, document);
   for (const { client_id, redirect_uris, is_first_party, tenant_slug } of document.clients) {
     demandFreeClientId(client_id);

@@ -18,6 +18,8 @@ export interface Session {
   readonly mail: MailOutbox;
   /** Of the client of each tenant, with `{slug}`. */
   readonly tenantRedirectUris: readonly string[];
+  /** Slugs that no tenant may have. */
+  readonly reservedSlugs: readonly string[];
 }
 
 /** Does some work on an up-to-date database, by the service's own environment, and gives its result. */
@@ -37,6 +39,7 @@ export const withSession = async <T>(work: (session: Session) => Promise<T>): Pr
       vault,
       mail: new MailOutbox(pool, vault, config),
       tenantRedirectUris: config.tenantRedirectUris,
+      reservedSlugs: config.reservedSlugs,
     });
   } finally {
     await database.$disconnect();

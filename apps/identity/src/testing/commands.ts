@@ -26,6 +26,7 @@ export const commandsOf =
       mail,
       passwords: new Passwords(config.passwords),
       tenantRedirectUris: config.tenantRedirectUris,
+      reservedSlugs: config.reservedSlugs,
     };
     const program = createProgram(
       (work) => work(session),

@@ -39,9 +39,7 @@ export const addAccountCommands = (program: Command, run: Run): void => {
     .addHelpText('after', examples('seed < accounts.json'))
     .action(async () => {
       const document = await seedDocument();
-      await run(({ database, passwords, tenantRedirectUris }) =>
-        applySeed(database, passwords, document, tenantRedirectUris),
-      );
+      await run((session) => applySeed(session, document));
     });
 
   program
