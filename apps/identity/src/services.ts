@@ -145,7 +145,10 @@ export const createServices = (parts: Parts) => {
   const securityMails = new SecurityMails(mail);
   const tenantCreation = new TenantCreation(config.tenantRedirectUris, config.reservedSlugs);
   const tenantAdministration = createTenantAdministration({
-    ...{ config, pool, database, logger },
+    config,
+    pool,
+    database,
+    logger,
     creation: tenantCreation,
   });
 

@@ -1366,7 +1366,10 @@ export interface paths {
         get: operations["showTenant"];
         put?: never;
         post?: never;
-        /** Delete a tenant: it is gone once deployment automation has taken it down */
+        /**
+         * Delete a tenant: it is gone once deployment automation has taken it down
+         * @description A tenant that deployment automation has nothing of (404, 410) is gone at once; an empty answer removes nothing.
+         */
         delete: operations["deleteTenant"];
         options?: never;
         head?: never;
@@ -1382,7 +1385,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Suspend a tenant: what is bound to it is 403 at once */
+        /**
+         * Suspend a tenant: what is bound to it is 403 at once
+         * @description It takes effect whatever deployment automation answers, which is told until it accepts: `automation_state` is `pending` until then.
+         */
         post: operations["suspendTenant"];
         delete?: never;
         options?: never;
@@ -1399,7 +1405,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Activate a suspended tenant */
+        /**
+         * Activate a suspended tenant
+         * @description A tenant that deployment automation does not know is made known to it first.
+         */
         post: operations["activateTenant"];
         delete?: never;
         options?: never;
@@ -1416,7 +1425,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take the failed provisioning of a tenant up again */
+        /**
+         * Retry the failed provisioning of a tenant
+         * @description A tenant that deployment automation does not know is made known to it first.
+         */
         post: operations["retryTenant"];
         delete?: never;
         options?: never;
@@ -11614,16 +11626,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `deployment_automation_failed`: it did not do it, and nothing was changed */
-            502: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description `deployment_automation_not_configured`: nothing was changed; or `overloaded` */
+            /** @description `deployment_automation_not_configured`: nothing was changed */
             503: {
                 headers: {
                     [name: string]: unknown;

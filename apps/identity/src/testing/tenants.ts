@@ -52,7 +52,11 @@ export const startTenantWorld = async (
   const user = await identity.people.user({ data: { isSystemAdmin: true } });
   const administrator = await identity.people.signIn(user);
   return {
-    ...{ identity, automation, crm, administrator, keyEncryptionKeys },
+    identity,
+    automation,
+    crm,
+    administrator,
+    keyEncryptionKeys,
     ask: (method, path) => identity.http[method](path).set(administrator),
     stored: ({ id }) => database.tenant.findUnique({ where: { id } }),
     async done({ id }) {

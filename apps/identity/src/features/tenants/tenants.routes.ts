@@ -29,6 +29,14 @@ const changeProblems = {
   409: 'The tenant is in another state, or another change of it is under way',
 } as const;
 
+interface MoveDescription {
+  readonly summary: string;
+  readonly description: string;
+  readonly problems: Readonly<Record<number, string>>;
+}
+
+const KNOWN_FIRST = 'A tenant that deployment automation does not know is made known to it first.';
+
 /** The routes of one path that lists and creates: they stand at two addresses (decision I13). */
 const collection = (
   tenants: TenantsService,
@@ -77,16 +85,17 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
   const { list, create } = collection(tenants, '/api/tenants', 'any');
   const admin = collection(tenants, '/api/admin/tenants', 'first_party');
 
-  const move = (name: Exclude<MoveName, 'delete'>, summary: string) =>
+  const move = (name: Exclude<MoveName, 'delete'>, says: MoveDescription) =>
     route({
       method: 'post',
       path: `/api/tenants/{tenantId}/${name}`,
       permission: `identity.tenants.${name}`,
       resource: 'tenant',
-      summary,
+      summary: says.summary,
+      description: says.description,
       params: OfTenant,
       responses: { 200: success(Tenant) },
-      problems: changeProblems,
+      problems: says.problems,
       async handler({ caller, params, req, reply }) {
         const tenant = await tenants.move(params.tenantId, name, { caller, origin: originOf(req) });
         return reply(200, { success: true, data: present(tenant) });
@@ -129,6 +138,8 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
       permission: 'identity.tenants.delete',
       resource: 'tenant',
       summary: 'Delete a tenant: it is gone once deployment automation has taken it down',
+      description:
+        'A tenant that deployment automation has nothing of (404, 410) is gone at once; an empty answer removes nothing.',
       params: OfTenant,
       responses: { 200: success(Tenant) },
       problems: changeProblems,
@@ -141,9 +152,25 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
         return reply(200, { success: true, data: present(tenant), message });
       },
     }),
-    suspendTenant: move('suspend', 'Suspend a tenant: what is bound to it is 403 at once'),
-    activateTenant: move('activate', 'Activate a suspended tenant'),
-    retryTenant: move('retry', 'Take the failed provisioning of a tenant up again'),
+    suspendTenant: move('suspend', {
+      summary: 'Suspend a tenant: what is bound to it is 403 at once',
+      description:
+        'It takes effect whatever deployment automation answers, which is told until it accepts: `automation_state` is `pending` until then.',
+      problems: {
+        409: changeProblems[409],
+        503: '`deployment_automation_not_configured`: nothing was changed',
+      },
+    }),
+    activateTenant: move('activate', {
+      summary: 'Activate a suspended tenant',
+      description: KNOWN_FIRST,
+      problems: changeProblems,
+    }),
+    retryTenant: move('retry', {
+      summary: 'Retry the failed provisioning of a tenant',
+      description: KNOWN_FIRST,
+      problems: changeProblems,
+    }),
     syncTenantConfig: route({
       method: 'post',
       path: '/api/tenants/{tenantId}/sync-config',
