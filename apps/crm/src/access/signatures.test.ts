@@ -1,4 +1,5 @@
 import type { JsonWebKey } from 'node:crypto';
+import fc from 'fast-check';
 import jwt from 'jsonwebtoken';
 import { createSigner, tampered, unsigned } from '../testing/signing.ts';
 import type { Answer } from './identity-client.ts';
@@ -21,6 +22,8 @@ const setUp = async (
   return { signatures, world };
 };
 
+const base64url = (value: string): string => Buffer.from(value).toString('base64url');
+
 const nextTick = () => new Promise(setImmediate);
 
 describe('a signed token is refused when it', () => {
@@ -32,6 +35,8 @@ describe('a signed token is refused when it', () => {
     ['is signed by another key under the same name', createSigner(signer.jwk.kid).sign({})],
     ['is signed by a secret', jwt.sign({}, 'secret', { keyid: signer.jwk.kid, expiresIn: 60 })],
     ['has an end that is no time', tampered(createSigner().sign({}), { exp: 'never' })],
+    ['has a body that is null', `${signer.sign({}).split('.')[0]}.bnVsbA.x`],
+    ['has a body that is a list', `${signer.sign({}).split('.')[0]}.W10.x`],
     ['has a payload that is no JSON', `${signer.sign({}).split('.')[0]}.e30x.x`],
     ['has a payload that is not base64url', `${signer.sign({}).split('.')[0]}.!.x`],
     ['has a body that is no object', `${signer.sign({}).split('.')[0]}.${btoa('"x"')}.x`],
@@ -72,6 +77,23 @@ describe('identity is asked about', () => {
     const { signatures } = await setUp(keys);
     expect(signatures.refuses(tampered(signer.sign({}), { sub: 'eve' }))).toBe(false);
   });
+});
+
+test('any token at all is answered, whatever is in it', async () => {
+  const { signatures } = await setUp();
+  const segment = fc.oneof(fc.string(), fc.base64String(), fc.json().map(base64url));
+  const header = fc
+    .record({
+      alg: fc.constantFrom('ES256', 'none', 'x'),
+      kid: fc.oneof(fc.string(), fc.anything()),
+    })
+    .map((value) => base64url(JSON.stringify(value)));
+  fc.assert(
+    fc.property(fc.oneof(header, segment), segment, segment, (first, second, third) => {
+      expect(typeof signatures.refuses(`${first}.${second}.${third}`)).toBe('boolean');
+    }),
+    { numRuns: 500 },
+  );
 });
 
 describe('keys', () => {

@@ -52,6 +52,10 @@ const headerOf = (token: string): { readonly alg: string } | undefined => {
   }
 };
 
+/** The claims of a JWT are a JSON object (RFC 7519 section 7.2), whatever the library takes them for. */
+const isClaims = (payload: unknown): payload is jwt.JwtPayload =>
+  typeof payload === 'object' && payload !== null && !Array.isArray(payload);
+
 const decoded = (token: string): jwt.Jwt | null => {
   try {
     return jwt.decode(token, { complete: true });
@@ -90,7 +94,7 @@ export class Signatures {
     // Opaque tokens may look like anything: only identity knows them.
     if (!header) return false;
     const content = decoded(token);
-    if (!content || typeof content.payload === 'string' || header.alg === 'none') return true;
+    if (!content || !isClaims(content.payload) || header.alg === 'none') return true;
     const now = this.#options.clock() / 1000;
     const { exp } = content.payload;
     if (exp !== undefined && !(exp > now - TOLERANCE)) return true;
