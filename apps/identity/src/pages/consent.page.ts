@@ -1,11 +1,14 @@
 import { oneOf } from '@tessera/fields';
 import { html } from '../html.ts';
+import type { ConsentRequest } from '../oauth/user/consents.ts';
 import type { AuthorizationServer } from '../oauth/user/server.ts';
 import { sessionCookie } from '../session-cookie.ts';
+import { API_SCOPE, opensApi } from '../tokens/scopes.ts';
 import { formOf } from './form.ts';
 import { type AnyPage, page } from './page.ts';
+import { type RightLine, rightLines } from './rights.ts';
 import type { Texts } from './texts/texts.ts';
-import { intoApplication, signedInUser, type Visit } from './visit.ts';
+import { intoApplication, onwards, signedInUser, type Visit } from './visit.ts';
 
 interface Dependencies {
   readonly consents: AuthorizationServer['consents'];
@@ -13,6 +16,26 @@ interface Dependencies {
 }
 
 type Scopes = Texts['consent']['scopes'];
+
+/** What is asked for in words, the broadest right first; whoever skims the list reads that one. */
+const linesOf = (
+  { texts: { consent: texts }, language }: Visit,
+  { scopes, tenant }: ConsentRequest,
+): readonly RightLine[] => {
+  const isWorded = (scope: string): scope is keyof Scopes => Object.hasOwn(texts.scopes, scope);
+  const worded = Object.keys(texts.scopes).filter((scope) => scopes.includes(scope));
+  const patterns = scopes.filter((scope) => !isWorded(scope));
+  return [
+    ...worded
+      .filter((scope) => scope === API_SCOPE)
+      .map(() => ({ text: texts.scopes.api, isBroad: true })),
+    ...rightLines(patterns, tenant, language),
+    ...worded
+      .filter(isWorded)
+      .filter((scope) => scope !== API_SCOPE)
+      .map((scope) => ({ text: texts.scopes[scope], isBroad: false })),
+  ];
+};
 
 /** What a person can recognise of an address: the host, or the app's own scheme. */
 const placeOf = (address: string): string => {
@@ -32,18 +55,22 @@ export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
       const user = signedInUser(visit);
       return { user, asked: await consents.show(...of(visit)) };
     },
-    view(visit, { user, asked: { client, redirectUri, scopes } }, form) {
+    view(visit, { user, asked }, form) {
+      const { client, redirectUri, scopes, tenant, returnTo } = asked;
       const { consent: texts } = visit.texts;
-      const isKnown = (scope: string): scope is keyof Scopes => Object.hasOwn(texts.scopes, scope);
+      const isInTenant = tenant !== null && opensApi(scopes);
+      const who = user.email ?? user.firstName;
       return {
         title: texts.title(client.name),
-        lead: texts.lead(client.name, user.email ?? user.firstName),
+        lead: html`${texts.signedInAs(who)} <a href="${onwards({ ...visit, returnTo }, '/sign-in')}">${texts.notYou}</a>`,
         leadsTo: redirectUri,
         body: formOf(visit, form, {
           submit: texts.accept,
           decision: ['decision', 'accept'],
           content: [
-            html`<ul class="scopes">${scopes.filter(isKnown).map((scope) => html`<li>${texts.scopes[scope]}</li>`)}</ul>`,
+            html`<p>${isInTenant ? texts.leadIn(client.name, tenant.name) : texts.lead(client.name)}</p>`,
+            html`<ul class="scopes">${linesOf(visit, asked).map(({ text, isBroad }) => html`<li>${isBroad ? html`<strong>${text}</strong>` : text}</li>`)}</ul>`,
+            opensApi(scopes) && html`<p class="hint">${texts.limit}</p>`,
             html`<p class="hint">${texts.goesTo(placeOf(redirectUri))}</p>`,
           ],
           beside: html`<button type="submit" class="plain" name="decision" value="refuse">${texts.refuse}</button>`,

@@ -26,7 +26,10 @@ let stranger: RelyingParty;
 beforeAll(async () => {
   await mkdir(directory, { recursive: true });
   [site, browser] = await Promise.all([startSite(), openBrowser()]);
-  stranger = await startRelyingParty(site.identity, site.flow, { isTrusted: false });
+  stranger = await startRelyingParty(site.identity, site.flow, {
+    isTrusted: false,
+    allowedScopes: ['*'],
+  });
 });
 afterAll(async () => {
   await browser.close();
@@ -136,6 +139,18 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   async consent(page) {
     await enter(page);
     await stranger.begin(page, { scope: 'openid profile email phone' });
+  },
+  async 'consent to permissions'(page) {
+    await enter(page);
+    const permissions = [
+      'tenant.*.crm.contacts.* tenant.*.crm.tasks.view tenant.*.crm.*.list',
+      'tenant.*.crm.*.view identity.members.view identity.members.update',
+    ];
+    await stranger.begin(page, { scope: `openid email offline_access ${permissions.join(' ')}` });
+  },
+  async 'account selection'(page) {
+    await enter(page);
+    await stranger.begin(page, { prompt: 'select_account' });
   },
   'signed in': enter,
   async 'sign-out'(page) {

@@ -59,6 +59,29 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
     },
   });
 
+  /** Asks which account to go on with, where the application wants to know (`prompt=select_account`). */
+  const selectAccount = page({
+    path: '/select-account',
+    open(visit) {
+      const user = signedInUser(visit);
+      if (visit.returnTo === null) throw new Elsewhere(goal(visit));
+      return { user, address: visit.returnTo };
+    },
+    view(visit, { user, address }) {
+      const { selectAccount: texts } = visit.texts;
+      const name = `${user.firstName} ${user.lastName}`.trim();
+      return {
+        title: texts.title,
+        lead: visit.application ? texts.lead(visit.application.name) : undefined,
+        body: [
+          html`<p class="lead">${texts.signedInAs(user.email ?? name)}</p>`,
+          html`<p><a class="button" href="${address}">${texts.goOn(name)}</a></p>`,
+          link(onwards(visit, '/sign-in'), texts.other),
+        ],
+      };
+    },
+  });
+
   /** The end of every form that leads to a web application. */
   const goOn = page({
     path: '/continue',
@@ -144,5 +167,5 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
     },
   });
 
-  return { pin: pinPage, goOn, signedIn, signOut, signedOut };
+  return { pin: pinPage, selectAccount, goOn, signedIn, signOut, signedOut };
 };

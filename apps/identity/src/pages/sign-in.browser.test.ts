@@ -31,10 +31,13 @@ afterAll(async () => {
   await site.stop();
 });
 beforeEach(async () => {
-  user = await site.identity.people.user({ tenant: await site.identity.people.tenant() });
+  user = await newcomer();
   page = await browser.newPerson();
 });
 afterEach(() => expect(browser.complaints()).toEqual([]));
+
+const newcomer = async (): Promise<User> =>
+  site.identity.people.user({ tenant: await site.identity.people.tenant() });
 
 const sessionCookie = async (): Promise<string | undefined> =>
   (await page.context().cookies()).find(({ name }) => name === 'session')?.value;
@@ -229,6 +232,7 @@ describe('an application that nobody vouches for', () => {
   beforeAll(async () => {
     stranger = await startRelyingParty(site.identity, site.flow, {
       isTrusted: false,
+      allowedScopes: ['tenant.*.crm.*.*', 'identity.members.*'],
       name: 'Stranger <b>',
     });
   });
@@ -245,9 +249,76 @@ describe('an application that nobody vouches for', () => {
     expect((await stranger.finish(page)).claims()?.sub).toBe(user.id);
   });
 
+  test('asks once, and not again in the next session', async () => {
+    const person = await newcomer();
+    await stranger.begin(page);
+    await giveCredentials(page, person);
+    await press(page, 'Allow');
+    await stranger.finish(page);
+    await page.context().clearCookies();
+    await stranger.begin(page);
+    await giveCredentials(page, person);
+    expect((await stranger.finish(page)).claims()?.sub).toBe(person.id);
+  });
+
+  test('shows who is signed in, and lets somebody else go on with the same request', async () => {
+    const [first, second] = [await newcomer(), await newcomer()];
+    await stranger.begin(page);
+    await giveCredentials(page, first);
+    await reads(page, `You are signed in as ${first.email}.`);
+    await page.getByRole('link', { name: 'Not you?' }).click();
+    await giveCredentials(page, second);
+    await reads(page, `You are signed in as ${second.email}.`);
+    await press(page, 'Allow');
+    expect((await stranger.finish(page)).claims()?.sub).toBe(second.id);
+  });
+
+  test('says in words what it asks for, the broadest right first and emphasised', async () => {
+    await stranger.begin(page, {
+      scope: 'openid email tenant.*.crm.tasks.view identity.members.* tenant.*.crm.contacts.update',
+    });
+    await giveCredentials(page, await newcomer());
+    const items = page.locator('.scopes li');
+    await items.first().waitFor();
+    expect(await items.allInnerTexts()).toEqual([
+      'Members: full access',
+      'Contacts: edit',
+      'Tasks: view',
+      'Confirm your identity',
+      'See your email address',
+    ]);
+    expect(await page.locator('.scopes strong').allInnerTexts()).toEqual(['Members: full access']);
+  });
+
+  test('may ask which account to go on with', async () => {
+    const [first, second] = [await newcomer(), await newcomer()];
+    for (const [someone, choose] of [
+      [first, () => page.getByRole('link', { name: 'Continue as' }).click()],
+      [
+        second,
+        async () => {
+          await page.getByRole('link', { name: 'Use another account' }).click();
+          await giveCredentials(page, second);
+        },
+      ],
+    ] as const) {
+      if (someone === first) {
+        await page.goto(`${site.url}/sign-in`);
+        await giveCredentials(page, first);
+        await sees(page, 'You are signed in');
+      }
+      await stranger.begin(page, { prompt: 'select_account' });
+      await sees(page, 'Choose an account');
+      await reads(page, `You are signed in as ${first.email}.`);
+      await choose();
+      await press(page, 'Allow');
+      expect((await stranger.finish(page)).claims()?.sub).toBe(someone.id);
+    }
+  });
+
   test('is told when the user does not', async () => {
     await stranger.begin(page);
-    await giveCredentials(page, user);
+    await giveCredentials(page, await newcomer());
     await press(page, 'Do not allow');
     await expect(stranger.finish(page)).rejects.toMatchObject({ error: 'access_denied' });
   });

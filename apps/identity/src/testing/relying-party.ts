@@ -18,13 +18,15 @@ export interface RelyingParty {
 
 interface Options {
   readonly isTrusted?: boolean;
+  /** The patterns within which it may ask for permissions, where it is not trusted. */
+  readonly allowedScopes?: readonly string[];
   readonly name?: string;
 }
 
 export const startRelyingParty = async (
   identity: TestIdentity,
   flow: CodeFlow,
-  { isTrusted = true, name = 'Ledger' }: Options = {},
+  { isTrusted = true, allowedScopes = [], name = 'Ledger' }: Options = {},
 ): Promise<RelyingParty> => {
   const site = createServer((req, res) => {
     const { searchParams, pathname } = new URL(req.url ?? '', 'http://site.test');
@@ -44,7 +46,12 @@ export const startRelyingParty = async (
   });
   const server = await listen(site, { host: '127.0.0.1', port: 0, variable: 'PORT' });
   const callback = `${server.url}/callback`;
-  const { clientId } = await flow.client({ isPublic: true, isTrusted, redirectUris: [callback] });
+  const { clientId } = await flow.client({
+    isPublic: true,
+    isTrusted,
+    allowedScopes,
+    redirectUris: [callback],
+  });
   await identity.context.database.oAuthClient.update({ where: { clientId }, data: { name } });
   const { issuer } = identity.context.config;
   const config = await openid.discovery(new URL(issuer), clientId, undefined, openid.None(), {

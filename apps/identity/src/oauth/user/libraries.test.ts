@@ -49,12 +49,16 @@ describe('openid-client', () => {
       insecure,
     );
 
-  const authorized = async (config: openid.Configuration, { redirectUri }: TestClient) => {
+  const authorized = async (
+    config: openid.Configuration,
+    { redirectUri }: TestClient,
+    scope = 'openid email api',
+  ) => {
     const pkceCodeVerifier = openid.randomPKCECodeVerifier();
     const [expectedState, expectedNonce] = [openid.randomState(), openid.randomNonce()];
     const address = openid.buildAuthorizationUrl(config, {
       redirect_uri: redirectUri,
-      scope: 'openid email api',
+      scope,
       code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
       code_challenge_method: 'S256',
       state: expectedState,
@@ -87,6 +91,36 @@ describe('openid-client', () => {
       'GET',
     );
     expect(me.status).toBe(200);
+  });
+
+  test('gets what a third-party client asks for, and no more', async () => {
+    const allowedScopes = ['tenant.*.crm.contacts.*'];
+    const client = await flow.client({ isTrusted: true, isFirstParty: false, allowedScopes });
+    const config = await discovered(client);
+    const supported = config.serverMetadata().scopes_supported;
+    const scope = 'openid email tenant.*.crm.contacts.view';
+    for (const one of scope.split(' ')) expect(supported).toContain(one);
+    const tokens = await authorized(config, client, scope);
+    // Some clients take any other answer for an error.
+    expect(tokens.scope).toBe(scope);
+    const request = (path: string) =>
+      openid.fetchProtectedResource(
+        config,
+        tokens.access_token,
+        new URL(`${issuer}${path}`),
+        'GET',
+      );
+    expect((await request('/api/user')).status).toBe(200);
+    await expect(request('/api/me')).rejects.toMatchObject({
+      status: 403,
+      cause: [{ scheme: 'bearer', parameters: { error: 'insufficient_scope' } }],
+    });
+    const { refresh_token = '' } = tokens;
+    const narrow = await openid.refreshTokenGrant(config, refresh_token, { scope: 'openid' });
+    expect(narrow.scope).toBe('openid');
+    await expect(authorized(config, client, 'openid api')).rejects.toMatchObject({
+      error: 'invalid_scope',
+    });
   });
 
   test('is told when a code or a refresh token is used twice', async () => {

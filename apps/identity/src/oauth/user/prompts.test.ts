@@ -87,6 +87,49 @@ describe('prompt and max_age', () => {
   });
 });
 
+describe('prompt=select_account', () => {
+  test('leads to the choice of an account, and back without a loop', async () => {
+    const { page, returnTo } = pageOf(await ask({ prompt: 'select_account' }));
+    expect(page).toBe('https://identity.test/select-account');
+    expect(Object.fromEntries(returnTo.searchParams)).toEqual(flow.query(client, challenge));
+    const back = await identity.http
+      .get(returnTo.pathname + returnTo.search)
+      .set('cookie', cookie)
+      .redirects(0);
+    expect(flow.told(back).get('code')).toMatch(/\S/);
+  });
+
+  test('is answered by the sign-in where nobody is signed in', async () => {
+    const { page, returnTo } = pageOf(await askAnonymously({ prompt: 'select_account' }));
+    expect(page).toBe('https://identity.test/sign-in');
+    expect(returnTo.searchParams.has('prompt')).toBe(false);
+  });
+});
+
+describe('prompt=create', () => {
+  test('leads to the sign-in where nobody may register', async () => {
+    const { page, returnTo } = pageOf(await askAnonymously({ prompt: 'create' }));
+    expect(page).toBe('https://identity.test/sign-in');
+    expect(returnTo.searchParams.has('prompt')).toBe(false);
+  });
+
+  test('leads to the registration where it is open, and discovery says so', async () => {
+    const open = await startAuthorization({ REGISTRATION_ENABLED: 'true' });
+    const supported = async (of: typeof identity): Promise<string[]> =>
+      (await of.http.get('/.well-known/openid-configuration')).body.prompt_values_supported;
+    try {
+      const { page } = pageOf(await open.askAnonymously({ prompt: 'create' }));
+      expect(page).toBe('https://identity.test/register');
+      expect(await supported(open.identity)).toEqual([
+        ...['none', 'login', 'consent', 'select_account', 'create'],
+      ]);
+      expect(await supported(identity)).toEqual(['none', 'login', 'consent', 'select_account']);
+    } finally {
+      await open.identity.stop();
+    }
+  });
+});
+
 describe('a session with something left to do', () => {
   const unfinished = async (data: { pinPending: true } | { forcePasswordChange: true }) => {
     const person = await identity.people.user();

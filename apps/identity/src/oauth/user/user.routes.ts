@@ -27,10 +27,12 @@ const AuthorizationQuery = openShape({
   redirect_uri: described(verbatim(2000), 'Exactly as registered.'),
   code_challenge: described(verbatim(128, 43), 'RFC 7636.'),
   code_challenge_method: oneOf('S256'),
-  scope: value('`openid`, `profile`, `email`, `phone`; `api` is always given.'),
+  scope: value(
+    '`openid`, `profile`, `email`, `phone` and `offline_access` open no API. `api` is everything that the user may do: for the clients of the platform and of tenants, which get it where they ask for nothing. Third-party clients ask for permissions by pattern, such as `tenant.*.crm.contacts.view`, within those that they are allowed. Exactly what is asked for is granted, or else the error is `invalid_scope`.',
+  ),
   state: value('Comes back with the code.'),
   nonce: value('With `openid`: stands in the ID token.'),
-  prompt: value('`none`, `login`, `consent`.'),
+  prompt: value('`none`, `login`, `consent`, `select_account`, `create`.'),
   max_age: value('With `openid`: seconds since the last sign-in.'),
   login_hint: value('Whom the login page suggests.'),
   id_token_hint: value('With `openid`: who should be signed in.'),
@@ -45,6 +47,7 @@ const UserTokenRequest = named(
     code_verifier: value('With `authorization_code` (RFC 7636).'),
     redirect_uri: value('With `authorization_code`: as in the authorization request.'),
     refresh_token: value('With `refresh_token`; it is good once.'),
+    scope: value('With `refresh_token`: less than was granted, for this access token alone.'),
   }),
 );
 
@@ -56,7 +59,7 @@ const UserToken = named(
     expires_in: described(int(0, Number.MAX_SAFE_INTEGER), 'Seconds.'),
     refresh_token: described(verbatim(200), 'For the next access token; it is good once.'),
     id_token: optional(described(verbatim(8192), 'With the scope `openid`.')),
-    scope: text(1000),
+    scope: described(text(4000), 'What was granted.'),
   }),
 );
 

@@ -148,7 +148,13 @@ export const de: Texts = {
   },
   consent: {
     title: (client) => `${client} möchte auf Ihr Konto zugreifen`,
-    lead: (client, email) => `Wenn Sie zustimmen, darf ${client} als ${email} Folgendes:`,
+    signedInAs: (who) => `Sie sind als ${who} angemeldet.`,
+    notYou: 'Nicht Sie?',
+    lead: (client) => `Wenn Sie zustimmen, darf ${client} in Ihrem Namen Folgendes:`,
+    leadIn: (client, tenant) =>
+      `Wenn Sie zustimmen, darf ${client} in Ihrem Namen in ${tenant} Folgendes:`,
+    limit:
+      'Die Anwendung darf nie mehr als Sie selbst. Sie können den Zugriff jederzeit widerrufen.',
     scopes: {
       api: 'Alles sehen und ändern, was Sie selbst sehen und ändern dürfen',
       openid: 'Ihre Identität feststellen',
@@ -160,6 +166,13 @@ export const de: Texts = {
     goesTo: (place) => `Anschließend werden Sie zu ${place} weitergeleitet.`,
     accept: 'Zulassen',
     refuse: 'Ablehnen',
+  },
+  selectAccount: {
+    title: 'Konto auswählen',
+    lead: (client) => `um mit ${client} fortzufahren`,
+    signedInAs: (who) => `Sie sind als ${who} angemeldet.`,
+    goOn: (name) => `Weiter als ${name}`,
+    other: 'Anderes Konto verwenden',
   },
   goOn: {
     title: 'Einen Moment …',

@@ -144,8 +144,12 @@ export const en = {
   },
   consent: {
     title: (client: string) => `${client} wants to access your account`,
-    lead: (client: string, email: string) =>
-      `If you allow this, ${client} will be able to do the following as ${email}:`,
+    signedInAs: (who: string) => `You are signed in as ${who}.`,
+    notYou: 'Not you?',
+    lead: (client: string) => `If you allow this, ${client} will be able to:`,
+    leadIn: (client: string, tenant: string) =>
+      `If you allow this, ${client} will be able to do the following in ${tenant}:`,
+    limit: 'It can never do more than you can. You can withdraw this access at any time.',
     scopes: {
       api: 'See and change everything you can see and change',
       openid: 'Confirm your identity',
@@ -157,6 +161,13 @@ export const en = {
     goesTo: (place: string) => `You will be redirected to ${place}.`,
     accept: 'Allow',
     refuse: 'Do not allow',
+  },
+  selectAccount: {
+    title: 'Choose an account',
+    lead: (client: string) => `to continue to ${client}`,
+    signedInAs: (who: string) => `You are signed in as ${who}.`,
+    goOn: (name: string) => `Continue as ${name}`,
+    other: 'Use another account',
   },
   goOn: {
     title: 'One moment…',

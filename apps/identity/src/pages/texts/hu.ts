@@ -143,8 +143,12 @@ export const hu: Texts = {
   },
   consent: {
     title: (client) => `${client} hozzáférést kér a fiókjához`,
-    lead: (client, email) =>
-      `Ha engedélyezi, ${client} az Ön nevében (${email}) a következőket teheti:`,
+    signedInAs: (who) => `Bejelentkezve mint ${who}.`,
+    notYou: 'Nem Ön az?',
+    lead: (client) => `Ha engedélyezi, ${client} az Ön nevében a következőkre lesz jogosult:`,
+    leadIn: (client, tenant) =>
+      `Ha engedélyezi, ${client} az Ön nevében a következőkre lesz jogosult itt: ${tenant}`,
+    limit: 'Soha nem tehet többet, mint amire Ön jogosult. Az engedélyt bármikor visszavonhatja.',
     scopes: {
       api: 'Láthat és módosíthat mindent, amit Ön láthat és módosíthat',
       openid: 'Azonosíthatja Önt',
@@ -156,6 +160,13 @@ export const hu: Texts = {
     goesTo: (place) => `Ezután átirányítjuk ide: ${place}.`,
     accept: 'Engedélyezés',
     refuse: 'Elutasítás',
+  },
+  selectAccount: {
+    title: 'Válasszon fiókot',
+    lead: (client) => `Továbblépés ide: ${client}`,
+    signedInAs: (who) => `Bejelentkezve mint ${who}.`,
+    goOn: (name) => `Folytatás mint ${name}`,
+    other: 'Másik fiók használata',
   },
   goOn: {
     title: 'Egy pillanat…',

@@ -1,0 +1,56 @@
+import { permissionRegistry } from '@tessera/contracts';
+import { rightLines } from './rights.ts';
+import { languages } from './texts/texts.ts';
+
+const acme = { slug: 'acme', name: 'Acme' };
+const textsOf = (...patterns: string[]): string[] =>
+  rightLines(patterns, acme, 'en').map(({ text }) => text);
+
+test('every permission has words in every language', () => {
+  for (const { name, system } of permissionRegistry) {
+    if (system) continue;
+    for (const { language } of languages) {
+      const [line, ...more] = rightLines([name.replace('{slug}', '*')], acme, language);
+      expect(more).toEqual([]);
+      expect(line?.text).toMatch(/^\p{Lu}[^:]+: \p{L}[^_.]+$/u);
+    }
+  }
+});
+
+test('the verbs of one kind of thing are one line', () => {
+  expect(textsOf('tenant.*.crm.contacts.list', 'tenant.acme.crm.contacts.view')).toEqual([
+    'Contacts: view',
+  ]);
+  expect(textsOf('tenant.*.crm.contacts.view', 'tenant.*.crm.contacts.update')).toEqual([
+    'Contacts: view and edit',
+  ]);
+  expect(textsOf('tenant.*.crm.contacts.*')).toEqual(['Contacts: full access']);
+});
+
+test('the broadest right comes first, and is marked', () => {
+  const lines = rightLines(
+    [
+      'tenant.*.crm.contacts.update',
+      'identity.members.view',
+      'identity.members.delete',
+      'tenant.*.crm.*.view',
+    ],
+    acme,
+    'en',
+  );
+  expect(lines).toEqual([
+    { text: 'All CRM records: view', isBroad: true },
+    { text: 'Members: view and delete', isBroad: true },
+    { text: 'Contacts: edit', isBroad: false },
+  ]);
+});
+
+test('everything is said as everything, in the tenant that it is about', () => {
+  expect(rightLines(['tenant.*.crm.contacts.view', '*'], acme, 'en')).toEqual([
+    { text: 'Everything you can do in Acme, including what is added later', isBroad: true },
+  ]);
+});
+
+test('what means nothing in the tenant is shown as it is', () => {
+  expect(textsOf('tenant.globex.crm.contacts.view')).toEqual(['tenant.globex.crm.contacts.view']);
+});
