@@ -84,6 +84,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
       signOut: { window: MINUTE, address: limits.address, principal: limits.principal },
       password: { window: MINUTE, address: limits.public, principal: limits.password },
       public: { window: MINUTE, address: limits.public, principal: 0 },
+      form: { window: MINUTE, address: limits.form, principal: 0 },
       login: { window: MINUTE, address: limits.login, principal: 0 },
       twoFactor: { window: MINUTE, address: limits.twoFactor, principal: limits.twoFactor },
       pin: { window: MINUTE, address: limits.pin, principal: limits.pin },

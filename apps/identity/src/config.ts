@@ -271,6 +271,10 @@ export const variables = {
   RATE_LIMIT_DEFAULT: requests(60, 'Requests a minute and principal.'),
   RATE_LIMIT_ADDRESS: requests(600, 'Requests a minute and address.'),
   RATE_LIMIT_PUBLIC: requests(60, 'Requests a minute and address where no token is needed.'),
+  RATE_LIMIT_FORM: requests(
+    60,
+    'Forms of pages a minute and address, where no narrower limit counts.',
+  ),
   RATE_LIMIT_SERVICE: requests(
     60_000,
     'Requests a minute and address on the routes that services call.',
@@ -382,6 +386,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       principal: read.RATE_LIMIT_DEFAULT,
       address: read.RATE_LIMIT_ADDRESS,
       public: read.RATE_LIMIT_PUBLIC,
+      form: read.RATE_LIMIT_FORM,
       service: read.RATE_LIMIT_SERVICE,
       servicePrincipal: read.RATE_LIMIT_SERVICE_PRINCIPAL,
     },

@@ -45,6 +45,19 @@ describe('too many attempts', () => {
     }
   });
 
+  test('are refused for every form, also one that no narrower limit counts', async () => {
+    const limited = await startIdentity({ RATE_LIMIT_FORM: '2' });
+    try {
+      const statusOf = async (path: string): Promise<number> =>
+        (await limited.http.post(path).type('form').send({})).status;
+      expect([await statusOf('/sign-out'), await statusOf('/consent/a')]).toEqual([403, 403]);
+      expect(await statusOf('/sign-out')).toBe(429);
+      expect(await statusOf('/sign-in')).toBe(403);
+    } finally {
+      await limited.stop();
+    }
+  });
+
   test('are not made by choosing a language', async () => {
     const limited = await startIdentity({ RATE_LIMIT_LOGIN: '1' });
     try {

@@ -15,7 +15,7 @@ import { Elsewhere, type Visit, type Visits, visitOf } from './visit.ts';
 /** A page as it is written: what it needs, what it shows and what becomes of its form. */
 export interface Page<Data, F extends Fields> {
   readonly path: string;
-  /** The class of limits that counts its form: that of the JSON route that does the same. */
+  /** The class of limits that counts its form: that of the JSON route that does the same; `form` unless told. */
   readonly limit?: string;
   /** The form does not act for who is signed in, so it stays good when that changes in another tab. */
   readonly isForAnybody?: boolean;
@@ -142,14 +142,14 @@ const submitting = (
   form: NonNullable<AnyPage['form']>,
   options: PageOptions,
 ): RequestHandler => {
-  const { open, view, limit, isForAnybody = false } = page;
+  const { open, view, limit = 'form', isForAnybody = false } = page;
   const { forgery, brand, minLength, limits } = options;
-  const limiter = limit === undefined ? null : limits.address(limit);
+  const limiter = limits.address(limit);
   return orElsewhere(async (req, res) => {
     const values = await readForm(req, res);
     const language = values.ui_locales;
     const isAttempt = language === undefined;
-    const tooMany = isAttempt && limiter ? await counted(limiter, req, res) : null;
+    const tooMany = isAttempt ? await counted(limiter, req, res) : null;
     if (tooMany && !forgery.isFromHere(req)) throw tooMany;
     forgery.demandFromHere(req);
     const visit = await visitOfPage(page, options, req, res, language);

@@ -47,6 +47,7 @@ export const testEnvironment = (databaseUrl: string): Record<string, string> => 
   RATE_LIMIT_DEFAULT: '0',
   RATE_LIMIT_ADDRESS: '0',
   RATE_LIMIT_PUBLIC: '0',
+  RATE_LIMIT_FORM: '0',
   RATE_LIMIT_SERVICE: '0',
   RATE_LIMIT_SERVICE_PRINCIPAL: '0',
 });

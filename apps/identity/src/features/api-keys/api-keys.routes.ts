@@ -105,7 +105,7 @@ export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
     resource: 'service_account',
     summary: 'Create an API key',
     description:
-      'Its text is in this answer and nowhere else. It may do what the account may, and with `scopes` only what these cover too. An `expires_at` beyond the longest lifetime is brought back to it. Needs everything that the account holds within the scopes.',
+      'Its text is in this answer and nowhere else. It may do what the account may, and with `scopes` only what these cover too. An `expires_at` beyond the longest lifetime is brought back to it. Needs everything that the account holds within the scopes. Made with an API key, it ends with that key at the latest, and its scopes must be within those of that key.',
     params: OfAccount,
     body: ApiKeyInput,
     responses: { 201: success(IssuedApiKey) },
@@ -124,7 +124,7 @@ export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
     resource: 'api_key',
     summary: 'Replace an API key',
     description:
-      'The new key keeps name, scopes and expiry, and is shown this once; the old one is good no longer.',
+      'The new key keeps name, scopes and expiry, and is shown this once; the old one is good no longer. An API key rotates only keys that end with it at the latest and whose scopes are within its own.',
     params: OfKey,
     responses: { 200: success(IssuedApiKey) },
     problems: { 409: 'The key is revoked or has expired' },

@@ -4,9 +4,10 @@ import type { Rights } from '@tessera/scope-matcher';
 import { tenantForbidden } from '../../access.ts';
 import { noteOf } from '../../activity.ts';
 import type { Transaction } from '../../database.ts';
+import { coversPattern } from '../../oauth/system/scopes.ts';
 import type { Origin } from '../../origin.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import type { Caller } from '../../tokens/caller.ts';
+import type { Caller, UserCaller } from '../../tokens/caller.ts';
 import { revokeToken } from '../../tokens/revoke.ts';
 import type { Member } from '../members/member.ts';
 import type { MembersService, Turn } from '../members/members.service.ts';
@@ -41,6 +42,27 @@ const about = ({ tenantId }: OfAccount, { id }: ApiKey) => ({ tenantId, subjectI
 const demandMembership = (caller: Caller, tenantId: string): void => {
   if (caller.type !== 'client' && caller.tenants.some(({ id }) => id === tenantId)) return;
   throw tenantForbidden();
+};
+
+/** The API key that the caller presents: what comes out of it has at most its lifetime and scopes (decision I19). */
+const keyOfCaller = (caller: Caller): UserCaller | undefined =>
+  caller.type !== 'client' && caller.tokenUse === 'api_key' ? caller : undefined;
+
+/** 403 where a key that is made or rotated with a key would outlive it, or reach further. */
+const demandWithinKey = (
+  caller: Caller,
+  { expiresAt, scopes }: Pick<ApiKey, 'expiresAt' | 'scopes'>,
+): void => {
+  const own = keyOfCaller(caller);
+  if (!own) return;
+  const { scopes: allowed } = own;
+  const covers = (scope: string): boolean =>
+    allowed === undefined || allowed.some((pattern) => coversPattern(pattern, scope));
+  const isNarrower = allowed === undefined || (scopes?.every(covers) ?? false);
+  if (+expiresAt <= +own.expiresAt && isNarrower) return;
+  const what = isNarrower ? 'lives longer than' : 'has scopes beyond those of';
+  const message = `The key ${what} the one that you present. Ask somebody who signs in.`;
+  throw new HttpError(403, 'permission_denied', message);
 };
 
 /** What an account holds within the scopes of a key: more than that no key gives. */
@@ -79,11 +101,14 @@ export class ApiKeysService {
 
   /**
    * Makes a key. 422 for an expiry that has passed; 403 where the account holds more
-   * within the scopes than the caller.
+   * within the scopes than the caller. A key that is made with a key ends with it at the latest, and is 403 with
+   * scopes beyond those of that key, or without any where that one is limited.
    */
   create(caller: Caller, account: OfAccount, given: NewKey, origin: Origin): Promise<IssuedKey> {
     const { name, scopes } = given;
-    const terms = { name, ...(scopes && { scopes }), expiresAt: this.#expiryOf(given.expiresAt) };
+    const expiresAt = this.#expiryOf(given.expiresAt, keyOfCaller(caller)?.expiresAt);
+    const terms = { name, ...(scopes && { scopes }), expiresAt };
+    demandWithinKey(caller, terms);
     return this.#forAccount(caller, account, async ({ holder, tx }, owner) => {
       demandHeld(holder, rightsWithin(owner, scopes));
       const issued = await this.#use.repository.add(tx, account, terms);
@@ -94,10 +119,11 @@ export class ApiKeysService {
 
   /**
    * Replaces a key by another one of the same name, scopes and expiry; the old one is good no longer. 403
-   * as for creating; 409 for one that is revoked or has expired.
+   * as for creating, and by a key that ends earlier or has narrower scopes; 409 for one that is revoked or has expired.
    */
   rotate(caller: Caller, ofKey: OfKey, origin: Origin): Promise<IssuedKey> {
     return this.#forKey(caller, ofKey, async ({ holder, tx }, owner, old) => {
+      demandWithinKey(caller, old);
       demandHeld(holder, rightsWithin(owner, old.scopes));
       if (isOver(old)) {
         throw new HttpError(409, 'conflict', 'The key is revoked or has expired: create another.');
@@ -151,13 +177,16 @@ export class ApiKeysService {
     await enqueue(tx, await revokeToken(tx, { tokenId: keyId, userId }, reason));
   }
 
-  /** When a new key ends: as asked for, at most the longest from now; 422 for what has passed. */
-  #expiryOf(asked: Date | undefined): Date {
+  /**
+   * When a new key ends: as asked for, at most the longest from now and not after `latestOfMaker`; 422 for
+   * what has passed.
+   */
+  #expiryOf(asked: Date | undefined, latestOfMaker?: Date): Date {
     const { usual, longest } = this.#use.lifetimes;
     const now = wholeSecond(Date.now());
     const latest = now + longest * 1000;
     const end = wholeSecond(asked ? +asked : now + usual * 1000);
     if (end <= Date.now()) throw invalidField('expires_at', 'this time has passed');
-    return new Date(Math.min(end, latest));
+    return new Date(Math.min(end, latest, latestOfMaker ? +latestOfMaker : end));
   }
 }

@@ -11,6 +11,7 @@ export const reauthenticationRoutes = (reauthentication: ReauthenticationService
     path: '/api/auth/reauthenticate',
     permission: 'authenticated',
     clients: 'first_party',
+    limit: 'password',
     summary: 'Confirm the password of the user who is signed in',
     description:
       'Adding or removing a second factor or a PIN needs an authentication of the last minutes: without one it is 403 `reauthentication_required`. After this it is recent again, for every token of the session.',

@@ -1,0 +1,105 @@
+import type { Tenant } from '../../generated/prisma/client.ts';
+import { startIdentity } from '../../testing/identity.ts';
+import {
+  type KeyBody,
+  type ServiceAccounts,
+  serviceAccountsAs,
+  serviceAccountsOf,
+} from '../../testing/service-accounts.ts';
+import { bearerOf } from '../../testing/sessions.ts';
+
+const identity = await startIdentity();
+afterAll(() => identity.stop());
+
+let tenant: Tenant;
+let owner: ServiceAccounts;
+/** A service account of the role `owner`. */
+let account: string;
+beforeEach(async () => {
+  tenant = await identity.people.tenant();
+  owner = await serviceAccountsAs(identity, tenant, 'owner');
+  account = await owner.account('owner');
+});
+
+const inDays = (days: number): string => {
+  const whole = Math.floor(Date.now() / 1000) * 1000;
+  return new Date(whole + days * 86_400_000).toISOString();
+};
+
+/** A key of the account, and what it can do with keys. */
+const keyOf = async (body: KeyBody) => {
+  const issued = await owner.key(account, body);
+  return { ...issued, keys: serviceAccountsOf(identity, tenant, bearerOf(issued.key)) };
+};
+
+describe('a key that is made with an API key', () => {
+  test('ends with that key, whatever is asked for: nobody mints themselves another year', async () => {
+    const expires_at = inDays(7);
+    const { keys } = await keyOf({ expires_at });
+    for (const asked of [{}, { expires_at: inDays(8) }, { expires_at: inDays(365) }]) {
+      const { body } = await keys.createKey(account, asked).expect(201);
+      expect(body.data.expires_at).toBe(expires_at);
+    }
+    const sooner = inDays(3);
+    const { body } = await keys.createKey(account, { expires_at: sooner }).expect(201);
+    expect(body.data.expires_at).toBe(sooner);
+  });
+
+  test('ends with it for a new account too, and through any number of keys', async () => {
+    const expires_at = inDays(7);
+    let { keys } = await keyOf({ expires_at });
+    const other = await keys.account('owner');
+    for (let i = 0; i < 3; i += 1) {
+      const { body } = await keys.createKey(other, { expires_at: inDays(90) }).expect(201);
+      expect(body.data.expires_at).toBe(expires_at);
+      keys = serviceAccountsOf(identity, tenant, bearerOf(body.data.key));
+    }
+  });
+
+  test('names scopes within those of that key, where they limit it', async () => {
+    const scopes = ['identity.api_keys.*', 'identity.service_accounts.*', 'tenant.*.crm.tasks.*'];
+    const { keys } = await keyOf({ scopes });
+    // No scopes are no limit.
+    await keys.createKey(account).expect(403);
+    const narrower = ['identity.api_keys.list', 'tenant.*.crm.tasks.view'];
+    const made = await keys.createKey(account, { scopes: narrower }).expect(201);
+    expect(made.body.data.scopes).toEqual(narrower);
+    for (const beyond of ['*', 'identity.*.*', 'tenant.*.crm.contacts.view']) {
+      const answer = await keys.createKey(account, { scopes: [...narrower, beyond] });
+      expect([beyond, answer.status, answer.body.error]).toEqual([
+        ...[beyond, 403, 'permission_denied'],
+      ]);
+    }
+    // Also what gives nothing today: the account may get more.
+    const viewer = await owner.account('viewer');
+    await keys.createKey(viewer, { scopes: ['tenant.*.crm.contacts.delete'] }).expect(403);
+  });
+});
+
+describe('a key that is rotated with an API key', () => {
+  test('is itself, or one that ends with it at the latest', async () => {
+    const expires_at = inDays(7);
+    const own = await keyOf({ expires_at });
+    const shorter = await owner.key(account, { expires_at: inDays(3) });
+    const longer = await owner.key(account, { expires_at: inDays(30) });
+    await own.keys.rotateKey(account, shorter.token_id).expect(200);
+    const refused = await own.keys.rotateKey(account, longer.token_id).expect(403);
+    expect(refused.body.message).toContain('lives longer');
+    const { body } = await own.keys.rotateKey(account, own.token_id).expect(200);
+    expect(body.data.expires_at).toBe(expires_at);
+    await identity.http.get('/api/user').set(bearerOf(longer.key)).expect(200);
+  });
+
+  test('has no wider scopes', async () => {
+    const own = await keyOf({ scopes: ['identity.api_keys.*'] });
+    const wider = await owner.key(account, {});
+    const refused = await own.keys.rotateKey(account, wider.token_id).expect(403);
+    expect(refused.body.message).toContain('beyond');
+  });
+});
+
+test('who signs in makes keys as before', async () => {
+  const { body } = await owner.createKey(account, { expires_at: inDays(365) }).expect(201);
+  expect(+new Date(body.data.expires_at)).toBeGreaterThan(+new Date(inDays(364)));
+  await owner.rotateKey(account, body.data.token_id).expect(200);
+});
