@@ -51,6 +51,21 @@ describe('asking identity', () => {
     expect(await client.policies(token)).toEqual({ outcome: 'answered', value: { policies: [] } });
   });
 
+  test('reads a caller of as many tenants as the contract allows, with the longest names', async () => {
+    const tenants = Array.from({ length: 10_000 }, (_none, n) => ({
+      ...identity.acme,
+      slug: `${n}`.padEnd(63, 'x'),
+      name: '𝔄'.repeat(200),
+      plan: 'p'.repeat(100),
+    }));
+    const { token } = identity.signIn({ tenants });
+    const patient = createIdentityClient({ url: identity.url, timeoutMs: 60_000 });
+    expect(await patient.principal(token)).toMatchObject({
+      outcome: 'answered',
+      value: { tenants: { length: 10_000 } },
+    });
+  });
+
   test('keeps its connection', async () => {
     const { token } = identity.signIn();
     await client.principal(token);
@@ -99,7 +114,7 @@ describe('identity is unavailable when it answers', () => {
     ['200 with JSON that is broken', { status: 200, body: '{"id":"a"' }],
     ['200 with scopes that are no list', { status: 200, body: '{"id":"a","scopes":"*"}' }],
     ['200 with half a body', { status: 200, body: '{"id":"a","name":"Ada"}', half: 'cut' }],
-    ['200 with more than anyone reads', { status: 200, body: `"${'x'.repeat(5_000_000)}"` }],
+    ['200 with more than anyone reads', { status: 200, body: `"${'x'.repeat(17_000_000)}"` }],
     ['401 with HTML, as a proxy does', { status: 401, body: page }],
     ['401 with half a body', { ...refusal(401, 'unauthenticated'), half: 'cut' }],
     ['403 with HTML, as a firewall does', { status: 403, body: page }],

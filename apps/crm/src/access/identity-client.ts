@@ -29,8 +29,8 @@ export interface IdentityClientOptions {
   readonly timeoutMs: number;
 }
 
-/** The largest answer that is read: 10,000 policies or tenants fit. */
-const BODY_LIMIT = 4 * 1024 * 1024;
+/** The largest answer that is read, in bytes: 10,000 policies or tenants fit, with the longest names. */
+const BODY_LIMIT = 16 * 1024 * 1024;
 
 const readJson = async (response: Response): Promise<unknown> => {
   const body = await readBounded(response, BODY_LIMIT);
