@@ -74,13 +74,13 @@ describe('the slug of a tenant', () => {
   });
 });
 
-test('ten people who register at once with the same tenant name each have a tenant', async () => {
+test('four people who register at once with the same tenant name each have a tenant', async () => {
   const mailbox = await openMailbox();
   const open = await startTenantWorld({
     REGISTRATION_ENABLED: 'true',
     MAIL_DIRECTORY: mailbox.directory,
   });
-  const addresses = Array.from({ length: 10 }, (_, at) => `racer-${at}@example.test`);
+  const addresses = Array.from({ length: 4 }, (_, at) => `racer-${at}@example.test`);
   const password = 'Another-horse-8-battery';
   await Promise.all(
     addresses.map((email) =>
@@ -97,7 +97,7 @@ test('ten people who register at once with the same tenant name each have a tena
   expect(tenants.map(({ slug }) => slug).sort()).toEqual(
     addresses.map((_, at) => numberedSlug(slugOf('東京'), at + 1)).sort(),
   );
-  expect(await database.oAuthClient.count({ where: { name: '東京' } })).toBe(10);
+  expect(await database.oAuthClient.count({ where: { name: '東京' } })).toBe(4);
   await open.stop();
   await mailbox.remove();
 });

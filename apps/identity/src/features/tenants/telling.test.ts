@@ -83,27 +83,31 @@ test('suspending a tenant that automation does not know makes it known first', a
 });
 
 test('a tenant can be suspended while another change of it waits for automation', async () => {
-  const tenant = await world.identity.people.tenant();
+  const patient = await startTenantWorld();
+  const tenant = await patient.identity.people.tenant();
+  const path = `/api/tenants/${tenant.id}`;
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
   const asked = new Promise<void>((resolve) => {
-    world.automation.before = ({ operation }) => {
+    patient.automation.before = ({ operation }) => {
       if (operation !== 'configureDeployment') return undefined;
       resolve();
       return released;
     };
   });
-  const syncing = world.ask('post', `/api/tenants/${tenant.id}/sync-config`).then((one) => one);
+  const syncing = patient.ask('post', `${path}/sync-config`).then((one) => one);
   await asked;
-  const { body } = await suspend(tenant).expect(200);
-  expect(body.data).toMatchObject({ status: 'suspended', automation_state: 'pending' });
+  const { body } = await patient.ask('post', `${path}/suspend`).expect(200);
+  expect(body.data).toMatchObject({ status: 'suspended' });
   release();
   await syncing;
-  await makeAllDue(world);
-  await check();
-  expect(await show(tenant)).toMatchObject({ status: 'suspended', automation_state: 'told' });
+  await makeAllDue(patient);
+  await patient.identity.context.tenantAdministration.provisioning.check();
+  const shown = await patient.ask('get', path).expect(200);
+  expect(shown.body.data).toMatchObject({ status: 'suspended', automation_state: 'told' });
+  await patient.stop();
 });
 
 test('activating a tenant whose suspension automation never heard of leaves nothing to tell', async () => {
