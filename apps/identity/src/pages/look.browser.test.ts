@@ -103,7 +103,11 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await press(page, 'Unlock');
   },
   'password forgotten': open('/password/forgot'),
-  'mail sent': open('/mail-sent?about=reset'),
+  async 'mail sent'(page) {
+    await open('/password/forgot')(page);
+    await fill(page, { 'Email address': 'ada.lovelace@example.com' });
+    await press(page, 'Send link');
+  },
   async 'password reset'(page) {
     const { email } = await newUser();
     await site.identity.http.post('/api/auth/password/forgot').send({ email });

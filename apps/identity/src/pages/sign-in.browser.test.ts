@@ -135,6 +135,7 @@ describe('the code flow of openid-client as a public client', () => {
       'Add an uppercase letter.',
       'Add a number.',
       'Add a special character, such as ! or -.',
+      'Choose a less common password. Adding numbers or symbols at the end is not enough.',
     ]);
     await fill(page, {
       'Current password': 'Correct-horse-7-battery',
