@@ -53,7 +53,10 @@ conformance(
         const { id } = await identity.context.database.device.create({
           data: { ...unknownDevice, userId, secretHash: new Uint8Array(digest(userId)) },
         });
-        return { tenantId: tenant.id, userId, id, keyId: claimsOf(key).jti ?? '' };
+        const keyId = claimsOf(key).jti ?? '';
+        // An app that the caller has given nothing to.
+        const clientId = `app-of-${side}`;
+        return { tenantId: tenant.id, userId, id, keyId, clientId };
       },
       bodies: {
         createServiceAccount: () => ({ role: 'viewer' }),
