@@ -24,6 +24,8 @@ export interface Deployed {
   readonly id: string;
   /** Changes with whatever is changed of it here. */
   readonly updatedAt: Date;
+  /** Whether it is suspended, and has to stay so where it is made known anew. */
+  readonly status?: string;
 }
 
 const MAX_ANSWER = 256 * 1024;
@@ -152,7 +154,7 @@ export class DeploymentAutomation {
 
   configure(tenant: Deployed, body: Configuration): Promise<DeploymentPayload> {
     const of = this.#call('configure', tenant, body);
-    return this.#made(tenant, body, (client) =>
+    return this.#changed(tenant, body, (client) =>
       client.PUT('/deployments/{tenant_id}/configuration', { ...of, body }),
     );
   }
@@ -163,7 +165,7 @@ export class DeploymentAutomation {
     known: Configuration,
   ): Promise<DeploymentPayload> {
     const of = this.#call('versions', tenant, body);
-    return this.#made(tenant, known, (client) =>
+    return this.#changed(tenant, known, (client) =>
       client.PUT('/deployments/{tenant_id}/versions', { ...of, body }),
     );
   }
@@ -220,6 +222,18 @@ export class DeploymentAutomation {
       if (!isUnknown(error)) throw error;
     }
     await this.create(tenant, known);
+    return this.#deployment(tenant.id, ask);
+  }
+
+  /** The same, for a change that leaves a suspended tenant suspended. */
+  async #changed(tenant: Deployed, known: Configuration, ask: Ask): Promise<DeploymentPayload> {
+    try {
+      return await this.#deployment(tenant.id, ask);
+    } catch (error) {
+      if (!isUnknown(error)) throw error;
+    }
+    if (tenant.status === 'suspended') await this.suspend(tenant, known);
+    else await this.create(tenant, known);
     return this.#deployment(tenant.id, ask);
   }
 

@@ -110,6 +110,21 @@ test('a tenant can be suspended while another change of it waits for automation'
   await patient.stop();
 });
 
+test.each([
+  ['suspended', 'suspended'],
+  ['active', 'provisioning'],
+])(
+  'a change of a tenant that is %s and unknown to automation leaves it so',
+  async (status, state) => {
+    const tenant = await world.identity.people.tenant({ status });
+    world.automation.deployments.forget(tenant.id);
+    await world.ask('post', `/api/tenants/${tenant.id}/sync-config`).expect(200);
+    expect(world.automation.deployments.stateOf(tenant.id)).toBe(state);
+    expect(operations(tenant)).toContain('createDeployment');
+    expect(operations(tenant).at(-1)).toBe('configureDeployment');
+  },
+);
+
 test('activating a tenant whose suspension automation never heard of leaves nothing to tell', async () => {
   const tenant = await world.identity.people.tenant();
   world.automation.break('suspendDeployment', 500);
