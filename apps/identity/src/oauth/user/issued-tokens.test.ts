@@ -93,8 +93,22 @@ describe('the ID token', () => {
     });
   });
 
-  test('is never accepted as a bearer', async () => {
-    const { id_token = '' } = await flow.tokens(client, cookie, { scope: 'openid' });
-    await expectRefused(identity.http, id_token);
-  });
+  test.each([
+    ['a first-party client', {}, 'openid api'],
+    ["a tenant's client", { tenantId: user.tenantId ?? '' }, 'openid api'],
+    ['a third-party client', { isFirstParty: false, allowedScopes: ['*'] }, 'openid *'],
+  ])(
+    'of %s is never accepted as a bearer, nor is a refreshed one',
+    async (_whose, options, scope) => {
+      const as = await flow.client(options);
+      const { id_token = '', refresh_token } = await flow.tokens(as, cookie, { scope });
+      const renewed = await flow.refresh(as, refresh_token);
+      expect(id_token).toMatch(/^ey/);
+      for (const token of [id_token, renewed.body.id_token]) {
+        await expectRefused(identity.http, token);
+        const who = await identity.http.get('/api/user').set('authorization', `Bearer ${token}`);
+        expect(who.status).toBe(401);
+      }
+    },
+  );
 });
