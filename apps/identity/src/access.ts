@@ -74,6 +74,7 @@ const demandTenant = (caller: UserCaller, tenantId: string | undefined): void =>
 const unfinished: Readonly<Record<Restriction, string>> = {
   two_factor_required: 'Finish signing in with the second factor.',
   pin_required: 'Give the PIN first.',
+  email_verification_required: 'Confirm the email address first.',
   password_change_required: 'Change the password first.',
 };
 

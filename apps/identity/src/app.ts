@@ -28,6 +28,7 @@ import { pinRoutes } from './features/pin/pin.routes.ts';
 import { policyRoutes } from './features/policies/policies.routes.ts';
 import { profileRoutes } from './features/profile/profile.routes.ts';
 import { reauthenticationRoutes } from './features/reauthentication/reauthentication.routes.ts';
+import { confirmationRoutes } from './features/registration/confirmation.routes.ts';
 import { invitationRoutes } from './features/registration/invitations.routes.ts';
 import { registrationRoutes } from './features/registration/registration.routes.ts';
 import { roleRoutes } from './features/roles/roles.routes.ts';
@@ -112,11 +113,21 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
   PIN: pinRoutes(context.pins),
   Passwords: passwordRoutes(context.passwords),
   Reauthentication: reauthenticationRoutes(context.reauthentication),
-  Registration: registrationRoutes({
-    registration: context.registration,
-    isOpen: context.config.registrationEnabled,
-    authenticate: (req) => context.authentication.caller(req),
-  }),
+  Registration: {
+    ...registrationRoutes({
+      registration: context.registration,
+      invitations: context.invitations,
+      isOpen: context.config.registrationEnabled,
+      isLocal: context.config.isLocal,
+      lifetime: context.config.lifetimes.registration,
+      authenticate: (req) => context.authentication.caller(req),
+    }),
+    ...confirmationRoutes({
+      confirmation: context.confirmation,
+      isLocal: context.config.isLocal,
+      authenticate: (req) => context.authentication.caller(req),
+    }),
+  },
   Devices: deviceRoutes(context.devices),
   Sessions: sessionRoutes(context.sessions, context.config),
   OAuth: {
@@ -137,7 +148,10 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
   Members: {
     ...memberRoutes(context.members),
     ...memberPermissionRoutes(context.members),
-    ...invitationRoutes(context.invitations),
+    ...invitationRoutes({
+      invitations: context.invitations,
+      authenticate: (req) => context.authentication.caller(req),
+    }),
   },
   Roles: roleRoutes(context.roles),
   Users: {

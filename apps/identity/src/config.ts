@@ -166,6 +166,10 @@ export const variables = {
     withDefault(seconds(), 86_400),
     'Seconds that the link is good for which confirms an address.',
   ),
+  REGISTRATION_TTL: described(
+    withDefault(seconds(), 7 * 86_400),
+    'Seconds that a registration waits for the confirmation of its address; then it is deleted.',
+  ),
   INVITATION_TTL: described(
     withDefault(seconds(), 7 * 86_400),
     'Seconds that an invitation is good for.',
@@ -268,6 +272,10 @@ export const variables = {
     withDefault(int(1, 1_000_000), 5),
     'Mails of one kind an hour and reader that strangers can cause; about new devices, a day and network.',
   ),
+  RATE_LIMIT_INVITATIONS: described(
+    withDefault(int(1, 1_000_000), 100),
+    'Invitations a day and tenant.',
+  ),
   RATE_LIMIT_DEFAULT: requests(60, 'Requests a minute and principal.'),
   RATE_LIMIT_ADDRESS: requests(600, 'Requests a minute and address.'),
   RATE_LIMIT_PUBLIC: requests(60, 'Requests a minute and address where no token is needed.'),
@@ -350,6 +358,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       remembered: read.REMEMBER_TTL,
       passwordReset: read.PASSWORD_RESET_TTL,
       emailVerification: read.EMAIL_VERIFICATION_TTL,
+      registration: read.REGISTRATION_TTL,
       invitation: read.INVITATION_TTL,
       pendingSignIn: read.TWO_FACTOR_PENDING_TTL,
       deviceTrust: read.TRUSTED_DEVICE_TTL,
@@ -381,6 +390,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       passwordForgot: read.RATE_LIMIT_PASSWORD_FORGOT,
       password: read.RATE_LIMIT_PASSWORD,
       mail: read.RATE_LIMIT_MAIL,
+      invitations: read.RATE_LIMIT_INVITATIONS,
       twoFactor: read.RATE_LIMIT_TWO_FACTOR,
       pin: read.RATE_LIMIT_PIN,
       principal: read.RATE_LIMIT_DEFAULT,

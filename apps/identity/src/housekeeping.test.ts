@@ -98,7 +98,7 @@ describe('housekeeping', () => {
 
     expect(await housekeeping.sweep()).toEqual({
       ...{ oauth_artifacts: 7, tokens: 4, sessions: 0, devices: 3, outbox: 4 },
-      ...{ one_time_tokens: 4, outbox_mails: 4, signing_keys: 4 },
+      ...{ one_time_tokens: 4, outbox_mails: 4, signing_keys: 4, users: 0 },
     });
     expect(await database().oAuthArtifact.count()).toBe(2);
     expect(await database().outboxEvent.count()).toBe(2);

@@ -54,6 +54,13 @@ const rubbish: readonly Rubbish[] = [
     `gone.last_used_at < now() - interval '180 days'
       AND (gone.trusted_until IS NULL OR gone.trusted_until < now())`,
   ),
+  // Who never confirmed their address; whoever is a member somewhere keeps the account.
+  {
+    table: 'users',
+    from: 'identity.registrations r JOIN identity.users gone ON gone.id = r.user_id',
+    where: `r.expires_at < now() AND gone.email_verified_at IS NULL
+      AND NOT EXISTS (SELECT FROM identity.memberships m WHERE m.user_id = gone.id)`,
+  },
   plainly('one_time_tokens', "gone.expires_at < now() - interval '1 day'"),
   // Where nothing sends them: a mail that is being sent looks ahead.
   plainly('outbox_mails', "gone.next_attempt_at < now() - interval '7 days'"),

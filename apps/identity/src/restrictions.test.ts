@@ -5,7 +5,7 @@ import { bearerOf, signedIn } from './testing/sessions.ts';
 import { claimsOf, issue } from './testing/tokens.ts';
 import type { Restriction } from './tokens/caller.ts';
 
-/** What decisions I2, I3 and I6 leave to who has not finished signing in: these routes and no others. */
+/** What decisions I2, I3, I6 and I21 leave to who has not finished signing in: these routes and no others. */
 const admitted: Readonly<Record<Restriction, readonly string[]>> = {
   two_factor_required: ['POST /api/auth/2fa/verify'],
   pin_required: [
@@ -13,6 +13,14 @@ const admitted: Readonly<Record<Restriction, readonly string[]>> = {
     'GET /api/auth/pin/status',
     'POST /api/auth/logout',
     'GET /api/me/security',
+  ],
+  email_verification_required: [
+    'POST /api/auth/2fa/verify',
+    'POST /api/auth/pin/verify',
+    'POST /api/auth/refresh',
+    'POST /api/auth/logout',
+    'PUT /api/auth/email',
+    'GET /api/me',
   ],
   password_change_required: [
     'POST /api/auth/password/change',
@@ -52,6 +60,11 @@ const tokenOf: Readonly<Record<Restriction, (user: User) => Promise<string>>> = 
     const token = await signedIn(identity, user);
     const where = { id: claimsOf(token).sid };
     await database().session.update({ where, data: { pinPending: true } });
+    return token;
+  },
+  async email_verification_required(user) {
+    const token = await signedIn(identity, user);
+    await database().user.update({ where: { id: user.id }, data: { emailVerifiedAt: null } });
     return token;
   },
   async password_change_required(user) {

@@ -29,6 +29,9 @@ import { ProfileRepository } from './features/profile/profile.repository.ts';
 import { ProfileService } from './features/profile/profile.service.ts';
 import { ReauthenticationRepository } from './features/reauthentication/reauthentication.repository.ts';
 import { ReauthenticationService } from './features/reauthentication/reauthentication.service.ts';
+import { AddressConfirmation } from './features/registration/address-confirmation.ts';
+import { ConfirmationRepository } from './features/registration/confirmation.repository.ts';
+import { ConfirmationService } from './features/registration/confirmation.service.ts';
 import { InvitationsRepository } from './features/registration/invitations.repository.ts';
 import { InvitationsService } from './features/registration/invitations.service.ts';
 import { RegistrationRepository } from './features/registration/registration.repository.ts';
@@ -120,6 +123,7 @@ export const createServices = (parts: Parts) => {
         message: 'Too many mails. Try again later.',
       }),
     ),
+    isOpen: config.registrationEnabled,
     failedAttempts: failuresOf('login-account', 'Too many failed sign-ins. Try again later.'),
     lifetimes: config.lifetimes,
     background,
@@ -133,9 +137,11 @@ export const createServices = (parts: Parts) => {
       message: 'Too many mails. Try again later.',
     }),
   );
+  const tenantCreation = new TenantCreation(config.tenantRedirectUris, config.reservedSlugs);
+  const addresses = new AddressConfirmation(tenantCreation);
   const accounts = new PasswordsService({
     repository: new PasswordsRepository({
-      ...{ database, mail, devices },
+      ...{ database, mail, devices, addresses },
       history: config.passwordHistory,
     }),
     ...{ passwords, quota, background },
@@ -143,7 +149,6 @@ export const createServices = (parts: Parts) => {
     resetLifetime: config.lifetimes.passwordReset,
   });
   const securityMails = new SecurityMails(mail);
-  const tenantCreation = new TenantCreation(config.tenantRedirectUris, config.reservedSlugs);
   const tenantAdministration = createTenantAdministration({
     config,
     pool,
@@ -192,13 +197,27 @@ export const createServices = (parts: Parts) => {
       repository: new RegistrationRepository({
         ...{ database, mail },
         verificationLifetime: config.lifetimes.emailVerification,
-        tenants: tenantCreation,
+        registrationLifetime: config.lifetimes.registration,
       }),
-      ...{ members, passwords, quota, background },
+      ...{ passwords, quota, background },
+      addressChanges: createAttempts({
+        ...{ name: 'address-change', window: 3600, most: config.limits.mail },
+        store: counters.store('address-change:'),
+        message: 'The address was changed too often. Try again later.',
+      }),
+    }),
+    confirmation: new ConfirmationService({
+      repository: new ConfirmationRepository(database),
+      ...{ addresses, accounts, passwords },
     }),
     invitations: new InvitationsService({
       repository: new InvitationsRepository(database, mail, config.lifetimes.invitation),
-      ...{ members, passwords, accounts, quota },
+      ...{ members, passwords, accounts, quota, background },
+      perTenant: createAttempts({
+        ...{ name: 'invitations', window: 86_400, most: config.limits.invitations },
+        store: counters.store('invitations:'),
+        message: 'The tenant has invited too many people today. Try again tomorrow.',
+      }),
     }),
     sessions: new SessionsService(
       new SessionsRepository({

@@ -3,8 +3,9 @@ import type { Transaction } from './database.ts';
 import type { User } from './generated/prisma/client.ts';
 
 /**
- * The person whose address this is; null where there is none. Service accounts may have the same address:
- * nobody signs in with theirs (decision I20).
+ * The person whose address this is: the one who confirmed it, or else the last one who claimed it. Null
+ * where there is none. Service accounts may have the same address: nobody signs in with theirs (decision
+ * I20).
  */
 export const findPerson = (tx: Pick<Transaction, 'user'>, email: string): Promise<User | null> =>
   tx.user.findFirst({
@@ -20,6 +21,14 @@ export const lockUser = async (tx: Transaction, userId: string): Promise<void> =
   await tx.$queryRaw`SELECT 1 FROM identity.users WHERE id = ${userId}::uuid FOR NO KEY UPDATE`;
 };
 
-/** Whether a person could not be written because another one has the address. */
+/**
+ * Waits for whoever confirms, or registers, the same address; until the transaction ends. Taken before
+ * users are locked.
+ */
+export const lockAddress = async (tx: Transaction, email: string): Promise<void> => {
+  await tx.$queryRaw`SELECT 1 FROM pg_advisory_xact_lock(hashtextextended(${email}, 0))`;
+};
+
+/** Whether an address could not be confirmed because another person has confirmed it. */
 export const isAddressTaken = (error: unknown): boolean =>
   isUniqueViolation(error, 'users_email_key');

@@ -10,6 +10,7 @@ export const errorCodes = {
   invalid_credentials: 'The e-mail address or the password is wrong.',
   two_factor_required: 'The sign-in waits for its second factor.',
   pin_required: 'The session is locked until the PIN is verified.',
+  email_verification_required: 'The email address of the account has to be confirmed first.',
   password_change_required: 'The password has to be changed first.',
   permission_denied: 'No policy allows this, or one denies it.',
   service_account_scope_denied: 'The scopes of the token do not cover this.',
@@ -18,6 +19,7 @@ export const errorCodes = {
   first_party_required:
     'Only first-party applications, and the account pages, may do this for the user.',
   reauthentication_required: 'This needs a recent sign-in: authenticate again first.',
+  invitation_forbidden: 'The invitation is for another account than the one that is signed in.',
   tenant_forbidden: 'The caller does not belong to this tenant.',
   tenant_suspended: 'The tenant is suspended.',
   member_holds_more: 'The member holds more than the caller, who may not change them.',

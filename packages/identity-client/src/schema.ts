@@ -404,27 +404,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Register a member of the tenant, or oneself
-         * @description With a token that holds `identity.users.create`: makes a member of the active tenant (201), whose role gives nothing that the caller lacks. Without a token, where REGISTRATION_ENABLED is set: makes a user and a tenant of their own, whose name is `tenant_name`, and answers 202, the same whether or not the address is taken.
+         * Invite a person into the tenant, or register oneself
+         * @description With a token that holds `identity.users.create`: invites a person by mail into the active tenant, with a role that gives nothing that the caller lacks. They choose their own password; the names are suggested to them. Without a token, where REGISTRATION_ENABLED is set: registers the caller, who has to confirm the address before the account can be used and the tenant `tenant_name` is created. Sets the cookie `confirmation`, with which the link of the mail confirms the address. The answer is always the same, whether or not the address has an account.
          */
         post: operations["register"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/auth/email/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Confirm an e-mail address, with the token of the mail */
-        get: operations["verifyEmail"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -441,10 +424,74 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for another link that confirms an e-mail address
+         * Send another link that confirms an email address
          * @description The answer is the same whether or not the address waits for its confirmation.
          */
         post: operations["resendVerification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Correct the email address of an account that has not confirmed it
+         * @description Sends a link to the new address; links to the old one end. The account signs in with the new address from then on. The answer is the same whether or not the address has an account.
+         */
+        put: operations["changeUnconfirmedAddress"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/email/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what the link that confirms an email address asks for
+         * @description Changes nothing: programs open the links of mails before their reader does.
+         */
+        get: operations["getAddressConfirmation"];
+        put?: never;
+        /**
+         * Confirm an email address, with the token of the mail
+         * @description With the cookie of the browser that registered, or the token of a sign-in to the account, the address is confirmed and nothing else changes. Otherwise `password` is required: it replaces the one that was registered, and every session, device and factor of the account ends. Who registered gets their tenant.
+         */
+        post: operations["verifyEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/email/disown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete an account that somebody else registered with the address
+         * @description Takes the token of the mail, for as long as the address is not confirmed.
+         */
+        post: operations["disownEmail"];
         delete?: never;
         options?: never;
         head?: never;
@@ -963,7 +1010,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description Its text is in this answer and nowhere else. It may do what the account may, and with `scopes` only what these cover too. An `expires_at` beyond the longest lifetime is brought back to it. Needs everything that the account holds within the scopes.
+         * @description Its text is in this answer and nowhere else. It may do what the account may, and with `scopes` only what these cover too. An `expires_at` beyond the longest lifetime is brought back to it. Needs everything that the account holds within the scopes. Made with an API key, it ends with that key at the latest, and its scopes must be within those of that key.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -983,7 +1030,7 @@ export interface paths {
         put?: never;
         /**
          * Replace an API key
-         * @description The new key keeps name, scopes and expiry, and is shown this once; the old one is good no longer.
+         * @description The new key keeps name, scopes and expiry, and is shown this once; the old one is good no longer. An API key rotates only keys that end with it at the latest and whose scopes are within its own.
          */
         post: operations["rotateApiKey"];
         delete?: never;
@@ -1083,7 +1130,7 @@ export interface paths {
         put?: never;
         /**
          * Accept an invitation, with the token of the mail
-         * @description Who has an account is made a member of the tenant. Who has none, or one whose address was never confirmed, gives a name and chooses a password; 422 names what is missing. Nobody is signed in by it.
+         * @description Whoever has an account sends the token of a sign-in to that account, and becomes a member of the tenant. Whoever has none gives a name and chooses a password; 422 names what is missing. An account whose address was never confirmed is given to the reader of the mail, with a new password and without its factors and sessions. Nobody is signed in by it.
          */
         post: operations["acceptInvitation"];
         delete?: never;
@@ -1732,6 +1779,21 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        AddressConfirmation: {
+            /** @example ada@example.com */
+            email: string;
+            is_confirmed: boolean;
+            /**
+             * @description `password`: this is not the browser that registered, so that a new password has to be chosen
+             * @enum {unknown}
+             */
+            asks: "nothing" | "password";
+            /** @description As registered, perhaps by somebody else */
+            first_name: string;
+            last_name: string;
+            /** @description Of the tenant that is created then */
+            tenant_name: string | null;
+        };
         AdminUser: {
             /** Format: uuid */
             id: string;
@@ -1837,6 +1899,19 @@ export interface components {
             new_password: string;
             new_password_confirmation: string;
         };
+        ChangeUnconfirmedAddress: {
+            /** @example ada@example.com */
+            email: string;
+        };
+        ConfirmAddress: {
+            token: string;
+            /** @description Required where `asks` is `password` */
+            password?: string;
+            password_confirmation?: string;
+            first_name?: string;
+            last_name?: string;
+            tenant_name?: string;
+        };
         CreatedTenant: {
             /** Format: uuid */
             id: string;
@@ -1878,6 +1953,9 @@ export interface components {
             is_current: boolean;
             /** Format: date-time */
             last_used_at: string;
+        };
+        DisownAddress: {
+            token: string;
         };
         Done: {
             /** @enum {unknown} */
@@ -2288,23 +2366,14 @@ export interface components {
             last_name: string;
             /** @example ada@example.com */
             email: string;
-            password: string;
-            password_confirmation: string;
-            /** @description Of a member; `member` unless given */
+            /** @description Required without a token, and refused with one */
+            password?: string;
+            /** @description Required without a token, and refused with one */
+            password_confirmation?: string;
+            /** @description With a token: of the member; `member` unless given */
             role?: string;
-            /** @description Of who registers themselves: their own tenant */
+            /** @description Required without a token: the tenant that is created when the address is confirmed */
             tenant_name?: string;
-        };
-        RegisteredUser: {
-            /** Format: uuid */
-            id: string;
-            email: string;
-            first_name: string;
-            last_name: string;
-            name: string;
-            /** Format: uuid */
-            tenant_id: string;
-            role: string;
         };
         ResendVerification: {
             /** @example ada@example.com */
@@ -2694,6 +2763,7 @@ export interface components {
             refresh_token: string;
             /** @description With the scope `openid`. */
             id_token?: string;
+            /** @description What was granted. */
             scope: string;
         };
         UserTokenReference: {
@@ -2721,6 +2791,8 @@ export interface components {
             redirect_uri?: string;
             /** @description With `refresh_token`; it is good once. */
             refresh_token?: string;
+            /** @description With `refresh_token`: less than was granted, for this access token alone. */
+            scope?: string;
         };
     };
     responses: never;
@@ -4829,20 +4901,6 @@ export interface operations {
         };
         responses: {
             /** @description Success */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {unknown} */
-                        success: true;
-                        data: components["schemas"]["RegisteredUser"];
-                        message?: string;
-                    };
-                };
-            };
-            /** @description Success */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4869,7 +4927,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The caller may not register others */
+            /** @description The caller may not invite others */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4897,73 +4955,6 @@ export interface operations {
                 };
             };
             /** @description Some of what was sent does not fit; `errors` names each field */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description Too many requests; `Retry-After` says when to come back */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description Something went wrong on the side of the service */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The service cannot answer now; `Retry-After` says when to come back */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-        };
-    };
-    verifyEmail: {
-        parameters: {
-            query: {
-                token: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Done"];
-                };
-            };
-            /** @description The body is not well-formed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The link is invalid or has expired */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5051,6 +5042,375 @@ export interface operations {
                 };
             };
             /** @description Some of what was sent does not fit; `errors` names each field */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Too many requests; `Retry-After` says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Something went wrong on the side of the service */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now; `Retry-After` says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    changeUnconfirmedAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeUnconfirmedAddress"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no token, or it is expired, revoked or not genuine */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The caller lacks a permission, which is named, or the tenant is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The address of the account is confirmed already */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Some of what was sent does not fit; `errors` names each field */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Too many requests; `Retry-After` says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Something went wrong on the side of the service */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now; `Retry-After` says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getAddressConfirmation: {
+        parameters: {
+            query: {
+                token: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["AddressConfirmation"];
+                        message?: string;
+                    };
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The link is invalid or has expired, or a password is missing or refused */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Too many requests; `Retry-After` says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Something went wrong on the side of the service */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now; `Retry-After` says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    verifyEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfirmAddress"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The account was changed at the same time */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The link is invalid or has expired, or a password is missing or refused */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Too many requests; `Retry-After` says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Something went wrong on the side of the service */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot answer now; `Retry-After` says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    disownEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DisownAddress"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The link is invalid or has expired */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5889,13 +6249,13 @@ export interface operations {
                 /** @description RFC 7636. */
                 code_challenge: string;
                 code_challenge_method: "S256";
-                /** @description `openid`, `profile`, `email`, `phone`; `api` is always given. */
+                /** @description `openid`, `profile`, `email`, `phone` and `offline_access` open no API. `api` is everything that the user may do: for the clients of the platform and of tenants, which get it where they ask for nothing. Third-party clients ask for permissions by pattern, such as `tenant.*.crm.contacts.view`, within those that they are allowed. Exactly what is asked for is granted, or else the error is `invalid_scope`. */
                 scope?: string;
                 /** @description Comes back with the code. */
                 state?: string;
                 /** @description With `openid`: stands in the ID token. */
                 nonce?: string;
-                /** @description `none`, `login`, `consent`. */
+                /** @description `none`, `login`, `consent`, `select_account`, `create`. */
                 prompt?: string;
                 /** @description With `openid`: seconds since the last sign-in. */
                 max_age?: string;
@@ -9104,7 +9464,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The tenant is suspended */
+            /** @description The address has an account: sign in to it first */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The tenant is suspended, or the invitation is for another account */
             403: {
                 headers: {
                     [name: string]: unknown;

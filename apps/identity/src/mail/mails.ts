@@ -35,7 +35,8 @@ export interface MailData {
 }
 
 interface Named {
-  readonly firstName: string;
+  /** Null where it is not known whether the account is the reader's. */
+  readonly firstName: string | null;
 }
 
 export type MailedFactor = 'two_factor' | 'pin';

@@ -5,6 +5,7 @@ import type { Transaction } from '../database.ts';
 import { htmlPage, plainText } from './layout.ts';
 import { type LinkTargets, mailLinks } from './links.ts';
 import type { Mail, Message } from './mails.ts';
+import { withInertNames } from './names.ts';
 import { type MailText, textsFor } from './texts/texts.ts';
 
 /** A mail that is one's own to send, until its next attempt is due. */
@@ -78,7 +79,7 @@ export class MailOutbox {
     const { kind, to, locale } = mail;
     const { language, texts } = textsFor(locale);
     // Each kind with its own data: the pairs fit, and TypeScript cannot follow a union through a table.
-    const text = (texts.mails[kind] as (data: Mail['data']) => MailText)(mail.data);
+    const text = (texts.mails[kind] as (data: Mail['data']) => MailText)(withInertNames(mail.data));
     const link = (this.#links[kind] as (mail: Mail) => string)(mail);
     const page = { ...texts, brand: this.#brand, language, text, link };
     return { id, kind, to, subject: text.subject, text: plainText(page), html: htmlPage(page) };

@@ -2,8 +2,10 @@ import { forwarded, type Limits, type RouteTable } from '@tessera/http-kit';
 import type { Context } from '../context.ts';
 import { signInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import { assetRoutes } from './assets.ts';
+import { confirmationPages } from './confirmation.pages.ts';
 import { consentPage } from './consent.page.ts';
 import { ForgeryGuard } from './forgery.ts';
+import { invitationPages } from './invitation.pages.ts';
 import { mailSentPage } from './mail-sent.page.ts';
 import { MailedAddress } from './mailed-address.ts';
 import { routesOf } from './page.ts';
@@ -36,7 +38,22 @@ export const pageRoutes = (context: Context, limits: Limits): RouteTable => {
     ...signInPages({ ...context, cookies }),
     ...sessionPages({ ...context, cookies }),
     ...passwordPages({ passwords: context.passwords, minLength, mailed }),
-    ...registrationPages({ ...context, isOpen: config.registrationEnabled, minLength, mailed }),
+    ...registrationPages({
+      registration: context.registration,
+      isOpen: config.registrationEnabled,
+      isLocal: config.isLocal,
+      lifetime: config.lifetimes.registration,
+      minLength,
+      mailed,
+    }),
+    ...confirmationPages({
+      confirmation: context.confirmation,
+      registration: context.registration,
+      isLocal: config.isLocal,
+      minLength,
+      mailed,
+    }),
+    ...invitationPages({ invitations: context.invitations, issuer: config.issuer, minLength }),
     mailSent: mailSentPage(mailed),
     consent: consentPage({ consents: authorizationServer.consents, config }),
   };

@@ -9,6 +9,7 @@ import { accountName, fields, formOf, link, message, signOutForm } from './form.
 import { mailSentAddress } from './mail-sent.page.ts';
 import type { MailedAddress } from './mailed-address.ts';
 import { type AnyPage, page } from './page.ts';
+import { unfinished } from './unfinished.ts';
 import { Elsewhere, goal, onwards, signedInUser, type Visit } from './visit.ts';
 
 interface Dependencies {
@@ -105,7 +106,8 @@ export const passwordPages = ({
     path: '/password/change',
     open(visit) {
       const user = signedInUser({ ...visit, next: '/password/change' });
-      if (user.restriction === 'pin_required') throw new Elsewhere(onwards(visit, '/pin'));
+      const first = user.restriction && unfinished[user.restriction];
+      if (first && first !== '/password/change') throw new Elsewhere(onwards(visit, first));
       return user;
     },
     view(visit, user, form) {

@@ -4,9 +4,9 @@ import type { SignInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import type { SignInService } from '../features/sign-in/sign-in.service.ts';
 import { html } from '../html.ts';
 import { userPaths } from '../oauth/user/paths.ts';
-import type { Restriction } from '../tokens/caller.ts';
 import { fields, formOf, link, message, signOutForm } from './form.ts';
 import { type AnyPage, page } from './page.ts';
+import { unfinished } from './unfinished.ts';
 import { Elsewhere, goal, onwards, signedInUser } from './visit.ts';
 
 interface Dependencies {
@@ -14,12 +14,6 @@ interface Dependencies {
   readonly pins: PinService;
   readonly cookies: SignInCookies;
 }
-
-/** Where what is left to do is done. */
-const unfinished: Readonly<Partial<Record<Restriction, string>>> = {
-  pin_required: '/pin',
-  password_change_required: '/password/change',
-};
 
 /** What a signed-in person sees of their session: its PIN, that it is there, and its end. */
 export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Config } from '../config.ts';
-import { isReturnAddress } from '../oauth/user/pages.ts';
+import { isInvitation, isReturnAddress } from '../oauth/user/pages.ts';
 import type { Application, AuthorizationServer } from '../oauth/user/server.ts';
 import { localeOf, type Origin, originOf } from '../origin.ts';
 import { ownCookie, sessionCookie } from '../session-cookie.ts';
@@ -32,7 +32,7 @@ export interface Reader {
 export interface Visit extends Reader {
   readonly res: Response;
   readonly origin: Origin;
-  /** The authorization request that goes on when they are done; null where there is none. */
+  /** The authorization request, or the invitation, that goes on when they are done; null where there is none. */
   readonly returnTo: string | null;
   /** Whose request that is; null where it is nobody's whom we know. */
   readonly application: Application | null;
@@ -92,10 +92,11 @@ export interface Visits {
   readonly forgery: ForgeryGuard;
 }
 
-/** The authorization request that a page was opened for; null where there is none. */
+/** The authorization request, or the invitation, that a page was opened for; null where there is none. */
 export const returnToOf = (req: Request, issuer: string): string | null => {
   const { return_to = '' } = queryOf(req);
-  return isReturnAddress(issuer, return_to) ? return_to : null;
+  const isOurs = isReturnAddress(issuer, return_to) || isInvitation(issuer, return_to);
+  return isOurs ? return_to : null;
 };
 
 /** Pages of ours that somebody may be sent to once they have signed in. */

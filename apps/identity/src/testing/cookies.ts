@@ -13,6 +13,15 @@ export const setCookieOf = ({ headers }: Answer, name: string): string | undefin
 export const cookieValueOf = (answer: Answer, name: string): string | undefined =>
   /=([^;]*)/.exec(setCookieOf(answer, name) ?? '')?.[1];
 
+/** Every cookie that an answer sets, by name. */
+export const cookiesOf = ({ headers }: Answer): Record<string, string> =>
+  Object.fromEntries(
+    [headers['set-cookie'] ?? []]
+      .flat()
+      .map((line) => /^([^=]*)=([^;]*)/.exec(String(line)))
+      .map((found) => [found?.[1] ?? '', found?.[2] ?? '']),
+  );
+
 /** The device cookie of an answer, as a browser sends it back. */
 export const deviceCookieOf = (answer: Answer): { readonly cookie: string } => ({
   cookie: `__Host-device=${cookieValueOf(answer, '__Host-device')}`,

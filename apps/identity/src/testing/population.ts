@@ -35,7 +35,13 @@ interface UserOptions {
   readonly data?: Partial<
     Pick<
       User,
-      'email' | 'firstName' | 'lastName' | 'isActive' | 'isSystemAdmin' | 'isServiceAccount'
+      | 'email'
+      | 'firstName'
+      | 'lastName'
+      | 'isActive'
+      | 'isSystemAdmin'
+      | 'isServiceAccount'
+      | 'emailVerifiedAt'
     >
   >;
 }
@@ -95,6 +101,7 @@ export class Population {
         firstName: 'Ada',
         lastName: 'Tester',
         tenantId: tenant?.id ?? null,
+        emailVerifiedAt: data?.isServiceAccount ? null : new Date(),
         passwordHash: data?.isServiceAccount ? null : await bcrypt.hash(password, this.#cost),
         ...data,
       },

@@ -26,9 +26,13 @@ interface Credential {
 
 /**
  * What a user has to do before anything else is served, as the error code of what is refused meanwhile:
- * the second factor (decision I2), the PIN (I3), a new password (I6).
+ * the second factor (decision I2), the PIN (I3), confirming the address (I21), a new password (I6).
  */
-export type Restriction = 'two_factor_required' | 'pin_required' | 'password_change_required';
+export type Restriction =
+  | 'two_factor_required'
+  | 'pin_required'
+  | 'email_verification_required'
+  | 'password_change_required';
 
 /** A person or a service account: whoever stands in the table of users. */
 export interface UserCaller extends Credential {

@@ -6,7 +6,9 @@ export type Purpose = 'password_reset' | 'email_verification' | 'invitation';
 
 /** What a one-time token is good for. */
 export interface OneTimeGrant
-  extends Partial<Pick<OneTimeToken, 'userId' | 'tenantId' | 'roleId' | 'inviterId'>> {
+  extends Partial<
+    Pick<OneTimeToken, 'userId' | 'tenantId' | 'roleId' | 'inviterId' | 'firstName' | 'lastName'>
+  > {
   readonly purpose: Purpose;
   /** Where it is sent to: whoever presents it reads the mails of this address. */
   readonly email: string;

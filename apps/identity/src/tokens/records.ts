@@ -25,6 +25,7 @@ interface Row {
   readonly is_system_admin: boolean;
   readonly is_service_account: boolean;
   readonly force_password_change: boolean;
+  readonly is_confirmed: boolean;
   /** Null where there is no session. */
   readonly pin_pending: boolean | null;
   /** A bigint, as text. */
@@ -51,7 +52,8 @@ const IS_CLIENT_GOOD = `(t.client_id = '${FIRST_PARTY}' OR (c.client_id IS NOT N
 const callersBehind = (credentials: string): string => `
   SELECT t.id AS token_id, t.client_id, ${CLIENT_KIND} AS client_kind, t.use, t.kid, t.scopes, t.session_id, t.impersonator_id, t.expires_at,
     t.tenant_id, u.id AS user_id, u.email, u.first_name, u.last_name, u.is_system_admin,
-    u.locale, u.is_service_account, u.force_password_change, s.pin_pending, v.version,
+    u.locale, u.is_service_account, u.force_password_change,
+    u.is_service_account OR u.email_verified_at IS NOT NULL AS is_confirmed, s.pin_pending, v.version,
     (SELECT json_agg(json_build_object('id', n.id, 'slug', n.slug, 'name', n.name, 'plan', n.plan,
         'isActive', n.status = 'active') ORDER BY n.slug)
       FROM identity.memberships own JOIN identity.tenants n ON n.id = own.tenant_id
@@ -106,6 +108,7 @@ const SESSION_CALLER = `
 const restrictionOf = (row: Row): Restriction | null => {
   if (row.use === 'two_factor') return 'two_factor_required';
   if (row.pin_pending) return 'pin_required';
+  if (!row.is_confirmed) return 'email_verification_required';
   // An administrator who acts as the user has no password of theirs to change.
   const isOneself = row.impersonator_id === null;
   return row.force_password_change && isOneself ? 'password_change_required' : null;

@@ -14,6 +14,7 @@ export type RevocationReason =
   | 'password_changed'
   | 'password_reset'
   | 'account_taken_over'
+  | 'account_deleted'
   | 'factor_removed'
   | 'membership_removed'
   | 'secret_rotated'

@@ -110,7 +110,7 @@ describe('a user', () => {
       is_service_account: false,
       force_password_change: false,
       two_factor_enabled: false,
-      email_verified_at: null,
+      email_verified_at: expect.any(String),
       last_login_at: null,
       created_at: user.createdAt.toISOString(),
       tenants: [{ id: tenant.id, slug: tenant.slug, name: tenant.name, role: expect.any(String) }],

@@ -42,7 +42,7 @@ export const meRoutes = (me: MeService): RouteTable => ({
     method: 'get',
     path: '/api/me',
     permission: 'authenticated',
-    admits: ['password_change_required', 'impersonation'],
+    admits: ['email_verification_required', 'password_change_required', 'impersonation'],
     summary: 'One’s own account',
     responses: { 200: success(Me) },
     async handler({ caller, reply }) {

@@ -37,7 +37,7 @@ describe('GET /api/me', () => {
         first_name: 'Ada',
         last_name: 'Tester',
         is_active: true,
-        email_verified_at: null,
+        email_verified_at: expect.any(String),
         last_login_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         created_at: user.createdAt.toISOString(),
       },

@@ -231,7 +231,10 @@ export class MembersService {
     const inviter = await members.member(id);
     if (!inviter?.isActive) return null;
     const rights = rightsOfMember(inviter);
-    return decide(rights.policies, 'identity.members.create').allowed ? rights : null;
+    const isAllowed = ['identity.members.create', 'identity.users.create'].some(
+      (permission) => decide(rights.policies, permission).allowed,
+    );
+    return isAllowed ? rights : null;
   }
 
   async #givable(holder: Rights, members: MembersToRead, name: string): Promise<Role> {

@@ -3,6 +3,7 @@ import { type Actor, note } from '../../activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { User } from '../../generated/prisma/client.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
+import type { Origin } from '../../origin.ts';
 import { enqueue, type News } from '../../outbox/outbox.ts';
 import {
   findOneTimeToken,
@@ -11,13 +12,21 @@ import {
   voidOneTimeTokens,
 } from '../../tokens/one-time.ts';
 import { revokeOtherTokens, revokeUserTokens } from '../../tokens/revoke.ts';
-import { findPerson, lockUser } from '../../users.ts';
+import { findPerson, lockAddress, lockUser } from '../../users.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
+import type { AddressConfirmation } from '../registration/address-confirmation.ts';
 
 /** Somebody who has a password, or could have one. */
 export type Person = Pick<
   User,
-  'id' | 'email' | 'firstName' | 'lastName' | 'locale' | 'tenantId' | 'passwordHash'
+  | 'id'
+  | 'email'
+  | 'firstName'
+  | 'lastName'
+  | 'locale'
+  | 'tenantId'
+  | 'passwordHash'
+  | 'emailVerifiedAt'
 >;
 
 /** A token of the mail, and whose password it replaces. */
@@ -30,9 +39,14 @@ interface Dependencies {
   readonly database: Database;
   readonly mail: MailOutbox;
   readonly devices: Pick<DevicesService, 'endTrust'>;
+  readonly addresses: AddressConfirmation;
   /** How many passwords are remembered, the current one included. */
   readonly history: number;
 }
+
+/** How a mail addresses somebody: what was written by who may be another is sent to nobody (decision I21). */
+const nameFor = ({ emailVerifiedAt }: Person, firstName: string): string | null =>
+  emailVerifiedAt === null ? null : firstName;
 
 const conflict = (): HttpError =>
   new HttpError(409, 'conflict', 'The password was changed at the same time. Try again.');
@@ -61,7 +75,7 @@ export class PasswordsRepository {
     await this.#use.database.$transaction(async (tx) => {
       const purpose = 'password_reset';
       const token = await issueOneTimeToken(tx, { purpose, userId, email: to, lifetime });
-      const data = { firstName, token, lifetime };
+      const data = { firstName: nameFor(person, firstName), token, lifetime };
       await this.#use.mail.enqueue(tx, { kind: 'password_reset', to, locale, data });
       await note(tx, actor, 'password_reset_requested');
     });
@@ -71,8 +85,10 @@ export class PasswordsRepository {
   async findReset(token: string, email: string): Promise<Reset | null> {
     const found = await findOneTimeToken(this.#use.database, 'password_reset', token);
     if (!found || found.usedAt !== null || found.email !== email) return null;
-    const person = await this.person(email);
-    return person?.id === found.userId ? { tokenHash: found.tokenHash, person } : null;
+    const person = await this.#use.database.user.findFirst({
+      where: { id: found.userId ?? '', email, isActive: true, isServiceAccount: false },
+    });
+    return person && { tokenHash: found.tokenHash, person };
   }
 
   /** The hashes of the passwords before the current one that may not come back. */
@@ -89,17 +105,17 @@ export class PasswordsRepository {
   async reset({ tokenHash, person }: Reset, hash: string, actor: Actor): Promise<boolean> {
     const userId = person.id;
     return this.#use.database.$transaction(async (tx) => {
+      await lockAddress(tx, person.email ?? '');
       await lockUser(tx, userId);
       if (!(await spendOneTimeToken(tx, { tokenHash }))) return false;
-      await this.replace(tx, person, hash);
-      // Whoever has the token reads the mails of the address.
-      await tx.user.updateMany({
-        where: { id: userId, emailVerifiedAt: null },
-        data: { emailVerifiedAt: new Date() },
-      });
-      await this.#conclude(tx, person, actor, 'password_reset', [
-        await revokeUserTokens(tx, { userId }, 'password_reset'),
-      ]);
+      // Whoever has the token reads the mails of the address; who registered with it may be another.
+      const isClaim = person.emailVerifiedAt === null;
+      const news = isClaim ? await this.takeOver(tx, person, hash, actor) : [];
+      if (!isClaim) {
+        await this.replace(tx, person, hash);
+        news.push(await revokeUserTokens(tx, { userId }, 'password_reset'));
+      }
+      await this.#conclude(tx, person, actor, 'password_reset', news);
       return true;
     });
   }
@@ -135,15 +151,29 @@ export class PasswordsRepository {
     await this.#use.devices.endTrust(tx, userId);
   }
 
-  async takeOver(tx: Transaction, person: Person, hash: string): Promise<News[]> {
+  /** The caller holds the address (`lockAddress`). */
+  async takeOver(
+    tx: Transaction,
+    person: Person,
+    hash: string,
+    origin: Origin,
+    options: { readonly withTenant?: boolean } = {},
+  ): Promise<News[]> {
     const userId = person.id;
     await lockUser(tx, userId);
     await this.replace(tx, person, hash);
-    await tx.user.update({ where: { id: userId }, data: { emailVerifiedAt: new Date() } });
+    // Not even the password of who was there before is remembered.
+    await tx.previousPassword.deleteMany({ where: { userId } });
     await tx.twoFactor.deleteMany({ where: { userId } });
     await tx.recoveryCode.deleteMany({ where: { userId } });
     await tx.pin.deleteMany({ where: { userId } });
-    return [await revokeUserTokens(tx, { userId }, 'account_taken_over')];
+    const gone = await revokeUserTokens(tx, { userId }, 'account_taken_over');
+    await tx.device.deleteMany({ where: { userId } });
+    await tx.consent.deleteMany({ where: { userId } });
+    const { ipAddress, userAgent } = origin;
+    const claimant = { id: userId, email: person.email ?? '' };
+    const news = await this.#use.addresses.confirm(tx, claimant, { ipAddress, userAgent }, options);
+    return [gone, ...news];
   }
 
   async #remember(tx: Transaction, userId: string, hash: string): Promise<void> {
@@ -159,14 +189,15 @@ export class PasswordsRepository {
 
   async #conclude(
     tx: Transaction,
-    { email: to, firstName, locale }: Person,
+    person: Person,
     actor: Actor,
     action: string,
     news: readonly News[],
   ): Promise<void> {
+    const { email: to, firstName, locale } = person;
     await note(tx, actor, action);
     if (to) {
-      const data = { firstName };
+      const data = { firstName: nameFor(person, firstName) };
       await this.#use.mail.enqueue(tx, { kind: 'password_changed', to, locale, data });
     }
     if (news.length > 0) await enqueue(tx, ...news);

@@ -9,6 +9,7 @@ import type { News } from '../../outbox/outbox.ts';
 import { normalisedPassword } from '../../password-rules.ts';
 import type { Passwords } from '../../passwords.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
+import { isAddressTaken } from '../../users.ts';
 import type { PasswordConfirmation } from '../sign-in/password-confirmation.ts';
 import type { PasswordsRepository, Person } from './passwords.repository.ts';
 
@@ -75,9 +76,17 @@ export class PasswordsService {
     if (!reset) return;
     const { person } = reset;
     const current = person.passwordHash ? [person.passwordHash] : [];
-    const taken = [...current, ...(await repository.previous(person))];
+    // The passwords of who only claimed the address are nobody's to know of.
+    const isClaim = person.emailVerifiedAt === null;
+    const taken = isClaim ? [] : [...current, ...(await repository.previous(person))];
     const hash = await this.#hashOfNew('password', given.password, person, taken);
-    const isDone = await repository.reset(reset, hash, actorFor(person, origin));
+    const isDone = await repository
+      .reset(reset, hash, actorFor(person, origin))
+      .catch((error: unknown) => {
+        // Another person has confirmed the address meanwhile.
+        if (isAddressTaken(error)) return false;
+        throw error;
+      });
     if (!isDone) refuse(tokenIsBad);
   }
 
@@ -107,10 +116,17 @@ export class PasswordsService {
 
   /**
    * Gives an account that nobody proved to own to who reads the mails of its address: with a password of
-   * theirs, and without whatever else somebody may have set up to sign in with. The user's events.
+   * theirs, and without whatever else somebody may have set up to sign in with. Gives the events. The caller
+   * holds the address (`lockAddress`).
    */
-  takeOver(tx: Transaction, person: Person, hash: string): Promise<News[]> {
-    return this.#use.repository.takeOver(tx, person, hash);
+  takeOver(
+    tx: Transaction,
+    person: Person,
+    hash: string,
+    origin: Origin,
+    options?: { readonly withTenant?: boolean },
+  ): Promise<News[]> {
+    return this.#use.repository.takeOver(tx, person, hash, origin, options);
   }
 
   async #errorsOfCurrent(userId: string, password: string): Promise<FieldErrors> {

@@ -47,7 +47,7 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     path: '/api/auth/pin/verify',
     permission: 'authenticated',
     clients: 'any',
-    admits: ['pin_required'],
+    admits: ['pin_required', 'email_verification_required'],
     limit: 'pin',
     summary: 'Unlock the session with the PIN',
     body: shape({ pin }),

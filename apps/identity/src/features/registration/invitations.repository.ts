@@ -8,7 +8,7 @@ import {
   spendOneTimeToken,
   voidOneTimeTokens,
 } from '../../tokens/one-time.ts';
-import { findPerson } from '../../users.ts';
+import { findPerson, lockAddress } from '../../users.ts';
 import type { Person } from '../passwords/passwords.service.ts';
 
 /** Who invites; null where it is a system application. */
@@ -21,6 +21,9 @@ export interface NewInvitation {
   readonly inviter: Inviter;
   /** The inviter's; null where that is a machine. */
   readonly locale: string | null;
+  /** What the inviter says that they are called. */
+  readonly firstName?: string | undefined;
+  readonly lastName?: string | undefined;
 }
 
 /** An invitation that is still good. */
@@ -29,6 +32,9 @@ export interface Invitation {
   readonly email: string;
   readonly roleId: string;
   readonly inviterId: string | null;
+  /** What the inviter says that they are called; null where nothing was said. */
+  readonly firstName: string | null;
+  readonly lastName: string | null;
   readonly tenant: Tenant;
 }
 
@@ -47,27 +53,50 @@ export class InvitationsRepository {
     this.#lifetime = lifetime;
   }
 
-  /** Writes an invitation and its mail; an earlier one of the address is void. Nothing for members. */
-  async invite(tx: Transaction, invitation: NewInvitation): Promise<void> {
-    const { tenantId, roleId, email, inviter } = invitation;
+  /** Notes that somebody invites, whether or not a mail is sent: the log must not tell who is known. */
+  async note(tx: Transaction, { tenantId, inviter }: NewInvitation): Promise<void> {
+    if (inviter) await note(tx, { ...inviter, tenantId }, 'member_invited');
+  }
+
+  /**
+   * Writes an invitation and its mail; an earlier one of the address is void. Nothing for members, and
+   * where the role is gone.
+   */
+  async invite(invitation: NewInvitation): Promise<void> {
+    await this.#database.$transaction((tx) => this.#invite(tx, invitation));
+  }
+
+  async #invite(tx: Transaction, invitation: NewInvitation): Promise<void> {
+    const { tenantId, roleId, email, inviter, firstName, lastName } = invitation;
+    await lockAddress(tx, email);
     const user = await findPerson(tx, email);
+    const isConfirmed = user !== null && user.emailVerifiedAt !== null;
     if (user?.isActive === false) return;
-    if (user && (await tx.membership.count({ where: { tenantId, userId: user.id } })) > 0) return;
+    if (user && isConfirmed && (await this.#isMember(tx, tenantId, user.id))) return;
+    const roles = await tx.$queryRaw<unknown[]>`
+      SELECT 1 FROM identity.roles WHERE id = ${roleId}::uuid FOR KEY SHARE`;
+    if (roles.length === 0) return;
     const { name: tenant } = await tx.tenant.findUniqueOrThrow({ where: { id: tenantId } });
     await voidOneTimeTokens(tx, 'invitation', { email, tenantId });
     const lifetime = this.#lifetime;
     const token = await issueOneTimeToken(tx, {
       ...{ purpose: 'invitation', email, tenantId, roleId, lifetime },
       inviterId: inviter?.userId ?? null,
+      firstName: firstName ?? null,
+      lastName: lastName ?? null,
     });
-    const locale = user?.locale ?? invitation.locale ?? (await this.#languageOf(tx, tenantId));
+    const known = isConfirmed ? user.locale : invitation.locale;
+    const locale = known ?? (await this.#languageOf(tx, tenantId));
     await this.#mail.enqueue(tx, {
       kind: 'invitation',
       to: email,
       locale,
       data: { token, lifetime, tenant, inviter: inviter?.name ?? null },
     });
-    if (inviter) await note(tx, { ...inviter, tenantId }, 'member_invited');
+  }
+
+  async #isMember(tx: Transaction, tenantId: string, userId: string): Promise<boolean> {
+    return (await tx.membership.count({ where: { tenantId, userId } })) > 0;
   }
 
   /** The language of a tenant is that of its first owner; English where it has none. */
@@ -97,6 +126,21 @@ export class InvitationsRepository {
   /** Uses the invitation up; false where somebody was faster. */
   spend(tx: Transaction, invitation: Invitation): Promise<boolean> {
     return spendOneTimeToken(tx, invitation);
+  }
+
+  async rename(
+    tx: Transaction,
+    id: string,
+    names: { readonly firstName?: string | undefined; readonly lastName?: string | undefined },
+  ): Promise<void> {
+    const { firstName, lastName } = names;
+    await tx.user.update({
+      where: { id },
+      data: {
+        ...(firstName !== undefined && { firstName }),
+        ...(lastName !== undefined && { lastName }),
+      },
+    });
   }
 
   /** Makes the person; the mail that they read the token in proves the address. */

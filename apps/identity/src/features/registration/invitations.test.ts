@@ -36,8 +36,11 @@ const address = (): string => {
 };
 const invite = (email: string, role = 'member', by: Bearer = bearer) =>
   identity.http.post(`/api/tenants/${tenant.id}/members`).set(by).send({ email, role });
-const accept = (token: string, body: object = {}) =>
-  identity.http.post('/api/auth/invitations/accept').send({ token, ...body });
+const accept = (token: string, body: object = {}, by: Bearer | Record<string, string> = {}) =>
+  identity.http
+    .post('/api/auth/invitations/accept')
+    .set(by)
+    .send({ token, ...body });
 const tokenFor = async (email: string, count = 1): Promise<string> =>
   (await mailbox.next('invitation', email, count)).link.searchParams.get('token') ?? '';
 const invited = async (email: string, role?: string): Promise<string> => {
@@ -48,11 +51,7 @@ const member = async (email: string) => {
   const answer = await identity.http.get(`/api/tenants/${tenant.id}/members`).set(bearer);
   return answer.body.data.find((each: { email: string }) => each.email === email);
 };
-const verified = async (): Promise<User> => {
-  const user = await identity.people.user();
-  const where = { id: user.id };
-  return identity.context.database.user.update({ where, data: { emailVerifiedAt: new Date() } });
-};
+const verified = (): Promise<User> => identity.people.user();
 
 describe('an invitation', () => {
   test('is written in the name of who invites, and shows what they wrote as they wrote it', async () => {
@@ -111,6 +110,51 @@ describe('an invitation', () => {
     expect(await mailbox.to(owner.email ?? '')).toEqual([]);
   });
 
+  test('is in the log of the tenant, whoever the address belongs to', async () => {
+    const inactive = await identity.people.user({ data: { isActive: false } });
+    const addresses = [address(), (await verified()).email, owner.email, inactive.email];
+    for (const email of addresses) await invite(email ?? '').expect(202);
+    const { activityEntry } = identity.context.database;
+    const where = { userId: owner.id, action: 'member_invited' };
+    expect(await activityEntry.count({ where })).toBe(addresses.length);
+  });
+
+  test('is answered before anything is looked up', async () => {
+    const email = address();
+    await identity.context.database.$transaction(async (tx) => {
+      await tx.$executeRaw`LOCK TABLE identity.one_time_tokens IN ACCESS EXCLUSIVE MODE`;
+      await invite(email).expect(202);
+      expect(await mailbox.to(email)).toEqual([]);
+    });
+    await tokenFor(email);
+  });
+
+  test('makes no link of what people call themselves and their tenant', async () => {
+    const where = { id: tenant.id };
+    const name = 'Prize at evil.example/win';
+    await identity.context.database.tenant.update({ where, data: { name } });
+    const named = { firstName: 'www.evil.example', lastName: 'evil.example' };
+    const inviter = await identity.people.user({ tenant, role: 'owner', data: named });
+    const email = address();
+    await invite(email, 'member', await identity.people.signIn(inviter)).expect(202);
+    const mail = await mailbox.next('invitation', email);
+    expect(mail.subject + mail.text).not.toContain('evil.example');
+    expect(mail.text.replaceAll('\u2060', '')).toContain('evil.example');
+  });
+
+  test('is one of so many a day and tenant: then 429, whoever is invited', async () => {
+    const strict = await startIdentity({ RATE_LIMIT_INVITATIONS: '2' });
+    const own = await strict.people.tenant();
+    const by = await strict.people.caller(own, '*');
+    const send = (email: string) =>
+      strict.http.post(`/api/tenants/${own.id}/members`).set(by).send({ email, role: 'member' });
+    await send(address()).expect(202);
+    await send(address()).expect(202);
+    const refused = await send(address()).expect(429);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    await strict.stop();
+  });
+
   test('gives no role that exceeds what who invites holds, and none of another tenant', async () => {
     const by = await identity.people.caller(tenant, 'identity.members.create');
     const other = await identity.people.tenant();
@@ -162,17 +206,43 @@ describe('accepting it', () => {
   test('only joins who has an account: name and password stay, and nobody is signed in', async () => {
     const user = await verified();
     const token = await invited(user.email ?? '');
-    const answer = await accept(token, person).expect(200);
+    const answer = await accept(token, person, await identity.people.signIn(user)).expect(200);
     expect(answer.headers['set-cookie']).toBeUndefined();
     expect(await member(user.email ?? '')).toMatchObject({ role: 'member', name: 'Ada Tester' });
     await identity.people.signIn(user);
   });
 
+  test('of who has an account needs a sign-in to that account', async () => {
+    const user = await verified();
+    const token = await invited(user.email ?? '');
+    const nobody = await accept(token, person).expect(401);
+    expect(nobody.body.error).toBe('unauthenticated');
+    await accept(token, person, { authorization: 'Bearer nonsense' }).expect(401);
+    const other = await accept(token, person, bearer).expect(403);
+    expect(other.body.error).toBe('invitation_forbidden');
+    expect(await member(user.email ?? '')).toBeUndefined();
+    await accept(token, {}, await identity.people.signIn(user)).expect(200);
+  });
+
+  test('waits for a second factor, too', async () => {
+    const user = await verified();
+    await identity.people.enableTwoFactor(user, await identity.people.signIn(user));
+    const token = await invited(user.email ?? '');
+    const answer = await accept(token, {}, await identity.people.signIn(user)).expect(403);
+    expect(answer.body.error).toBe('two_factor_required');
+  });
+
   test('gives an account whose address was never confirmed to the reader of the mail', async () => {
-    const squatter = await identity.people.user({ tenant: await identity.people.tenant() });
+    const squatter = await identity.people.user({
+      tenant: await identity.people.tenant(),
+      data: { emailVerifiedAt: null },
+    });
     const session = await identity.people.signIn(squatter);
     const { database } = identity.context;
     await database.pin.create({ data: { userId: squatter.id, hash: 'x' } });
+    await database.twoFactor.create({
+      data: { userId: squatter.id, sealedSecret: new Uint8Array(1), confirmedAt: new Date() },
+    });
     const token = await invited(squatter.email ?? '');
     const missing = await accept(token).expect(422);
     expect(Object.keys(missing.body.errors)).toEqual(['password']);
@@ -183,7 +253,7 @@ describe('accepting it', () => {
       identity.http.post('/api/auth/login').send({ email: squatter.email, password });
     await login(PASSWORD).expect(401);
     const answer = await login(NEW).expect(200);
-    expect(answer.body.data.requires_pin).toBe(false);
+    expect(answer.body.data).toMatchObject({ requires_pin: false, requires_2fa: false });
   });
 
   test('names everything that is missing or breaks a rule, and the invitation stays good', async () => {
@@ -205,7 +275,7 @@ describe('accepting it', () => {
         (await database.policyVersion.findUnique({ where: { tenantId: tenant.id } }))?.version,
       );
     const before = await versionOf();
-    await accept(token).expect(200);
+    await accept(token, {}, await identity.people.signIn(user)).expect(200);
     expect(await versionOf()).toBe(before + 1);
     const events = await database.outboxEvent.findMany({ where: { key: tenant.id } });
     expect(events).toMatchObject([
@@ -223,7 +293,8 @@ describe('accepting it', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => accept(token, person)));
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses[0]).toBe(200);
-    expect(statuses.slice(1).every((status) => status === 422 || status === 409)).toBe(true);
+    // 401: by then the address has an account.
+    expect(statuses.slice(1).every((status) => [401, 409, 422].includes(status))).toBe(true);
     await accept(token, person).expect(422);
   });
 
@@ -231,7 +302,7 @@ describe('accepting it', () => {
     const user = await verified();
     const token = await invited(user.email ?? '', 'admin');
     await identity.people.join(user, tenant, await identity.people.builtInRole('viewer'));
-    await accept(token).expect(200);
+    await accept(token, {}, await identity.people.signIn(user)).expect(200);
     expect(await member(user.email ?? '')).toMatchObject({ role: 'viewer' });
   });
 

@@ -1,11 +1,11 @@
-import { note } from '../../activity.ts';
+import { HttpError } from '@tessera/http-kit';
+import { type Actor, note } from '../../activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
 import type { Origin } from '../../origin.ts';
-import { bumpPolicyVersion, enqueue } from '../../outbox/outbox.ts';
-import { findOneTimeToken, issueOneTimeToken, voidOneTimeTokens } from '../../tokens/one-time.ts';
-import { findPerson, isAddressTaken } from '../../users.ts';
-import type { TenantCreation } from '../tenants/tenant-creation.ts';
+import { digest } from '../../secrets.ts';
+import { issueOneTimeToken, voidOneTimeTokens } from '../../tokens/one-time.ts';
+import { lockAddress, lockUser } from '../../users.ts';
 
 export interface NewPerson {
   readonly email: string;
@@ -15,12 +15,26 @@ export interface NewPerson {
   readonly locale: string;
 }
 
-/** Who has an address already. */
+/** Who registers, and with what. */
+export interface NewRegistration {
+  readonly person: NewPerson;
+  readonly tenantName: string;
+  /** The value of the confirmation cookie. */
+  readonly secret: string;
+}
+
+/** Who has confirmed an address. */
 export interface Holder {
-  readonly id: string;
   readonly firstName: string;
   readonly locale: string;
-  readonly isVerified: boolean;
+  readonly isActive: boolean;
+}
+
+/** Who waits for the confirmation of an address. */
+export interface Claimant {
+  readonly id: string;
+  readonly email: string;
+  readonly locale: string;
 }
 
 interface Dependencies {
@@ -28,8 +42,13 @@ interface Dependencies {
   readonly mail: MailOutbox;
   /** Seconds that the link is good for which confirms an address. */
   readonly verificationLifetime: number;
-  readonly tenants: TenantCreation;
+  /** Seconds that an account waits for its confirmation. */
+  readonly registrationLifetime: number;
 }
+
+const hashOf = (secret: string) => new Uint8Array(digest(secret));
+
+const unconfirmed = { isServiceAccount: false, emailVerifiedAt: null } as const;
 
 export class RegistrationRepository {
   readonly #use: Dependencies;
@@ -38,10 +57,11 @@ export class RegistrationRepository {
     this.#use = dependencies;
   }
 
-  /** The person with this address who may sign in. */
-  async holder(email: string): Promise<Holder | null> {
-    const found = await findPerson(this.#use.database, email);
-    return found?.isActive ? { ...found, isVerified: found.emailVerifiedAt !== null } : null;
+  /** The person who has confirmed this address, active or not. */
+  holder(email: string): Promise<Holder | null> {
+    return this.#use.database.user.findFirst({
+      where: { email, isServiceAccount: false, emailVerifiedAt: { not: null } },
+    });
   }
 
   async tellHolder(email: string, { firstName, locale }: Holder): Promise<void> {
@@ -50,87 +70,86 @@ export class RegistrationRepository {
     );
   }
 
-  /** Makes a person, and writes the mail with the link that confirms the address. Gives their id. */
-  async addPerson(tx: Transaction, person: NewPerson): Promise<string> {
-    const { id } = await tx.user.create({ data: { ...person, passwordChangedAt: new Date() } });
-    await this.sendVerification(tx, { id, ...person });
-    return id;
+  /**
+   * Makes a person who claims the address until they confirm it; others may do the same. What the same
+   * browser registered with the address before gives way.
+   */
+  async register(
+    { person, tenantName, secret }: NewRegistration,
+    origin: Origin,
+  ): Promise<Claimant> {
+    const { email, locale } = person;
+    const cookieHash = hashOf(secret);
+    const expiresAt = new Date(Date.now() + this.#use.registrationLifetime * 1000);
+    return this.#use.database.$transaction(async (tx) => {
+      await lockAddress(tx, email);
+      await tx.user.deleteMany({
+        where: { ...unconfirmed, email, memberships: { none: {} }, registration: { cookieHash } },
+      });
+      const { id } = await tx.user.create({
+        data: {
+          email,
+          locale,
+          firstName: person.firstName,
+          lastName: person.lastName,
+          passwordHash: person.passwordHash,
+          passwordChangedAt: new Date(),
+          registration: { create: { cookieHash, tenantName, expiresAt } },
+        },
+      });
+      await note(tx, { userId: id, tenantId: null, ...origin }, 'registered');
+      return { id, email, locale };
+    });
   }
 
-  async sendVerification(
-    tx: Transaction,
-    person: { readonly id: string; readonly email: string; readonly locale: string },
-  ): Promise<void> {
-    const { id: userId, email, locale } = person;
+  /** Who claims the address: the account of the browser with this cookie, or else the newest. */
+  async claimant(email: string, secret: string | null): Promise<Claimant | null> {
+    const where = { ...unconfirmed, email, isActive: true };
+    const { user } = this.#use.database;
+    const own =
+      secret === null
+        ? null
+        : await user.findFirst({
+            where: { ...where, registration: { cookieHash: hashOf(secret) } },
+          });
+    const found = own ?? (await user.findFirst({ where, orderBy: { id: 'desc' } }));
+    return found && { id: found.id, email, locale: found.locale };
+  }
+
+  /** Writes the mail with the link that confirms the address. */
+  async sendVerification({ id: userId, email, locale }: Claimant): Promise<void> {
     const lifetime = this.#use.verificationLifetime;
     const purpose = 'email_verification';
-    const token = await issueOneTimeToken(tx, { purpose, userId, email, lifetime });
-    await this.#use.mail.enqueue(tx, {
-      kind: purpose,
-      to: email,
-      locale,
-      data: { token, lifetime },
+    await this.#use.database.$transaction(async (tx) => {
+      const user = await tx.user.findFirst({ where: { ...unconfirmed, id: userId, email } });
+      if (!user) return;
+      const token = await issueOneTimeToken(tx, { purpose, userId, email, lifetime });
+      const data = { token, lifetime };
+      await this.#use.mail.enqueue(tx, { kind: purpose, to: email, locale, data });
     });
   }
 
-  /** The same, on its own. */
-  async resendVerification(person: { id: string; email: string; locale: string }): Promise<void> {
-    await this.#use.database.$transaction((tx) => this.sendVerification(tx, person));
-  }
-
-  /** Makes a person with a tenant of their own. False where the address is taken. */
-  async addOwner(person: NewPerson, tenantName: string, origin: Origin): Promise<boolean> {
-    try {
-      await this.#use.database.$transaction((tx) => this.#addOwner(tx, person, tenantName, origin));
-      return true;
-    } catch (error) {
-      if (isAddressTaken(error)) return false;
-      throw error;
-    }
-  }
-
-  /** Confirms the address that a link was sent to; false where the link is good for nothing. */
-  async verify(token: string, origin: Origin): Promise<boolean> {
+  /** Gives an account another address, which it claims in the place of the old one. 409 once that is confirmed. */
+  async changeAddress(actor: Actor, email: string): Promise<Claimant> {
+    const { userId } = actor;
     return this.#use.database.$transaction(async (tx) => {
-      const found = await findOneTimeToken(tx, 'email_verification', token);
-      if (!found?.userId) return false;
-      const { userId, email } = found;
-      const user = await tx.user.findUnique({ where: { id: userId, email, isActive: true } });
-      if (!user) return false;
-      // Programs that look at links before their reader does have used it: it goes on saying so.
-      if (user.emailVerifiedAt !== null) return true;
-      if (found.usedAt !== null) return false;
-      await tx.user.update({ where: { id: userId }, data: { emailVerifiedAt: new Date() } });
-      await voidOneTimeTokens(tx, 'email_verification', { userId });
-      const { tenantId } = user;
-      await note(tx, { userId, tenantId, ...origin }, 'email_verified');
-      await enqueue(tx, { type: 'identity.user.updated', data: { user_id: userId } });
-      return true;
+      await lockUser(tx, userId);
+      const { locale, emailVerifiedAt } = await tx.user.findUniqueOrThrow({
+        where: { id: userId },
+      });
+      if (emailVerifiedAt !== null) {
+        throw new HttpError(409, 'conflict', 'The email address is confirmed already.');
+      }
+      await tx.user.update({ where: { id: userId }, data: { email } });
+      await this.#voidLinks(tx, userId);
+      await note(tx, actor, 'address_changed');
+      return { id: userId, email, locale };
     });
   }
 
-  async #addOwner(
-    tx: Transaction,
-    person: NewPerson,
-    tenantName: string,
-    origin: Origin,
-  ): Promise<void> {
-    const role = await tx.role.findFirstOrThrow({ where: { name: 'owner', tenantId: null } });
-    // An administrator gives the secret of its client out by rotating it.
-    const { tenant } = await this.#use.tenants.createRegistered(tx, tenantName);
-    const tenantId = tenant.id;
-    const version = await bumpPolicyVersion(tx, tenantId);
-    const userId = await this.addPerson(tx, person);
-    await tx.user.update({ where: { id: userId }, data: { tenantId } });
-    await tx.membership.create({ data: { tenantId, userId, roleId: role.id } });
-    await note(tx, { userId, tenantId, ...origin }, 'registered');
-    await enqueue(
-      tx,
-      { type: 'identity.tenant.status_changed', data: { tenant_id: tenantId, status: 'active' } },
-      {
-        type: 'identity.policy.updated',
-        data: { tenant_id: tenantId, version, user_ids: [userId] },
-      },
-    );
+  /** Links that were sent to the old address say nothing of the new one. */
+  async #voidLinks(tx: Transaction, userId: string): Promise<void> {
+    await voidOneTimeTokens(tx, 'email_verification', { userId });
+    await voidOneTimeTokens(tx, 'password_reset', { userId });
   }
 }

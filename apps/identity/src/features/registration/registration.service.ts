@@ -1,31 +1,30 @@
-import { invalidField, validationFailed } from '@tessera/http-kit';
+import { type Attempts, validationFailed } from '@tessera/http-kit';
+import { actorOf } from '../../activity.ts';
 import type { Background } from '../../background.ts';
 import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin.ts';
 import type { Passwords } from '../../passwords.ts';
-import type { Caller } from '../../tokens/caller.ts';
-import { isAddressTaken } from '../../users.ts';
-import type { MembersService } from '../members/members.service.ts';
-import type { NewPerson, RegistrationRepository } from './registration.repository.ts';
+import type { UserCaller } from '../../tokens/caller.ts';
+import type { Claimant, NewPerson, RegistrationRepository } from './registration.repository.ts';
 
 /** A person as a form describes them. */
 export interface Application extends Omit<NewPerson, 'passwordHash'> {
   readonly password: string;
   readonly confirmation: string;
+  /** Of the tenant of their own, which is created when the address is confirmed. */
+  readonly tenantName: string;
 }
 
 interface Dependencies {
   readonly repository: RegistrationRepository;
-  readonly members: MembersService;
   readonly passwords: Passwords;
   readonly quota: MailQuota;
+  /** By account: how often it may change its address. */
+  readonly addressChanges: Attempts;
   readonly background: Background;
 }
 
-/** The role of who is registered without one. */
-const USUAL_ROLE = 'member';
-
-/** New people, and whether their addresses are theirs (decision I8). */
+/** New people, and the mails that ask whether their addresses are theirs (decisions I8 and I21). */
 export class RegistrationService {
   readonly #use: Dependencies;
 
@@ -34,71 +33,52 @@ export class RegistrationService {
   }
 
   /**
-   * Makes a person and a member of the tenant; gives their id and their role. 422 on the address where
-   * somebody has it, on the role where the caller could not give it.
+   * Makes a person who has to confirm their address, and tells whoever reads its mails. The caller learns
+   * from neither the answer nor its time whether the address has an account: all of it happens beside the
+   * answer. `secret` is the value of the confirmation cookie.
    */
-  async registerMember(
-    caller: Caller,
-    tenantId: string,
-    { role = USUAL_ROLE, ...application }: Application & { readonly role?: string | undefined },
-    origin: Origin,
-  ): Promise<{ id: string; role: string }> {
-    const { repository, members } = this.#use;
-    const person = await this.#personOf(application);
-    try {
-      const id = await members.add(caller, tenantId, role, origin, (tx) =>
-        repository.addPerson(tx, person),
-      );
-      return { id, role };
-    } catch (error) {
-      if (!isAddressTaken(error)) throw error;
-      throw invalidField('email', 'there is an account with this address: invite them');
-    }
-  }
-
-  /**
-   * Makes a person with a tenant of their own, or tells the holder of the address. Which of the two, the
-   * caller learns neither from the answer nor from its time: it happens beside the answer.
-   */
-  async registerOwner(application: Application, tenantName: string, origin: Origin): Promise<void> {
-    const { repository, background } = this.#use;
-    const person = await this.#personOf(application);
+  async register(application: Application, secret: string, origin: Origin): Promise<void> {
+    const { repository, background, passwords } = this.#use;
+    const { password, confirmation, tenantName, ...given } = application;
+    const errors = passwords.errors('password', { password, confirmation }, given);
+    if (Object.keys(errors).length > 0) throw validationFailed(errors);
+    const person = { ...given, passwordHash: await passwords.hash(password, given.email) };
     background.run('a registration was lost', async () => {
-      const isMade = await repository.addOwner(person, tenantName, origin);
-      if (!isMade) await this.#tellHolder(person.email);
+      await this.#sendLink(await repository.register({ person, tenantName, secret }, origin));
     });
   }
 
   /** Has another link sent to an address that waits for its confirmation; the caller learns nothing. */
-  resendVerification(email: string): void {
-    const { repository, quota, background } = this.#use;
+  resendVerification(email: string, secret: string | null): void {
+    const { repository, background } = this.#use;
     background.run('a verification was not sent', async () => {
-      const holder = await repository.holder(email);
-      if (!holder || holder.isVerified) return;
-      if (await quota.admits('email_verification', email)) {
-        await repository.resendVerification({ ...holder, email });
-      }
+      const claimant = await repository.claimant(email, secret);
+      if (claimant) await this.#sendLink(claimant);
     });
   }
 
-  /** Confirms an address by the token of the mail; 422 on `token` where it is good for nothing. */
-  async verifyEmail(token: string, origin: Origin): Promise<void> {
-    const isDone = await this.#use.repository.verify(token, origin);
-    if (!isDone) throw invalidField('token', 'the link is invalid or has expired');
+  /**
+   * Gives the caller another address before the old one is confirmed, and has a link sent there. The answer
+   * is the same whether or not somebody has it. 409 once the address is confirmed.
+   */
+  async changeAddress(caller: UserCaller, email: string, origin: Origin): Promise<void> {
+    const { repository, addressChanges, background } = this.#use;
+    await addressChanges.take(caller.id);
+    const claimant = await repository.changeAddress(actorOf(caller, origin), email);
+    background.run('a verification was not sent', () => this.#sendLink(claimant));
   }
 
-  async #tellHolder(email: string): Promise<void> {
+  /** To who has confirmed the address, that they have an account; else the link that confirms it. */
+  async #sendLink(claimant: Claimant): Promise<void> {
     const { repository, quota } = this.#use;
+    const { email } = claimant;
     const holder = await repository.holder(email);
-    if (holder && (await quota.admits('address_taken', email))) {
+    if (!holder) {
+      if (await quota.admits('email_verification', email)) {
+        await repository.sendVerification(claimant);
+      }
+    } else if (holder.isActive && (await quota.admits('address_taken', email))) {
       await repository.tellHolder(email, holder);
     }
-  }
-
-  async #personOf({ password, confirmation, ...person }: Application): Promise<NewPerson> {
-    const { passwords } = this.#use;
-    const errors = passwords.errors('password', { password, confirmation }, person);
-    if (Object.keys(errors).length > 0) throw validationFailed(errors);
-    return { ...person, passwordHash: await passwords.hash(password, person.email) };
   }
 }

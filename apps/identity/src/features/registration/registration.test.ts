@@ -1,4 +1,5 @@
 import type { Tenant } from '../../generated/prisma/client.ts';
+import { cookiesOf } from '../../testing/cookies.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
@@ -28,9 +29,13 @@ const address = (): string => {
   unique += 1;
   return `new-${unique}@example.test`;
 };
+const names = { first_name: 'Nora', last_name: 'Neu' };
 const form = (email: string, more: object = {}) => ({
-  ...{ first_name: 'Nora', last_name: 'Neu', email },
-  ...{ password: NEW, password_confirmation: NEW },
+  ...names,
+  email,
+  password: NEW,
+  password_confirmation: NEW,
+  tenant_name: 'Neu',
   ...more,
 });
 const register = (body: object, headers: object = {}) =>
@@ -38,222 +43,265 @@ const register = (body: object, headers: object = {}) =>
     .post('/api/auth/register')
     .set(headers as Bearer)
     .send(body);
-const login = (email: string) =>
-  identity.http.post('/api/auth/login').send({ email, password: NEW });
-const verify = (token: string | null) =>
-  identity.http.get('/api/auth/email/verify').query({ token: token ?? '' });
+const login = (email: string, password = NEW) =>
+  identity.http.post('/api/auth/login').send({ email, password });
 const resend = (email: string) => identity.http.post('/api/auth/email/resend').send({ email });
-const linkFor = async (email: string, count = 1): Promise<string | null> =>
-  (await mailbox.next('email_verification', email, count)).link.searchParams.get('token');
-const account = (email: string) =>
-  identity.context.database.user.findFirstOrThrow({ where: { email } });
+const linkFor = async (email: string, count = 1): Promise<string> =>
+  (await mailbox.next('email_verification', email, count)).link.searchParams.get('token') ?? '';
+const database = () => identity.context.database;
 
 describe('register with a bearer that holds identity.users.create', () => {
   const owner = () => identity.people.caller(tenant, '*');
+  const invitation = (email: string, more: object = {}) => ({ ...names, email, ...more });
 
-  test('makes a member of the active tenant, and tells of it', async () => {
+  test('is an invitation: the person chooses the password, and the names are suggested', async () => {
     const email = address();
-    const answer = await register(form(email, { role: 'viewer' }), await owner()).expect(201);
-    expect(answer.body).toEqual({
-      success: true,
-      data: {
-        id: expect.any(String),
-        email,
-        first_name: 'Nora',
-        last_name: 'Neu',
-        name: 'Nora Neu',
-        tenant_id: tenant.id,
-        role: 'viewer',
-      },
-    });
-    const signedIn = await login(email).expect(200);
-    const me = await identity.http
-      .get('/api/me')
-      .set('authorization', `Bearer ${signedIn.body.data.token}`)
-      .expect(200);
-    expect(me.body.data).toMatchObject({ tenant_id: tenant.id, email_verified_at: null });
-    const { database } = identity.context;
-    const events = await database.outboxEvent.findMany({ where: { key: tenant.id } });
-    expect(events).toMatchObject([
-      {
-        topic: 'identity.policy.updated',
-        payload: { data: { tenant_id: tenant.id, user_ids: [answer.body.data.id] } },
-      },
-    ]);
-    await verify(await linkFor(email)).expect(200);
+    const answer = await register(invitation(email, { role: 'viewer' }), await owner()).expect(202);
+    expect(answer.body).toEqual({ success: true, message: expect.any(String) });
+    expect(await database().user.count({ where: { email } })).toBe(0);
+    const { link } = await mailbox.next('invitation', email);
+    const page = await identity.http.get(`${link.pathname}${link.search}`).expect(200);
+    expect(page.text).toContain('value="Nora"');
+    expect(page.text).toContain('value="Neu"');
+    const accepted = {
+      ...names,
+      token: link.searchParams.get('token'),
+      password: NEW,
+      password_confirmation: NEW,
+    };
+    await identity.http.post('/api/auth/invitations/accept').send(accepted).expect(200);
+    await login(email).expect(200);
+    const members = await identity.http.get(`/api/tenants/${tenant.id}/members`).set(await owner());
+    expect(members.body.data).toContainEqual(
+      expect.objectContaining({ email, name: 'Nora Neu', role: 'viewer' }),
+    );
   });
 
-  test('gives the role member where none is named', async () => {
-    const answer = await register(form(address()), await owner()).expect(201);
-    expect(answer.body.data.role).toBe('member');
+  test('may be accepted where who invited holds no more than that permission', async () => {
+    const bearer = await identity.people.caller(tenant, 'identity.users.create');
+    const { id: tenantId } = tenant;
+    await database().role.create({ data: { tenantId, name: 'nothing' } });
+    const email = address();
+    await register(invitation(email, { role: 'nothing' }), bearer).expect(202);
+    const { link } = await mailbox.next('invitation', email);
+    const token = link.searchParams.get('token');
+    const accepted = { ...names, token, password: NEW, password_confirmation: NEW };
+    await identity.http.post('/api/auth/invitations/accept').send(accepted).expect(200);
   });
 
-  test('notes it in the log of who did it, with their address', async () => {
-    const answer = await register(form(address()), await owner()).expect(201);
-    const noted = await identity.context.database.activityEntry.findFirst({
-      where: { action: 'member_added', subjectId: answer.body.data.id },
-    });
-    expect(noted).toMatchObject({
-      ...{ tenantId: tenant.id, ipAddress: expect.stringContaining('127.0.0.1') },
-    });
+  test('answers the same whether or not somebody in any tenant has the address', async () => {
+    const bearer = await owner();
+    const elsewhere = await identity.people.tenant();
+    const known = await identity.people.user({ tenant: elsewhere });
+    const inactive = await identity.people.user({ data: { isActive: false } });
+    const member = await identity.people.user({ tenant });
+    const free = await register(invitation(address()), bearer).expect(202);
+    for (const { email } of [known, inactive, member]) {
+      const answer = await register(invitation(email ?? ''), bearer).expect(202);
+      expect(answer.body).toEqual(free.body);
+      expect(answer.headers['set-cookie']).toBeUndefined();
+    }
+    await mailbox.next('invitation', known.email ?? '');
+    await login(known.email ?? '', PASSWORD).expect(200);
+  });
+
+  test.each(['password', 'password_confirmation', 'tenant_name'])('takes no %s', async (field) => {
+    const body = invitation(address(), { [field]: NEW });
+    const answer = await register(body, await owner()).expect(422);
+    expect(Object.keys(answer.body.errors)).toEqual([field]);
   });
 
   test('gives no role that exceeds what the caller holds, and none that does not exist', async () => {
     const bearer = await identity.people.caller(tenant, 'identity.users.create');
     for (const role of ['owner', 'viewer', 'no-such-role']) {
       const email = address();
-      const answer = await register(form(email, { role }), bearer).expect(422);
+      const answer = await register(invitation(email, { role }), bearer).expect(422);
       expect(Object.keys(answer.body.errors)).toEqual(['role']);
-      expect(await identity.context.database.user.count({ where: { email } })).toBe(0);
+      expect(await mailbox.to(email)).toEqual([]);
     }
   });
 
-  test('names an address that is taken, in whatever spelling, and every rule the password breaks', async () => {
-    const bearer = await owner();
-    const email = 'jos\u00e9@b\u00fccher.test';
-    await register(form(email), bearer).expect(201);
-    for (const spelling of ['JOSE\u0301@B\u00dcCHER.test', 'jos\u00e9@xn--bcher-kva.test']) {
-      const answer = await register(form(spelling), bearer).expect(422);
-      expect(Object.keys(answer.body.errors)).toEqual(['email']);
-    }
-    const weak = { password: 'short', password_confirmation: 'shorter' };
-    const answer = await register(form(address(), weak), bearer).expect(422);
-    expect(answer.body.errors.password).toHaveLength(5);
-    expect(answer.body.errors.password_confirmation).toHaveLength(1);
-    await register(form('ada lovelace@example.test'), bearer).expect(422);
-  });
-
-  test('refuses a tenant name, and a caller without the permission or without a good token', async () => {
-    const answer = await register(form(address(), { tenant_name: 'X' }), await owner()).expect(422);
-    expect(Object.keys(answer.body.errors)).toEqual(['tenant_name']);
+  test('refuses a caller without the permission or without a good token', async () => {
     const viewer = await identity.people.caller(tenant, 'identity.members.list');
-    const refused = await register(form(address()), viewer).expect(403);
+    const refused = await register(invitation(address()), viewer).expect(403);
     expect(refused.body.required_permission).toBe('identity.users.create');
-    await register(form(address()), { authorization: 'Bearer nonsense' }).expect(401);
+    await register(invitation(address()), { authorization: 'Bearer nonsense' }).expect(401);
   });
 });
 
 describe('register without a token', () => {
   test('is refused with 401 unless REGISTRATION_ENABLED is set', async () => {
     const closed = await startIdentity();
-    const body = form(address(), { tenant_name: 'Neu' });
-    await closed.http.post('/api/auth/register').send(body).expect(401);
+    await closed.http.post('/api/auth/register').send(form(address())).expect(401);
     await closed.http.post('/api/auth/register').send({}).expect(401);
     const owner = await closed.people.caller(await closed.people.tenant(), '*');
-    await closed.http.post('/api/auth/register').set(owner).send(form(address())).expect(201);
+    const body = { ...names, email: address() };
+    await closed.http.post('/api/auth/register').set(owner).send(body).expect(202);
     await closed.stop();
   });
 
-  test('makes the user, and a tenant of their own', async () => {
+  test('makes an account that can do nothing but confirm its address', async () => {
     const email = address();
-    const body = form(email.toUpperCase(), { tenant_name: 'Café Kovács & Co.' });
-    await register(body, { 'accept-language': 'hu' }).expect(202);
+    await register(form(email.toUpperCase()), { 'accept-language': 'hu' }).expect(202);
     const mail = await mailbox.next('email_verification', email);
     expect(mail.subject).toBe('Erősítse meg az e-mail-címét');
-    const signedIn = await login(email).expect(200);
-    const bearer = { authorization: `Bearer ${signedIn.body.data.token}` };
-    const user = await identity.http.get('/api/user').set(bearer).expect(200);
-    expect(user.body.data.tenants).toMatchObject([
-      {
-        slug: expect.stringMatching(/^cafe-kovacs-co/),
-        name: 'Café Kovács & Co.',
-        is_active: true,
-      },
-    ]);
-    const { tenant_id } = user.body.data;
-    const members = await identity.http.get(`/api/tenants/${tenant_id}/members`).set(bearer);
-    expect(members.body.data).toMatchObject([{ email, role: 'owner' }]);
-    expect(await account(email)).toMatchObject({ locale: 'hu' });
-    const { oAuthClient } = identity.context.database;
-    expect(await oAuthClient.count({ where: { tenantId: tenant_id } })).toBe(1);
+    const { token } = (await login(email).expect(200)).body.data;
+    const bearer = { authorization: `Bearer ${token}` };
+    const me = await identity.http.get('/api/me').set(bearer).expect(200);
+    expect(me.body.data).toMatchObject({ email, tenant_id: null, email_verified_at: null });
+    for (const path of ['/api/user', '/api/profile', '/api/me/security', '/api/devices']) {
+      const answer = await identity.http.get(path).set(bearer).expect(403);
+      expect(answer.body.error).toBe('email_verification_required');
+    }
+    const members = `/api/tenants/${tenant.id}/members`;
+    const sent = await identity.http.post(members).set(bearer).send({ email: address() });
+    expect(sent.status).toBe(403);
+    await identity.http.post('/api/auth/refresh').set(bearer).expect(200);
   });
 
-  test('two tenants of one name have slugs of their own', async () => {
-    const [first, second] = [address(), address()];
-    await register(form(first, { tenant_name: 'Twins' })).expect(202);
-    await register(form(second, { tenant_name: 'Twins' })).expect(202);
-    await Promise.all([linkFor(first), linkFor(second)]);
-    const slugs = await identity.context.database.tenant.findMany({ where: { name: 'Twins' } });
-    expect(new Set(slugs.map(({ slug }) => slug)).size).toBe(2);
+  test('makes no tenant before the address is confirmed', async () => {
+    const email = address();
+    await register(form(email, { tenant_name: `Of ${email}` })).expect(202);
+    await linkFor(email);
+    expect(await database().tenant.count({ where: { name: `Of ${email}` } })).toBe(0);
   });
 
-  test('answers the same where the address is taken, and its holder is told by mail', async () => {
-    const holder = await identity.people.user({ tenant });
-    const email = holder.email ?? '';
-    const free = await register(form(address(), { tenant_name: 'Free' })).expect(202);
-    const taken = await register(form(email, { tenant_name: 'Taken' })).expect(202);
-    expect(taken.body).toEqual(free.body);
-    await mailbox.next('address_taken', email);
-    expect(await identity.context.database.tenant.count({ where: { name: 'Taken' } })).toBe(0);
-    const { status } = await identity.http
-      .post('/api/auth/login')
-      .send({ email, password: PASSWORD });
-    expect(status).toBe(200);
+  test('tells the reader of the mails nothing that who registered wrote', async () => {
+    const email = address();
+    const text = 'Win at evil.example';
+    await register(form(email, { first_name: text, tenant_name: text })).expect(202);
+    await linkFor(email);
+    await login(email).expect(200);
+    await login(email).set('user-agent', text).expect(200);
+    await identity.http.post('/api/auth/password/forgot').send({ email }).expect(200);
+    await mailbox.next('password_reset', email);
+    const mails = await mailbox.to(email);
+    expect(mails.map(({ kind }) => kind)).toEqual(['email_verification', 'password_reset']);
+    for (const mail of mails) expect(mail.subject + mail.text).not.toContain('Win');
+  });
+
+  describe('where somebody has confirmed the address', () => {
+    const registered = async () => {
+      const holder = await identity.people.user({ tenant });
+      const email = holder.email ?? '';
+      const taken = await register(form(email)).expect(202);
+      await mailbox.next('address_taken', email);
+      return { email, taken };
+    };
+    const shapeOf = (answer: { headers: Record<string, unknown>; body: object }) => ({
+      body: answer.body,
+      cookies: String(answer.headers['set-cookie']).replace(/=[\w-]{43};|Expires=[^;]*/g, ''),
+    });
+
+    test('answers the same, with a cookie of the same kind', async () => {
+      const { taken } = await registered();
+      const free = await register(form(address())).expect(202);
+      expect(shapeOf(taken)).toEqual(shapeOf(free));
+      expect(cookiesOf(free).confirmation ?? cookiesOf(free)['__Host-confirmation']).toBeDefined();
+    });
+
+    test('tells its holder, whose account and password stay as they are', async () => {
+      const { email } = await registered();
+      await login(email, PASSWORD).expect(200);
+      expect((await mailbox.to(email)).map(({ kind }) => kind)).toEqual(['address_taken']);
+    });
+
+    test('lets who registered see what they would see anywhere, and nothing of the holder', async () => {
+      const { email } = await registered();
+      const signedIn = await login(email).expect(200);
+      const bearer = { authorization: `Bearer ${signedIn.body.data.token}` };
+      const me = await identity.http.get('/api/me').set(bearer).expect(200);
+      expect(me.body.data).toMatchObject({ name: 'Nora Neu', tenant_id: null });
+      await identity.http.get('/api/user').set(bearer).expect(403);
+      await resend(email).expect(200);
+      await mailbox.next('address_taken', email, 2);
+    });
   });
 
   test('answers after the same work, before anything is looked up or written', async () => {
     const email = address();
-    await identity.context.database.$transaction(async (tx) => {
+    await database().$transaction(async (tx) => {
       await tx.$executeRaw`LOCK TABLE identity.users IN ACCESS EXCLUSIVE MODE`;
-      await register(form(email, { tenant_name: 'Later' })).expect(202);
+      await register(form(email)).expect(202);
       expect(await mailbox.to(email)).toEqual([]);
     });
     await linkFor(email);
   });
 
-  test('needs a tenant name, and takes no role', async () => {
-    const without = await register(form(address())).expect(422);
-    expect(Object.keys(without.body.errors)).toEqual(['tenant_name']);
-    const body = form(address(), { tenant_name: 'X', role: 'owner' });
+  test('needs a password and a tenant name, names every rule the password breaks, and takes no role', async () => {
+    const without = await register({ ...names, email: address() }).expect(422);
+    expect(Object.keys(without.body.errors).sort()).toEqual([
+      'password',
+      'password_confirmation',
+      'tenant_name',
+    ]);
+    const weak = { password: 'short', password_confirmation: 'shorter' };
+    const answer = await register(form(address(), weak)).expect(422);
+    expect(answer.body.errors.password).toHaveLength(5);
+    expect(answer.body.errors.password_confirmation).toHaveLength(1);
+    const body = form(address(), { role: 'owner' });
     expect(Object.keys((await register(body).expect(422)).body.errors)).toEqual(['role']);
+    await register(form('ada lovelace@example.test')).expect(422);
   });
 });
 
-describe('the link that verifies an address', () => {
-  const registered = async (): Promise<string> => {
+describe('another link', () => {
+  test('is sent on demand, at most five an hour; the answer is always the same', async () => {
     const email = address();
-    await register(form(email, { tenant_name: 'Verified' })).expect(202);
-    return email;
-  };
-
-  test('confirms it, and goes on saying so to whoever opens it again', async () => {
-    const email = await registered();
-    const token = await linkFor(email);
-    await verify(token).expect(200);
-    const { emailVerifiedAt } = await account(email);
-    expect(emailVerifiedAt).toBeInstanceOf(Date);
-    await verify(token).expect(200);
-    expect((await account(email)).emailVerifiedAt).toEqual(emailVerifiedAt);
-  });
-
-  test('is refused with errors.token when it is unknown, expired or missing', async () => {
-    const email = await registered();
-    const token = await linkFor(email);
-    const { database } = identity.context;
-    await database.oneTimeToken.updateMany({ where: { email }, data: { expiresAt: new Date(0) } });
-    for (const each of [token, 'nonsense', null]) {
-      const answer = await verify(each).expect(422);
-      expect(Object.keys(answer.body.errors)).toEqual(['token']);
-    }
-    expect((await account(email)).emailVerifiedAt).toBeNull();
-  });
-
-  test('is sent again on demand, at most five times an hour; the answer is always the same', async () => {
-    const email = await registered();
+    await register(form(email)).expect(202);
     await linkFor(email);
     const known = await resend(email).expect(200);
     expect((await resend('nobody@example.test').expect(200)).body).toEqual(known.body);
-    await verify(await linkFor(email, 2)).expect(200);
-    expect((await resend(email).expect(200)).body).toEqual(known.body);
-
-    const waiting = await registered();
-    await linkFor(waiting);
-    for (let asked = 0; asked < 8; asked += 1) await resend(waiting).expect(200);
-    await linkFor(waiting, 6);
-    const last = await registered();
+    for (let asked = 0; asked < 8; asked += 1) await resend(email).expect(200);
+    await linkFor(email, 5);
+    const last = address();
+    await register(form(last)).expect(202);
     await linkFor(last);
-    expect(await mailbox.to(waiting)).toHaveLength(6);
-    expect(await mailbox.to(email)).toHaveLength(2);
+    expect(await mailbox.to(email)).toHaveLength(5);
     expect(await mailbox.to('nobody@example.test')).toEqual([]);
+  });
+});
+
+describe('correcting the address of an account that waits', () => {
+  const change = (email: string, bearer: Bearer) =>
+    identity.http.put('/api/auth/email').set(bearer).send({ email });
+  const waiting = async () => {
+    const email = address();
+    await register(form(email)).expect(202);
+    const token = await linkFor(email);
+    const signedIn = await login(email).expect(200);
+    return { email, token, bearer: { authorization: `Bearer ${signedIn.body.data.token}` } };
+  };
+
+  test('sends the link there, and the old link is no longer good', async () => {
+    const { token, bearer } = await waiting();
+    const right = address();
+    await change(right, bearer).expect(202);
+    const me = await identity.http.get('/api/me').set(bearer).expect(200);
+    expect(me.body.data.email).toBe(right);
+    const post = (body: object) =>
+      identity.http.post('/api/auth/email/verify').set(bearer).send(body);
+    await post({ token }).expect(422);
+    await post({ token: await linkFor(right) }).expect(200);
+    await login(right).expect(200);
+  });
+
+  test('answers the same, and shows the same, where somebody has the address', async () => {
+    const { bearer } = await waiting();
+    const { email } = await identity.people.user();
+    const taken = await change(email ?? '', bearer).expect(202);
+    const me = await identity.http.get('/api/me').set(bearer).expect(200);
+    expect(me.body.data.email).toBe(email);
+    await mailbox.next('address_taken', email ?? '');
+    const free = await change(address(), bearer).expect(202);
+    expect(taken.body).toEqual(free.body);
+  });
+
+  test('works five times an hour, and not once the address is confirmed', async () => {
+    const { bearer } = await waiting();
+    for (let changed = 0; changed < 5; changed += 1) await change(address(), bearer).expect(202);
+    await change(address(), bearer).expect(429);
+    const confirmed = await identity.people.signIn(await identity.people.user());
+    expect((await change(address(), confirmed).expect(409)).body.error).toBe('conflict');
   });
 });

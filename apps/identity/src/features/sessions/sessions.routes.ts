@@ -44,6 +44,7 @@ export const sessionRoutes = (
       path: '/api/auth/refresh',
       permission: 'authenticated',
       credential: 'renewable',
+      admits: ['email_verification_required'],
       summary: 'Exchange the token for a new one',
       description:
         'Takes a token that has expired, too, for as long as the sign-in lasts. The token that is presented is no longer good: presented again, it ends everything that the user has.',

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { originOf } from '../../origin.ts';
 import { sessionCookie } from '../../session-cookie.ts';
 import { deviceCookie } from '../devices/device-cookie.ts';
+import { confirmationCookie } from '../registration/confirmation-cookie.ts';
 import type { Client, SignedIn } from './sign-in.service.ts';
 
 /** What browsers keep of a sign-in. */
@@ -15,11 +16,13 @@ export interface SignInCookies {
 
 export const signInCookies = (config: { readonly isLocal: boolean }): SignInCookies => {
   const [session, device] = [sessionCookie(config), deviceCookie(config)];
+  const confirmation = confirmationCookie(config);
   return {
     clientOf: (req) => ({
       ...originOf(req),
       deviceSecret: device.secretOf(req),
       formerSecret: session.secretOf(req),
+      confirmationSecret: confirmation.secretOf(req),
     }),
     keep(res, { sessionSecret, sessionExpiresIn, remember, deviceSecret }) {
       res.cookie(session.name, sessionSecret, {

@@ -21,12 +21,25 @@ export interface Account {
   readonly passwordHash: string | null;
   readonly isActive: boolean;
   readonly isServiceAccount: boolean;
+  /** Whether the address is known to be theirs. */
+  readonly isConfirmed: boolean;
   /** Null before the first sign-in. */
   readonly lastLoginAt: Date | null;
   /** Where the next sign-in starts. */
   readonly tenantId: string | null;
   readonly hasTwoFactor: boolean;
   readonly hasPin: boolean;
+}
+
+/** Who may mean to sign in with an address. */
+export interface Claimants {
+  /** Who has confirmed it. */
+  readonly holder: Account | null;
+  /**
+   * Of those who registered with it and have not confirmed it: the one of this browser, or else who is
+   * already a member somewhere, or else the newest.
+   */
+  readonly claimant: Account | null;
 }
 
 export interface NewSession {
@@ -50,7 +63,7 @@ const hashOf = (secret: string) => new Uint8Array(digest(secret));
 const ACCOUNT = Prisma.sql`
   SELECT u.id, u.email, u.first_name AS "firstName", u.last_name AS "lastName",
     u.locale, u.timezone, u.last_login_at AS "lastLoginAt", u.password_hash AS "passwordHash", u.is_active AS "isActive",
-    u.is_service_account AS "isServiceAccount",
+    u.is_service_account AS "isServiceAccount", u.email_verified_at IS NOT NULL AS "isConfirmed",
     (SELECT m.tenant_id FROM identity.memberships m WHERE m.user_id = u.id
       ORDER BY m.tenant_id IS NOT DISTINCT FROM u.tenant_id DESC, m.created_at LIMIT 1) AS "tenantId",
     EXISTS (SELECT FROM identity.two_factors f
@@ -71,11 +84,19 @@ export class SignInRepository {
     return this.#database.$transaction(work);
   }
 
-  /** The account with this address, and its default tenant: the last one, or the first that it joined. */
-  async account(email: string): Promise<Account | null> {
-    const [found] = await this.#database.$queryRaw<Account[]>`${ACCOUNT}
-      WHERE u.email = ${email} AND NOT u.is_service_account`;
-    return found ?? null;
+  /** The accounts whose passwords are tried with an address, each with its default tenant. */
+  async accounts(email: string, confirmationSecret: string | null): Promise<Claimants> {
+    const found = await this.#database.$queryRaw<Account[]>`
+      SELECT DISTINCT ON ("isConfirmed") a.* FROM (${ACCOUNT}
+        WHERE u.email = ${email} AND NOT u.is_service_account) a
+      LEFT JOIN identity.registrations r ON r.user_id = a.id
+      ORDER BY "isConfirmed",
+        r.cookie_hash IS NOT DISTINCT FROM ${hashOf(confirmationSecret ?? '')} DESC,
+        a."tenantId" IS NOT NULL DESC, a.id DESC`;
+    return {
+      holder: found.find(({ isConfirmed }) => isConfirmed) ?? null,
+      claimant: found.find(({ isConfirmed }) => !isConfirmed) ?? null,
+    };
   }
 
   /** The account as it is now, and stays until the transaction ends. */

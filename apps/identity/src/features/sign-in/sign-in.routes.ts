@@ -37,7 +37,12 @@ export const signInRoutes = (
       method: 'post',
       path: '/api/auth/logout',
       permission: 'authenticated',
-      admits: ['pin_required', 'password_change_required', 'impersonation'],
+      admits: [
+        'pin_required',
+        'email_verification_required',
+        'password_change_required',
+        'impersonation',
+      ],
       limit: 'signOut',
       summary: 'End the session with all its tokens',
       responses: { 200: done },

@@ -10,7 +10,7 @@ import type { Passwords } from '../../passwords.ts';
 import { newSecret } from '../../secrets.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { DevicesService, RecordedDevice } from '../devices/devices.service.ts';
-import type { Account, SignInRepository } from './sign-in.repository.ts';
+import type { Account, Claimants, SignInRepository } from './sign-in.repository.ts';
 
 export type { Account };
 
@@ -26,6 +26,8 @@ export interface Client extends Origin {
   readonly deviceSecret: string | null;
   /** The value of the session cookie of before. */
   readonly formerSecret: string | null;
+  /** The value of the cookie of a registration. */
+  readonly confirmationSecret: string | null;
 }
 
 /** A sign-in that is done, and what a browser keeps of it. */
@@ -62,6 +64,8 @@ interface Proof {
   readonly remember: boolean;
 }
 
+type AdmittedAccount = Account & { readonly passwordHash: string };
+
 interface Dependencies {
   readonly repository: SignInRepository;
   readonly passwords: Passwords;
@@ -73,6 +77,8 @@ interface Dependencies {
   readonly failedAttempts: Attempts;
   readonly lifetimes: Config['lifetimes'];
   readonly background: Background;
+  /** Whether anybody may register: then many may claim an address. */
+  readonly isOpen: boolean;
 }
 
 const invalidCredentials = (): HttpError =>
@@ -93,12 +99,13 @@ export class SignInService {
    */
   async signIn(given: Credentials, client: Client): Promise<SignedIn | SuspendedSignIn> {
     const { repository } = this.#use;
-    const account = await repository.account(given.email);
+    const accounts = await repository.accounts(given.email, client.confirmationSecret);
     const owner = await this.#use.devices.ownerOf(client.deviceSecret);
-    const isRecognised = owner !== null && owner === account?.id;
-    const admitted = await this.#judge(given, account, isRecognised);
+    const isRecognised =
+      owner !== null && [accounts.holder?.id, accounts.claimant?.id].includes(owner);
+    const admitted = await this.#judge(given, accounts, isRecognised);
     if (!admitted) {
-      this.#noteFailure(account, client);
+      this.#noteFailure(accounts.holder ?? accounts.claimant, client);
       throw invalidCredentials();
     }
     const newHash = await this.#upgraded(given, admitted.passwordHash);
@@ -145,21 +152,39 @@ export class SignInService {
   /** The account as the password was checked; null where it admits nobody. */
   async #judge(
     { email, password }: Credentials,
-    account: Account | null,
+    accounts: Claimants,
     isRecognised: boolean,
-  ): Promise<(Account & { readonly passwordHash: string }) | null> {
-    const { failedAttempts, passwords } = this.#use;
+  ): Promise<AdmittedAccount | null> {
+    const { failedAttempts } = this.#use;
     if (!isRecognised) await failedAttempts.take(email);
     const giveBack = () => (isRecognised ? undefined : failedAttempts.giveBack(email));
-    const passwordHash = account?.passwordHash ?? null;
-    const matches = await passwords.matches(password, passwordHash, email).catch(async (error) => {
+    const admitted = await this.#matching(password, email, accounts).catch(async (error) => {
       await giveBack();
       throw error;
     });
-    const isAdmitted = matches && account?.isActive && !account.isServiceAccount;
-    if (!isAdmitted || passwordHash === null) return null;
-    await giveBack();
-    return { ...account, passwordHash };
+    if (admitted) await giveBack();
+    return admitted;
+  }
+
+  /**
+   * Whose password it is. Who registers with an address that somebody else has confirmed can sign in to
+   * what they registered, so that nobody learns from it which addresses are taken; it takes as long to
+   * find out that it is nobody's.
+   */
+  async #matching(
+    password: string,
+    email: string,
+    { holder, claimant }: Claimants,
+  ): Promise<AdmittedAccount | null> {
+    const candidates = this.#use.isOpen ? [holder, claimant] : [holder ?? claimant];
+    for (const account of candidates) {
+      const passwordHash = account?.passwordHash ?? null;
+      const isMatch = await this.#use.passwords.matches(password, passwordHash, email);
+      if (isMatch && passwordHash !== null && account?.isActive) {
+        return { ...account, passwordHash };
+      }
+    }
+    return null;
   }
 
   async #needsTwoFactor(tx: Transaction, account: Account, client: Client): Promise<boolean> {
@@ -176,7 +201,7 @@ export class SignInService {
   async #open(tx: Transaction, proof: Proof, client: Client): Promise<SignedIn> {
     const { repository, devices, lifetimes } = this.#use;
     const { account, amr, remember } = proof;
-    const { deviceSecret, formerSecret, ...origin } = client;
+    const { deviceSecret, formerSecret, confirmationSecret: _, ...origin } = client;
     const recorded = await devices.record(tx, account.id, deviceSecret, origin);
     const deviceId = recorded.device.id;
     const sessionSecret = newSecret();
@@ -203,10 +228,11 @@ export class SignInService {
   /** The first sign-in of all is from nowhere new. A client that keeps no cookies causes no flood of mails. */
   async #tellOfDevice(
     tx: Transaction,
-    { email, firstName, locale, timezone, lastLoginAt }: Account,
+    { email, firstName, locale, timezone, lastLoginAt, isConfirmed }: Account,
     { device, news, network }: RecordedDevice,
   ): Promise<void> {
-    if (news === null || email === null || lastLoginAt === null) return;
+    // An address that nobody confirmed may be a stranger's: they are told nothing of it (decision I21).
+    if (!isConfirmed || news === null || email === null || lastLoginAt === null) return;
     if (!(await this.#use.deviceMails.admits(news, `${email}:${network}`))) return;
     const { browser, os, ipAddress, lastUsedAt: at } = device;
     const data = { firstName, device: { browser, os }, ipAddress, at, timeZone: timezone };

@@ -101,7 +101,7 @@ export const twoFactorRoutes = (
       path: '/api/auth/2fa/verify',
       permission: 'authenticated',
       clients: 'any',
-      admits: ['two_factor_required'],
+      admits: ['two_factor_required', 'email_verification_required'],
       limit: 'twoFactor',
       summary: 'Give the second factor',
       description:

@@ -5,6 +5,8 @@ import type { Texts } from './texts.ts';
 const lasting = (seconds: number): string =>
   `Der Link ist ${duration('de', seconds)} lang gültig und kann nur einmal verwendet werden.`;
 
+const hello = (name: string | null): string => (name ? `Guten Tag ${name},` : 'Guten Tag,');
+
 /** Where and when something was done. */
 const seenBy = ({ device, ipAddress, at, timeZone }: Seen): string => {
   const name = deviceName(device, (browser, os) => `${browser} unter ${os}`, 'Unbekanntes Gerät');
@@ -34,7 +36,7 @@ export const de: Texts = {
     }),
     password_reset: ({ firstName, lifetime }) => ({
       subject: 'Neues Passwort festlegen',
-      greeting: `Guten Tag ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         'wir haben eine Anfrage erhalten, das Passwort für Ihr Konto zurückzusetzen.',
         'Hier können Sie ein neues Passwort festlegen. Danach werden Sie auf allen Geräten abgemeldet.',
@@ -47,7 +49,7 @@ export const de: Texts = {
     }),
     password_changed: ({ firstName }) => ({
       subject: 'Ihr Passwort wurde geändert',
-      greeting: `Guten Tag ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         'das Passwort für Ihr Konto wurde soeben geändert.',
         'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
@@ -57,7 +59,7 @@ export const de: Texts = {
     }),
     new_device: ({ firstName, ...seen }) => ({
       subject: 'Neue Anmeldung bei Ihrem Konto',
-      greeting: `Guten Tag ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         'jemand hat sich von einem bisher unbekannten Gerät bei Ihrem Konto angemeldet:',
         seenBy(seen),
@@ -68,7 +70,7 @@ export const de: Texts = {
     }),
     new_network: ({ firstName, ...seen }) => ({
       subject: 'Anmeldung aus einem neuen Netzwerk',
-      greeting: `Guten Tag ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         'jemand hat sich auf einem Ihrer Geräte angemeldet, und zwar aus einem Netzwerk, das dieses Gerät bisher nicht verwendet hat:',
         seenBy(seen),
@@ -81,7 +83,7 @@ export const de: Texts = {
       subject: { two_factor: 'Zwei-Faktor-Authentifizierung aktiviert', pin: 'PIN eingerichtet' }[
         factor
       ],
-      greeting: `Guten Tag ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         {
           two_factor: 'für Ihr Konto wurde die Zwei-Faktor-Authentifizierung aktiviert:',
@@ -97,7 +99,7 @@ export const de: Texts = {
       subject: { two_factor: 'Zwei-Faktor-Authentifizierung deaktiviert', pin: 'PIN entfernt' }[
         factor
       ],
-      greeting: `Guten Tag ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: seen
         ? [
             {
@@ -124,7 +126,7 @@ export const de: Texts = {
     }),
     recovery_code_used: ({ firstName, left, ...seen }) => ({
       subject: 'Ein Wiederherstellungscode wurde verwendet',
-      greeting: `Guten Tag ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         'jemand hat sich mit einem Ihrer Wiederherstellungscodes bei Ihrem Konto angemeldet:',
         seenBy(seen),
@@ -136,7 +138,7 @@ export const de: Texts = {
     }),
     recovery_codes_replaced: ({ firstName, ...seen }) => ({
       subject: 'Ihre Wiederherstellungscodes wurden ersetzt',
-      greeting: `Guten Tag ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         'für Ihr Konto wurden neue Wiederherstellungscodes erstellt. Die bisherigen sind nicht mehr gültig:',
         seenBy(seen),
@@ -147,7 +149,7 @@ export const de: Texts = {
     }),
     email_changed: ({ firstName, newEmail }) => ({
       subject: 'Ihre E-Mail-Adresse wurde geändert',
-      greeting: `Guten Tag ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         `die E-Mail-Adresse für Ihr Konto lautet jetzt ${newEmail}.`,
         'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
@@ -157,7 +159,7 @@ export const de: Texts = {
     }),
     address_taken: ({ firstName }) => ({
       subject: 'Sie haben bereits ein Konto',
-      greeting: `Guten Tag ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         'jemand, vermutlich Sie selbst, wollte sich mit dieser E-Mail-Adresse registrieren. Zu ihr gibt es bereits ein Konto, deshalb haben wir kein neues erstellt.',
         'Melden Sie sich wie gewohnt an. Falls Sie Ihr Passwort vergessen haben, legen Sie ein neues fest.',

@@ -5,6 +5,8 @@ import type { Texts } from './texts.ts';
 const lasting = (seconds: number): string =>
   `The link is valid for ${duration('en', seconds)} and can be used once.`;
 
+const hello = (name: string | null): string => (name ? `Hello ${name},` : 'Hello,');
+
 /** Where and when something was done. */
 const seenBy = ({ device, ipAddress, at, timeZone }: Seen): string => {
   const name = deviceName(device, (browser, os) => `${browser} on ${os}`, 'Unknown device');
@@ -32,7 +34,7 @@ export const en: Texts = {
     }),
     password_reset: ({ firstName, lifetime }) => ({
       subject: 'Choose a new password',
-      greeting: `Hello ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         'We received a request to reset the password for your account.',
         'Choose a new password below. You will then be signed out on all devices.',
@@ -45,7 +47,7 @@ export const en: Texts = {
     }),
     password_changed: ({ firstName }) => ({
       subject: 'Your password was changed',
-      greeting: `Hello ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         'The password for your account was just changed.',
         'If this was not you, choose a new password right away and contact your administrator.',
@@ -55,7 +57,7 @@ export const en: Texts = {
     }),
     new_device: ({ firstName, ...seen }) => ({
       subject: 'New sign-in to your account',
-      greeting: `Hello ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         'Someone signed in to your account from a device we have not seen before:',
         seenBy(seen),
@@ -66,7 +68,7 @@ export const en: Texts = {
     }),
     new_network: ({ firstName, ...seen }) => ({
       subject: 'Sign-in from a new network',
-      greeting: `Hello ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         'Someone signed in to your account on one of your devices, from a network it has not used before:',
         seenBy(seen),
@@ -79,7 +81,7 @@ export const en: Texts = {
       subject: { two_factor: 'Two-factor authentication was turned on', pin: 'A PIN was set' }[
         factor
       ],
-      greeting: `Hello ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         {
           two_factor: 'Two-factor authentication was turned on for your account:',
@@ -96,7 +98,7 @@ export const en: Texts = {
         two_factor: 'Two-factor authentication was turned off',
         pin: 'Your PIN was removed',
       }[factor],
-      greeting: `Hello ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: seen
         ? [
             {
@@ -123,7 +125,7 @@ export const en: Texts = {
     }),
     recovery_code_used: ({ firstName, left, ...seen }) => ({
       subject: 'A recovery code was used',
-      greeting: `Hello ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         'Someone used one of your recovery codes to sign in to your account:',
         seenBy(seen),
@@ -135,7 +137,7 @@ export const en: Texts = {
     }),
     recovery_codes_replaced: ({ firstName, ...seen }) => ({
       subject: 'Your recovery codes were replaced',
-      greeting: `Hello ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         'New recovery codes were created for your account. The old ones no longer work:',
         seenBy(seen),
@@ -146,7 +148,7 @@ export const en: Texts = {
     }),
     email_changed: ({ firstName, newEmail }) => ({
       subject: 'Your email address was changed',
-      greeting: `Hello ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         `The email address of your account is now ${newEmail}.`,
         'If this was not you, choose a new password right away and contact your administrator.',
@@ -156,7 +158,7 @@ export const en: Texts = {
     }),
     address_taken: ({ firstName }) => ({
       subject: 'You already have an account',
-      greeting: `Hello ${firstName},`,
+      greeting: hello(firstName),
       paragraphs: [
         'Someone, probably you, tried to sign up with this email address. It already has an account, so we did not create a new one.',
         'Please sign in as usual. If you have forgotten your password, choose a new one.',

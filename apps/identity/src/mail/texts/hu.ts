@@ -7,6 +7,8 @@ const until = (seconds: number): string => hungarianSpan(duration('hu', seconds)
 const lasting = (seconds: number): string =>
   `A link ${until(seconds)} érvényes, és csak egyszer használható.`;
 
+const hello = (name: string | null): string => (name ? `Kedves ${name}!` : 'Üdvözöljük!');
+
 /** Where and when something was done. */
 const seenBy = ({ device, ipAddress, at, timeZone }: Seen): string => {
   const name = deviceName(device, (browser, os) => `${browser} (${os})`, 'Ismeretlen eszköz');
@@ -35,7 +37,7 @@ export const hu: Texts = {
     }),
     password_reset: ({ firstName, lifetime }) => ({
       subject: 'Új jelszó beállítása',
-      greeting: `Kedves ${firstName}!`,
+      greeting: hello(firstName),
       paragraphs: [
         'Kérést kaptunk a fiókjához tartozó jelszó visszaállítására.',
         'Az alábbi gombbal állíthat be új jelszót. Ezután minden eszközén kijelentkeztetjük.',
@@ -48,7 +50,7 @@ export const hu: Texts = {
     }),
     password_changed: ({ firstName }) => ({
       subject: 'Megváltozott a jelszava',
-      greeting: `Kedves ${firstName}!`,
+      greeting: hello(firstName),
       paragraphs: [
         'Az imént megváltozott a fiókjához tartozó jelszó.',
         'Ha nem Ön módosította, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
@@ -58,7 +60,7 @@ export const hu: Texts = {
     }),
     new_device: ({ firstName, ...seen }) => ({
       subject: 'Új bejelentkezés a fiókjába',
-      greeting: `Kedves ${firstName}!`,
+      greeting: hello(firstName),
       paragraphs: [
         'Valaki eddig ismeretlen eszközről jelentkezett be a fiókjába:',
         seenBy(seen),
@@ -69,7 +71,7 @@ export const hu: Texts = {
     }),
     new_network: ({ firstName, ...seen }) => ({
       subject: 'Bejelentkezés új hálózatról',
-      greeting: `Kedves ${firstName}!`,
+      greeting: hello(firstName),
       paragraphs: [
         'Valaki az egyik eszközéről bejelentkezett a fiókjába, de olyan hálózatról, amelyet ez az eszköz eddig nem használt:',
         seenBy(seen),
@@ -83,7 +85,7 @@ export const hu: Texts = {
         two_factor: 'Bekapcsolták a kétlépcsős azonosítást',
         pin: 'PIN-kódot állítottak be',
       }[factor],
-      greeting: `Kedves ${firstName}!`,
+      greeting: hello(firstName),
       paragraphs: [
         {
           two_factor: 'A fiókjához bekapcsolták a kétlépcsős azonosítást:',
@@ -100,7 +102,7 @@ export const hu: Texts = {
         two_factor: 'Kikapcsolták a kétlépcsős azonosítást',
         pin: 'Eltávolították a PIN-kódját',
       }[factor],
-      greeting: `Kedves ${firstName}!`,
+      greeting: hello(firstName),
       paragraphs: seen
         ? [
             {
@@ -127,7 +129,7 @@ export const hu: Texts = {
     }),
     recovery_code_used: ({ firstName, left, ...seen }) => ({
       subject: 'Felhasználtak egy helyreállítási kódot',
-      greeting: `Kedves ${firstName}!`,
+      greeting: hello(firstName),
       paragraphs: [
         'Valaki az egyik helyreállítási kódjával jelentkezett be a fiókjába:',
         seenBy(seen),
@@ -139,7 +141,7 @@ export const hu: Texts = {
     }),
     recovery_codes_replaced: ({ firstName, ...seen }) => ({
       subject: 'Lecserélték a helyreállítási kódjait',
-      greeting: `Kedves ${firstName}!`,
+      greeting: hello(firstName),
       paragraphs: [
         'A fiókjához új helyreállítási kódok készültek, a régiek már nem használhatók:',
         seenBy(seen),
@@ -150,7 +152,7 @@ export const hu: Texts = {
     }),
     email_changed: ({ firstName, newEmail }) => ({
       subject: 'Megváltozott az e-mail-címe',
-      greeting: `Kedves ${firstName}!`,
+      greeting: hello(firstName),
       paragraphs: [
         `A fiókjához tartozó e-mail-cím mostantól: ${newEmail}.`,
         'Ha nem Ön volt, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
@@ -160,7 +162,7 @@ export const hu: Texts = {
     }),
     address_taken: ({ firstName }) => ({
       subject: 'Már van fiókja',
-      greeting: `Kedves ${firstName}!`,
+      greeting: hello(firstName),
       paragraphs: [
         'Valaki, feltehetően Ön, ezzel az e-mail-címmel próbált regisztrálni. A címhez már tartozik fiók, ezért nem hoztunk létre újat.',
         'Jelentkezzen be a szokásos módon. Ha elfelejtette a jelszavát, állítson be újat.',

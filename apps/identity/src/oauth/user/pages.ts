@@ -9,6 +9,7 @@ export interface Pages {
   /** The registration page, or the login page where nobody may register. */
   create(returnTo: string): string;
   pin(returnTo: string): string;
+  confirmAddress(returnTo: string): string;
   changePassword(returnTo: string): string;
   /** Asks whether a client may act for the user: `uid` names the request. */
   consent(uid: string): string;
@@ -33,10 +34,15 @@ export const pagesOf = (
     selectAccount: returning('/select-account'),
     create: returning(registrationEnabled ? '/register' : frontendLoginUrl),
     pin: returning('/pin'),
+    confirmAddress: returning('/email/confirm'),
     changePassword: returning('/password/change'),
     consent: (uid) => `${issuer}/consent/${encodeURIComponent(uid)}`,
   };
 };
+
+/** Whether an address is the page of an invitation, which goes on after a sign-in (decision I21). */
+export const isInvitation = (issuer: string, address: string): boolean =>
+  address.startsWith(`${issuer}/invitations/accept?`) && URL.canParse(address);
 
 /** Whether a page may send the browser there: nowhere but back to an authorization under the issuer. */
 export const isReturnAddress = (issuer: string, address: string): boolean =>

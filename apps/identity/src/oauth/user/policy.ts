@@ -10,6 +10,7 @@ export type PromptName =
   | 'login'
   | 'select_account'
   | 'pin'
+  | 'confirm_address'
   | 'change_password'
   | 'consent';
 
@@ -21,7 +22,8 @@ const onRequest = (name: PromptName) => new Prompt({ name, requestable: true });
 
 /**
  * What stands between a request and its code, in this order: registering, signing in, choosing an account,
- * the PIN, a password that has to be changed, and consent, for which trusted clients do not have to ask.
+ * the PIN, an address that has to be confirmed, a password that has to be changed, and consent, for which
+ * trusted clients do not have to ask.
  */
 export const promptPolicy = (): interactionPolicy.DefaultPolicy => {
   const policy = interactionPolicy.base();
@@ -38,12 +40,19 @@ export const promptPolicy = (): interactionPolicy.DefaultPolicy => {
     3,
   );
   policy.add(
+    untilDone('confirm_address', 'the email address has to be confirmed', () => {
+      const { session } = current();
+      return session !== undefined && !session.isConfirmed;
+    }),
+    4,
+  );
+  policy.add(
     untilDone(
       'change_password',
       'the password has to be changed',
       () => current().session?.forcePasswordChange ?? false,
     ),
-    4,
+    5,
   );
   return policy;
 };

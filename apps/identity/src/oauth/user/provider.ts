@@ -64,6 +64,8 @@ const addressOf = (pages: Pages, prompt: string, uid: string): string => {
       return pages.selectAccount(returnTo);
     case 'pin':
       return pages.pin(returnTo);
+    case 'confirm_address':
+      return pages.confirmAddress(returnTo);
     case 'change_password':
       return pages.changePassword(returnTo);
     default:

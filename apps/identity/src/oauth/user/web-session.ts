@@ -12,6 +12,8 @@ export interface WebSession {
   /** Nothing is given before the PIN is (decision I3). */
   readonly pinPending: boolean;
   readonly forcePasswordChange: boolean;
+  /** Whether the user has confirmed their address: nothing is given before (decision I21). */
+  readonly isConfirmed: boolean;
   readonly createdAt: Date;
   /** When the user last proved who they are: `auth_time`. */
   readonly authenticatedAt: Date;
@@ -30,6 +32,7 @@ export const findWebSession = async (
   const [session] = await db.$queryRaw<WebSession[]>`
     SELECT s.id, s.user_id AS "userId", s.amr, s.pin_pending AS "pinPending",
       u.force_password_change AS "forcePasswordChange",
+      u.email_verified_at IS NOT NULL AS "isConfirmed",
       s.created_at AS "createdAt", s.authenticated_at AS "authenticatedAt",
       s.expires_at AS "expiresAt",
       ARRAY(SELECT m.tenant_id::text FROM identity.memberships m WHERE m.user_id = u.id

@@ -68,6 +68,9 @@ export const de: Texts = {
     email_verified: 'Ihre E-Mail-Adresse ist bestätigt.',
     invitation_accepted:
       'Sie sind der Organisation beigetreten. Melden Sie sich an, um loszulegen.',
+    account_disowned: 'Das Konto wurde gelöscht. Ihre E-Mail-Adresse wird nicht verwendet.',
+    link_sent: 'Wir haben Ihnen einen neuen Link geschickt. Bitte prüfen Sie Ihr Postfach.',
+    invitation_joined: 'Sie sind der Organisation beigetreten.',
     expired: 'Die Anmeldung ist abgelaufen. Bitte melden Sie sich erneut an.',
     mail_requested_again:
       'Wir haben Ihre Anfrage erhalten. Es kann ein paar Minuten dauern, bis die E-Mail ankommt.',
@@ -140,11 +143,38 @@ export const de: Texts = {
     resend: 'Neuen Link senden',
     resendLead: 'Geben Sie Ihre E-Mail-Adresse ein, dann senden wir Ihnen einen neuen.',
   },
+  claim: {
+    title: 'Ist das Ihr Konto?',
+    lead: (email: string) =>
+      `Mit ${email} wurde ein Konto registriert, allerdings nicht in diesem Browser.`,
+    choose:
+      'Wenn Sie das waren, prüfen Sie Ihre Angaben und wählen Sie ein Passwort. Es ersetzt das Passwort aus der Registrierung, und alle anderen Geräte werden abgemeldet.',
+    submit: 'Bestätigen und Passwort speichern',
+    notMe: 'Ich habe mich nicht registriert',
+  },
+  disown: {
+    title: 'Dieses Konto löschen?',
+    lead: 'Jemand anderes hat sich mit Ihrer E-Mail-Adresse registriert. Wir löschen das Konto mit allen Daten.',
+    submit: 'Konto löschen',
+  },
+  confirmEmail: {
+    title: 'E-Mail-Adresse bestätigen',
+    lead: (email: string) =>
+      `Wir haben einen Link an ${email} geschickt. Öffnen Sie ihn in diesem Browser, um Ihr Konto zu nutzen.`,
+    correct:
+      'Keine E-Mail erhalten? Prüfen und korrigieren Sie die Adresse, dann schicken wir Ihnen einen neuen Link.',
+    submit: 'Neuen Link senden',
+    done: 'Schon bestätigt?',
+    goOn: 'Weiter',
+  },
   invitation: {
     title: (tenant) => `${tenant} beitreten`,
     lead: (email) => `Sie wurden unter der Adresse ${email} eingeladen.`,
     choose: 'Legen Sie ein Passwort für Ihr Konto fest.',
     submit: 'Einladung annehmen',
+    signIn: 'Sie haben bereits ein Konto. Melden Sie sich an, um die Einladung anzunehmen.',
+    other: (user: string, invited: string) =>
+      `Sie sind als ${user} angemeldet, die Einladung gilt aber für ${invited}. Melden Sie sich mit diesem Konto an, um sie anzunehmen.`,
   },
   consent: {
     title: (client) => `${client} möchte auf Ihr Konto zugreifen`,

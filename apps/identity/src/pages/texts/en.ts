@@ -66,6 +66,9 @@ export const en = {
     password_changed: 'Your password has been changed.',
     email_verified: 'Your email address is confirmed.',
     invitation_accepted: 'You have joined the organization. Sign in to get started.',
+    account_disowned: 'The account has been deleted. Your email address is not used.',
+    link_sent: 'We have sent you a new link. Please check your email.',
+    invitation_joined: 'You have joined the organization.',
     expired: 'Your sign-in has timed out. Please sign in again.',
     mail_requested_again:
       'We have received your request. It can take a few minutes for the email to arrive.',
@@ -136,11 +139,36 @@ export const en = {
     resend: 'Send a new link',
     resendLead: 'Enter your email address and we will send you a new one.',
   },
+  claim: {
+    title: 'Is this your account?',
+    lead: (email: string) => `Someone signed up with ${email}, but not in this browser.`,
+    choose:
+      'If it was you, check your details and choose a password. It replaces the one from the sign-up form, and all other devices are signed out.',
+    submit: 'Confirm and save password',
+    notMe: 'I did not sign up',
+  },
+  disown: {
+    title: 'Delete this account?',
+    lead: 'Someone else signed up with your email address. We will delete the account and everything in it.',
+    submit: 'Delete account',
+  },
+  confirmEmail: {
+    title: 'Confirm your email address',
+    lead: (email: string) =>
+      `We sent a link to ${email}. Open it in this browser to start using your account.`,
+    correct: 'No email? Check the address, correct it if needed, and we will send a new link.',
+    submit: 'Send a new link',
+    done: 'Already confirmed?',
+    goOn: 'Continue',
+  },
   invitation: {
     title: (tenant: string) => `Join ${tenant}`,
     lead: (email: string) => `You have been invited as ${email}.`,
     choose: 'Choose a password for your account.',
     submit: 'Accept invitation',
+    signIn: 'You already have an account. Sign in to accept the invitation.',
+    other: (user: string, invited: string) =>
+      `You are signed in as ${user}, but this invitation is for ${invited}. Sign in to that account to accept it.`,
   },
   consent: {
     title: (client: string) => `${client} wants to access your account`,

@@ -67,6 +67,9 @@ export const hu: Texts = {
     password_changed: 'A jelszava megváltozott.',
     email_verified: 'Az e-mail-címét megerősítettük.',
     invitation_accepted: 'Csatlakozott a szervezethez. A kezdéshez jelentkezzen be.',
+    account_disowned: 'A fiókot töröltük. Az e-mail-címét nem használjuk.',
+    link_sent: 'Új linket küldtünk. Kérjük, nézze meg a postafiókját.',
+    invitation_joined: 'Csatlakozott a szervezethez.',
     expired: 'A bejelentkezés túllépte az időkorlátot. Kérjük, jelentkezzen be újra.',
     mail_requested_again: 'Megkaptuk a kérését. Néhány percbe telhet, amíg az e-mail megérkezik.',
   },
@@ -135,11 +138,37 @@ export const hu: Texts = {
     resend: 'Új link küldése',
     resendLead: 'Adja meg az e-mail-címét, és küldünk egy újat.',
   },
+  claim: {
+    title: 'Ez az Ön fiókja?',
+    lead: (email: string) => `Valaki regisztrált a(z) ${email} címmel, de nem ebben a böngészőben.`,
+    choose:
+      'Ha Ön volt az, ellenőrizze az adatait, és válasszon jelszót. Ez a regisztrációkor megadott jelszó helyébe lép, és minden más eszközön kijelentkeztetjük.',
+    submit: 'Megerősítés és jelszó mentése',
+    notMe: 'Nem én regisztráltam',
+  },
+  disown: {
+    title: 'Törli ezt a fiókot?',
+    lead: 'Valaki más regisztrált az Ön e-mail-címével. A fiókot minden adatával együtt töröljük.',
+    submit: 'Fiók törlése',
+  },
+  confirmEmail: {
+    title: 'Erősítse meg az e-mail-címét',
+    lead: (email: string) =>
+      `Elküldtünk egy linket erre a címre: ${email}. A fiók használatához nyissa meg ebben a böngészőben.`,
+    correct:
+      'Nem kapott levelet? Ellenőrizze, és ha kell, javítsa a címet, és küldünk egy új linket.',
+    submit: 'Új link küldése',
+    done: 'Már megerősítette?',
+    goOn: 'Tovább',
+  },
   invitation: {
     title: (tenant) => `Csatlakozás: ${tenant}`,
     lead: (email) => `A meghívó erre a címre szól: ${email}.`,
     choose: 'Válasszon jelszót a fiókjához.',
     submit: 'Meghívó elfogadása',
+    signIn: 'Már van fiókja. A meghívás elfogadásához jelentkezzen be.',
+    other: (user: string, invited: string) =>
+      `Ön ${user} néven van bejelentkezve, a meghívó azonban a következő címre szól: ${invited}. Az elfogadáshoz jelentkezzen be azzal a fiókkal.`,
   },
   consent: {
     title: (client) => `${client} hozzáférést kér a fiókjához`,

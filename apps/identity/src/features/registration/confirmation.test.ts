@@ -1,0 +1,361 @@
+import { startHousekeeping } from '../../housekeeping.ts';
+import { cookiesOf } from '../../testing/cookies.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
+import { PASSWORD } from '../../testing/population.ts';
+
+const NEW = 'Another-horse-8-battery';
+const OWN = 'My-own-horse-9-battery';
+const own = { password: OWN, password_confirmation: OWN };
+
+let identity: TestIdentity;
+let mailbox: Mailbox;
+let unique = 0;
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  identity = await startIdentity({
+    MAIL_DIRECTORY: mailbox.directory,
+    REGISTRATION_ENABLED: 'true',
+  });
+});
+afterAll(async () => {
+  await identity.stop();
+  await mailbox.remove();
+});
+
+const database = () => identity.context.database;
+const address = (): string => {
+  unique += 1;
+  return `claimed-${unique}@example.test`;
+};
+const linkFor = async (email: string, count = 1): Promise<string> =>
+  (await mailbox.next('email_verification', email, count)).link.searchParams.get('token') ?? '';
+
+/** Registers in a browser of its own; gives its cookie and the token of the mail. */
+const register = async (email: string, more: object = {}, count = 1) => {
+  const form = {
+    first_name: 'Nora',
+    last_name: 'Neu',
+    email,
+    password: NEW,
+    password_confirmation: NEW,
+    tenant_name: `Tenant of ${email}`,
+    ...more,
+  };
+  const answer = await identity.http.post('/api/auth/register').send(form).expect(202);
+  const cookie = Object.entries(cookiesOf(answer))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('; ');
+  return { browser: { cookie }, token: await linkFor(email, count) };
+};
+const verify = (body: object, headers: Record<string, string> = {}) =>
+  identity.http.post('/api/auth/email/verify').set(headers).send(body);
+const login = (email: string, password: string) =>
+  identity.http.post('/api/auth/login').send({ email, password });
+const signedIn = async (email: string, password: string) => {
+  const answer = await login(email, password).expect(200);
+  return { authorization: `Bearer ${answer.body.data.token}` };
+};
+const tenantsOf = async (bearer: Record<string, string>) =>
+  (await identity.http.get('/api/user').set(bearer).expect(200)).body.data.tenants;
+
+describe('the link that confirms an address', () => {
+  test('changes nothing when a program opens it', async () => {
+    const email = address();
+    const { token, browser } = await register(email);
+    for (const path of ['/api/auth/email/verify', '/email/verify']) {
+      await identity.http.get(path).query({ token }).set(browser).expect(200);
+      await identity.http.get(path).query({ token }).expect(200);
+    }
+    const user = await database().user.findFirstOrThrow({ where: { email } });
+    expect(user.emailVerifiedAt).toBeNull();
+  });
+
+  test('asks nothing in the browser that registered, and a new password elsewhere', async () => {
+    const email = address();
+    const { token, browser } = await register(email);
+    const ask = (headers: Record<string, string>) =>
+      identity.http.get('/api/auth/email/verify').query({ token }).set(headers).expect(200);
+    expect((await ask(browser)).body.data).toEqual({
+      email,
+      is_confirmed: false,
+      asks: 'nothing',
+      first_name: 'Nora',
+      last_name: 'Neu',
+      tenant_name: `Tenant of ${email}`,
+    });
+    expect((await ask({})).body.data.asks).toBe('password');
+  });
+
+  test('confirms in the browser that registered, where sessions and password stay, and makes the tenant', async () => {
+    const email = address();
+    const { token, browser } = await register(email);
+    const bearer = await signedIn(email, NEW);
+    await verify({ token }, browser).expect(200);
+    await identity.http.get('/api/me').set(bearer).expect(200);
+    const [tenant] = await tenantsOf(await signedIn(email, NEW));
+    expect(tenant).toMatchObject({ name: `Tenant of ${email}`, is_active: true });
+    const clients = await database().oAuthClient.count({ where: { tenantId: tenant.id } });
+    expect(clients).toBe(1);
+    const events = await database().outboxEvent.findMany({ where: { key: tenant.id } });
+    expect(events.map(({ topic }) => topic).sort()).toEqual([
+      'identity.policy.updated',
+      'identity.tenant.status_changed',
+    ]);
+    // And goes on saying so.
+    await verify({ token }, browser).expect(200);
+    await verify({ token }).expect(200);
+  });
+
+  test('confirms for who is signed in to the account, in whatever browser', async () => {
+    const email = address();
+    const { token } = await register(email);
+    const bearer = await signedIn(email, NEW);
+    await verify({ token }, bearer).expect(200);
+    await login(email, NEW).expect(200);
+  });
+
+  test('does not confirm for who is signed in to another account', async () => {
+    const email = address();
+    const { token } = await register(email);
+    const other = await identity.people.signIn(await identity.people.user());
+    const answer = await verify({ token }, other).expect(422);
+    expect(Object.keys(answer.body.errors)).toEqual(['password']);
+  });
+
+  test('takes an account that somebody else made with the address from them', async () => {
+    const email = address();
+    const attacker = await register(email, { first_name: 'Eve' });
+    const session = await signedIn(email, NEW);
+    const { id } = await database().user.findFirstOrThrow({ where: { email } });
+    // Set up by who registered before such accounts were restricted.
+    const userId = id;
+    await database().pin.create({ data: { userId, hash: 'x' } });
+    const sealedSecret = new Uint8Array(1);
+    const confirmedAt = new Date();
+    await database().twoFactor.create({ data: { userId, sealedSecret, confirmedAt } });
+
+    const missing = await verify({ token: attacker.token }).expect(422);
+    expect(Object.keys(missing.body.errors)).toEqual(['password']);
+    const details = { first_name: 'Vera', last_name: 'Victim', tenant_name: 'Vera & Co' };
+    await verify({ token: attacker.token, ...own, ...details }).expect(200);
+
+    await login(email, NEW).expect(401);
+    await identity.http.get('/api/me').set(session).expect(401);
+    await identity.http.post('/api/auth/refresh').set(session).expect(401);
+    expect(await database().device.count({ where: { userId } })).toBe(0);
+    const mine = await login(email, OWN).expect(200);
+    expect(mine.body.data).toMatchObject({ requires_2fa: false, requires_pin: false });
+    const bearer = { authorization: `Bearer ${mine.body.data.token}` };
+    expect(await tenantsOf(bearer)).toMatchObject([{ name: 'Vera & Co' }]);
+    const me = await identity.http.get('/api/me').set(bearer).expect(200);
+    expect(me.body.data.name).toBe('Vera Victim');
+  });
+
+  test('names every rule that the new password breaks, and stays good', async () => {
+    const { token } = await register(address());
+    const weak = { password: 'short', password_confirmation: 'shorter' };
+    const answer = await verify({ token, ...weak }).expect(422);
+    expect(answer.body.errors.password).toHaveLength(5);
+    expect(answer.body.errors.password_confirmation).toHaveLength(1);
+    await verify({ token, ...own }).expect(200);
+  });
+
+  test('deletes the account for who says that it was not them', async () => {
+    const email = address();
+    const { token, browser } = await register(email);
+    const session = await signedIn(email, NEW);
+    const disown = () => identity.http.post('/api/auth/email/disown').send({ token });
+    await disown().expect(200);
+    await login(email, NEW).expect(401);
+    await identity.http.get('/api/me').set(session).expect(401);
+    await verify({ token }, browser).expect(422);
+    await disown().expect(422);
+    expect(await database().user.count({ where: { email } })).toBe(0);
+  });
+
+  test('deletes no account whose address is confirmed', async () => {
+    const email = address();
+    const { token, browser } = await register(email);
+    await verify({ token }, browser).expect(200);
+    await identity.http.post('/api/auth/email/disown').send({ token }).expect(422);
+    await login(email, NEW).expect(200);
+  });
+
+  test('is refused with errors.token when it is unknown, expired or missing', async () => {
+    const email = address();
+    const { token, browser } = await register(email);
+    await database().oneTimeToken.updateMany({
+      where: { email },
+      data: { expiresAt: new Date(0) },
+    });
+    for (const each of [token, 'nonsense', '']) {
+      const answer = await verify({ token: each }, browser).expect(422);
+      expect(Object.keys(answer.body.errors)).toEqual(['token']);
+    }
+    await identity.http.get('/api/auth/email/verify').expect(422);
+  });
+
+  test('works once, also for ten at once', async () => {
+    const email = address();
+    const { token } = await register(email);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => {
+        const password = `${OWN}-${index}`;
+        return verify({ token, password, password_confirmation: password });
+      }),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.every((status) => [200, 422, 409].includes(status))).toBe(true);
+    expect(await database().tenant.count({ where: { name: `Tenant of ${email}` } })).toBe(1);
+  });
+
+  test('confirms, or deletes, but not both at the same time', async () => {
+    const email = address();
+    const { token, browser } = await register(email);
+    const [confirmed, deleted] = await Promise.all([
+      verify({ token }, browser),
+      identity.http.post('/api/auth/email/disown').send({ token }),
+    ]);
+    expect([confirmed.status, deleted.status].sort()).toEqual([200, 422]);
+    const left = await database().user.count({ where: { email } });
+    expect(left).toBe(confirmed.status === 200 ? 1 : 0);
+  });
+});
+
+describe('two strangers who register with the same address', () => {
+  test('do not see each other: who reads the mails confirms what they registered, and the other is out', async () => {
+    const email = address();
+    const attacker = await register(email, { first_name: 'Eve' });
+    const attacking = await signedIn(email, NEW);
+    const victim = await register(email, { ...own, first_name: 'Vera' }, 2);
+    await verify({ token: victim.token }, victim.browser).expect(200);
+    const me = await identity.http.get('/api/me').set(await signedIn(email, OWN));
+    expect(me.body.data.first_name).toBe('Vera');
+    await login(email, NEW).expect(401);
+    await identity.http.get('/api/me').set(attacking).expect(401);
+    await verify({ token: attacker.token }, attacker.browser).expect(422);
+    await verify({ token: attacker.token, ...own }).expect(422);
+  });
+
+  test('do not confirm each other: the link of one asks for a password in the browser of the other', async () => {
+    const email = address();
+    const attacker = await register(email);
+    const victim = await register(email, own, 2);
+    const answer = await verify({ token: attacker.token }, victim.browser).expect(422);
+    expect(Object.keys(answer.body.errors)).toEqual(['password']);
+  });
+
+  test('both at once: one of them has the address', async () => {
+    const email = address();
+    const first = await register(email);
+    const second = await register(email, {}, 2);
+    const answers = await Promise.all([
+      verify({ token: first.token }, first.browser),
+      verify({ token: second.token }, second.browser),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
+    expect(await database().user.count({ where: { email } })).toBe(1);
+  });
+
+  test('sent twice from one browser it is one account, with what was sent last', async () => {
+    const email = address();
+    const { browser } = await register(email);
+    const form = {
+      first_name: 'Nora',
+      last_name: 'Neu',
+      email,
+      ...own,
+      tenant_name: 'Again',
+    };
+    await identity.http.post('/api/auth/register').set(browser).send(form).expect(202);
+    const token = await linkFor(email, 2);
+    expect(await database().user.count({ where: { email } })).toBe(1);
+    await verify({ token }, browser).expect(200);
+    expect(await tenantsOf(await signedIn(email, OWN))).toMatchObject([{ name: 'Again' }]);
+  });
+});
+
+describe('a password reset of an account that nobody confirmed', () => {
+  test('gives it to who reads the mails, without what was set up before, and makes the tenant', async () => {
+    const email = address();
+    await register(email);
+    const session = await signedIn(email, NEW);
+    const { id: userId } = await database().user.findFirstOrThrow({ where: { email } });
+    await database().pin.create({ data: { userId, hash: 'x' } });
+    const sealedSecret = new Uint8Array(1);
+    const confirmedAt = new Date();
+    await database().twoFactor.create({ data: { userId, sealedSecret, confirmedAt } });
+    await identity.http.post('/api/auth/password/forgot').send({ email }).expect(200);
+    const { link } = await mailbox.next('password_reset', email);
+    const token = link.searchParams.get('token');
+    await identity.http
+      .post('/api/auth/password/reset')
+      .send({ token, email, ...own })
+      .expect(200);
+    await identity.http.get('/api/me').set(session).expect(401);
+    await login(email, NEW).expect(401);
+    const answer = await login(email, OWN).expect(200);
+    expect(answer.body.data).toMatchObject({ requires_2fa: false, requires_pin: false });
+    const bearer = { authorization: `Bearer ${answer.body.data.token}` };
+    expect(await tenantsOf(bearer)).toMatchObject([{ name: `Tenant of ${email}` }]);
+  });
+});
+
+describe('an account that is older than the rule', () => {
+  test('keeps its membership and its tenant, and works again once its address is confirmed', async () => {
+    const tenant = await identity.people.tenant();
+    const user = await identity.people.user({
+      tenant,
+      role: 'owner',
+      data: { emailVerifiedAt: null },
+    });
+    const email = user.email ?? '';
+    const bearer = await identity.people.signIn(user);
+    const refused = await identity.http.get('/api/user').set(bearer).expect(403);
+    expect(refused.body.error).toBe('email_verification_required');
+    await identity.http.post('/api/auth/email/resend').send({ email }).expect(200);
+    await verify({ token: await linkFor(email) }, bearer).expect(200);
+    expect(await tenantsOf(bearer)).toMatchObject([{ id: tenant.id }]);
+  });
+
+  test('is not deleted where somebody else confirms the same address, and may take another', async () => {
+    const tenant = await identity.people.tenant();
+    const user = await identity.people.user({
+      tenant,
+      role: 'owner',
+      data: { emailVerifiedAt: null },
+    });
+    const email = user.email ?? '';
+    const newcomer = await register(email);
+    await verify({ token: newcomer.token }, newcomer.browser).expect(200);
+    await login(email, NEW).expect(200);
+    const bearer = await signedIn(email, PASSWORD);
+    const right = address();
+    await identity.http.put('/api/auth/email').set(bearer).send({ email: right }).expect(202);
+    await verify({ token: await linkFor(right) }, bearer).expect(200);
+    expect(await tenantsOf(bearer)).toMatchObject([{ id: tenant.id }]);
+  });
+});
+
+test('who never confirms is forgotten, and whoever is a member somewhere is not', async () => {
+  const gone = address();
+  await register(gone);
+  const tenant = await identity.people.tenant();
+  const kept = await identity.people.user({ tenant, data: { emailVerifiedAt: null } });
+  const cookieHash = new Uint8Array(32);
+  const expiresAt = new Date(0);
+  await database().registration.create({
+    data: { userId: kept.id, cookieHash, tenantName: 'Old', expiresAt },
+  });
+  await database().registration.updateMany({
+    where: { user: { email: gone } },
+    data: { expiresAt },
+  });
+  const { pool, logger } = identity.context;
+  const housekeeping = startHousekeeping({ pool, logger });
+  await housekeeping.sweep();
+  await housekeeping.stop();
+  expect(await database().user.count({ where: { email: gone } })).toBe(0);
+  expect(await database().user.count({ where: { id: kept.id } })).toBe(1);
+});

@@ -1,0 +1,211 @@
+import { email } from '@tessera/fields';
+import { HttpError } from '@tessera/http-kit';
+import { ConfirmAddress } from '../features/registration/confirmation.routes.ts';
+import type { ConfirmationService, Opener } from '../features/registration/confirmation.service.ts';
+import { confirmationCookie } from '../features/registration/confirmation-cookie.ts';
+import type { RegistrationService } from '../features/registration/registration.service.ts';
+import { html } from '../html.ts';
+import { type FieldSpec, fields, formOf, link, signOutForm } from './form.ts';
+import { mailSentAddress } from './mail-sent.page.ts';
+import type { MailedAddress } from './mailed-address.ts';
+import { type AnyPage, page } from './page.ts';
+import { nameFields, newPasswordFields } from './person.fields.ts';
+import { Elsewhere, goal, onwards, signedInUser, type Visit } from './visit.ts';
+
+interface Dependencies {
+  readonly confirmation: ConfirmationService;
+  readonly registration: RegistrationService;
+  readonly isLocal: boolean;
+  readonly mailed: MailedAddress;
+  /** Fewest characters of a new password. */
+  readonly minLength: number;
+}
+
+const addressField: FieldSpec = { name: 'email', type: 'email', autocomplete: 'username' };
+
+/** Null in the place of a link that is good for nothing. */
+const unlessDead = async <T>(work: Promise<T>): Promise<T | null> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 422) return null;
+    throw error;
+  }
+};
+
+/** Whether an address is somebody's: what the link of the mail leads to, and who waits for it (decision I21). */
+export const confirmationPages = (use: Dependencies): Record<string, AnyPage> => {
+  const { confirmation, registration, minLength } = use;
+  const cookie = confirmationCookie(use);
+
+  const openerOf = ({ req, user }: Visit): Opener => {
+    const isFinished = user?.restriction !== 'pin_required';
+    return { secret: cookie.secretOf(req), caller: isFinished ? user : null };
+  };
+
+  const confirmed = (visit: Visit): string =>
+    `${visit.user ? '/signed-in' : '/sign-in'}?notice=email_verified`;
+
+  const { token: _, ...given } = ConfirmAddress.fields;
+
+  /** Programs follow the links of mails before their reader does: it is the button that confirms. */
+  const verifyEmail = page({
+    path: '/email/verify',
+    limit: 'public',
+    isForAnybody: true,
+    async open(visit) {
+      const { token = '' } = visit.query;
+      const question = await unlessDead(confirmation.show(token, openerOf(visit)));
+      if (question?.isConfirmed) throw new Elsewhere(confirmed(visit));
+      return { token, question };
+    },
+    view(visit, { token, question }, form) {
+      const { verify: texts, claim } = visit.texts;
+      if (question === null || form.isLinkDead) {
+        return {
+          title: texts.title,
+          body: [
+            html`<div class="notice wrong" role="alert">${visit.texts.problems.token}</div>`,
+            formOf(visit, form.isLinkDead ? { ...form, alert: undefined } : form, {
+              action: '/email/resend',
+              submit: texts.resend,
+              content: [html`<p>${texts.resendLead}</p>`, fields(visit, form, [addressField])],
+            }),
+          ],
+        };
+      }
+      if (question.asks === 'nothing') {
+        return {
+          title: texts.title,
+          lead: texts.lead,
+          body: formOf(visit, form, { submit: texts.submit }),
+        };
+      }
+      const { tenantName } = question;
+      const tenant = { name: 'tenant_name', autocomplete: 'organization', maxlength: 200 } as const;
+      const disown = `/email/disown?${new URLSearchParams({ token })}`;
+      return {
+        title: claim.title,
+        lead: claim.lead(question.email),
+        body: [
+          formOf(visit, form, {
+            submit: claim.submit,
+            content: [
+              html`<p>${claim.choose}</p>`,
+              fields(visit, form, [
+                ...nameFields(visit, question),
+                ...(tenantName === null ? [] : [{ ...tenant, value: tenantName }]),
+                ...newPasswordFields(visit, minLength),
+              ]),
+            ],
+          }),
+          link(disown, claim.notMe),
+        ],
+      };
+    },
+    form: {
+      fields: given,
+      async submit(visit, values, { token }) {
+        const owner = {
+          password: values.password,
+          confirmation: values.password_confirmation,
+          firstName: values.first_name,
+          lastName: values.last_name,
+          tenantName: values.tenant_name,
+        };
+        await confirmation.confirm(token, openerOf(visit), owner, visit.origin);
+        return confirmed(visit);
+      },
+    },
+  });
+
+  const disownEmail = page({
+    path: '/email/disown',
+    limit: 'public',
+    isForAnybody: true,
+    open: ({ query: { token = '' } }) => ({ token }),
+    view(visit, _token, form) {
+      const { disown: texts, back } = visit.texts;
+      return {
+        title: texts.title,
+        lead: texts.lead,
+        body: [
+          formOf(visit, form, { submit: texts.submit }),
+          link(onwards(visit, '/sign-in'), back),
+        ],
+      };
+    },
+    form: {
+      fields: {},
+      async submit(_visit, _nothing, { token }) {
+        await confirmation.disown(token);
+        return '/sign-in?notice=account_disowned';
+      },
+    },
+  });
+
+  const resend = page({
+    path: '/email/resend',
+    limit: 'public',
+    isForAnybody: true,
+    open: () => null,
+    view(visit, _nothing, form) {
+      const { verify: texts } = visit.texts;
+      return {
+        title: texts.title,
+        body: formOf(visit, form, {
+          submit: texts.resend,
+          content: fields(visit, form, [addressField]),
+        }),
+      };
+    },
+    form: {
+      fields: { email: email() },
+      submit(visit, { email }) {
+        registration.resendVerification(email, cookie.secretOf(visit.req));
+        return mailSentAddress(visit, 'verification', use.mailed.keep(visit, email));
+      },
+    },
+  });
+
+  /** Where somebody waits who is signed in and has not confirmed their address. */
+  const confirmEmail = page({
+    path: '/email/confirm',
+    limit: 'public',
+    open(visit) {
+      const user = signedInUser(visit);
+      if (user.restriction === 'pin_required') throw new Elsewhere(onwards(visit, '/pin'));
+      if (user.restriction !== 'email_verification_required') throw new Elsewhere(goal(visit));
+      return user;
+    },
+    view(visit, user, form) {
+      const { confirmEmail: texts } = visit.texts;
+      return {
+        title: texts.title,
+        lead: texts.lead(user.email ?? ''),
+        body: [
+          formOf(visit, form, {
+            submit: texts.submit,
+            content: [
+              html`<p>${texts.correct}</p>`,
+              fields(visit, form, [{ ...addressField, value: user.email ?? '' }]),
+            ],
+          }),
+          link(onwards(visit, '/email/confirm'), texts.goOn, texts.done),
+          signOutForm(visit),
+        ],
+      };
+    },
+    form: {
+      fields: { email: email() },
+      async submit(visit, { email }, user) {
+        if (email === user.email)
+          registration.resendVerification(email, cookie.secretOf(visit.req));
+        else await registration.changeAddress(user, email, visit.origin);
+        return onwards(visit, '/email/confirm', { notice: 'link_sent' });
+      },
+    },
+  });
+
+  return { verifyEmailAddress: verifyEmail, disownEmail, resendLink: resend, confirmEmail };
+};

@@ -1,0 +1,106 @@
+import { AcceptInvitation } from '../features/registration/invitations.routes.ts';
+import type {
+  InvitationsService,
+  ShownInvitation,
+} from '../features/registration/invitations.service.ts';
+import { html } from '../html.ts';
+import { accountName, fields, formOf, message } from './form.ts';
+import { type AnyPage, page } from './page.ts';
+import { nameFields, newPasswordFields } from './person.fields.ts';
+import { unfinished } from './unfinished.ts';
+import { Elsewhere, onwards, type Visit } from './visit.ts';
+
+interface Dependencies {
+  readonly invitations: InvitationsService;
+  readonly issuer: string;
+  /** Fewest characters of a new password. */
+  readonly minLength: number;
+}
+
+/** Whether it is the account that is invited that is signed in. */
+const isInvited = ({ user }: Visit, { userId }: ShownInvitation): boolean =>
+  user !== null && user.id === userId;
+
+/** An invitation into a tenant: a new account, or a sign-in to the one with the address (decision I21). */
+export const invitationPages = (use: Dependencies): Record<string, AnyPage> => {
+  const { invitations, issuer, minLength } = use;
+
+  /** This page, for who comes back from signing in. */
+  const returnTo = (token: string, email: string): string =>
+    `${issuer}/invitations/accept?${new URLSearchParams({ token, login_hint: email })}`;
+
+  const { token: _token, ...acceptance } = AcceptInvitation.fields;
+  const invitation = page({
+    path: '/invitations/accept',
+    limit: 'public',
+    async open(visit) {
+      const { token = '' } = visit.query;
+      const invitation = await invitations.show(token);
+      const back = { returnTo: returnTo(token, invitation.email), next: null };
+      const first = visit.user?.restriction && unfinished[visit.user.restriction];
+      if (first && invitation.asks === 'sign_in' && isInvited(visit, invitation)) {
+        throw new Elsewhere(onwards(back, first));
+      }
+      return { token, invitation, signIn: onwards(back, '/sign-in') };
+    },
+    view(visit, { invitation, signIn }, form) {
+      const { invitation: texts, signIn: signInTexts } = visit.texts;
+      const title = texts.title(invitation.tenant);
+      const lead = texts.lead(invitation.email);
+      if (invitation.asks === 'name_and_password') {
+        return {
+          title,
+          lead,
+          body: formOf(visit, form, {
+            submit: texts.submit,
+            content: [
+              html`<p>${texts.choose}</p>`,
+              accountName(invitation.email),
+              fields(visit, form, [
+                ...nameFields(visit, invitation),
+                ...newPasswordFields(visit, minLength),
+              ]),
+            ],
+          }),
+        };
+      }
+      if (isInvited(visit, invitation)) {
+        return { title, lead, body: formOf(visit, form, { submit: texts.submit }) };
+      }
+      const { user } = visit;
+      return {
+        title,
+        lead,
+        body: [
+          message(visit, form),
+          html`<p>${user ? texts.other(user.email ?? user.firstName, invitation.email) : texts.signIn}</p>`,
+          html`<p><a class="button" href="${signIn}">${signInTexts.title}</a></p>`,
+        ],
+      };
+    },
+    form: {
+      fields: acceptance,
+      async submit(visit, given, { token, invitation, signIn }) {
+        if (invitation.asks === 'sign_in' && !isInvited(visit, invitation)) {
+          throw new Elsewhere(signIn);
+        }
+        const acceptance = {
+          firstName: given.first_name,
+          lastName: given.last_name,
+          password: given.password,
+          confirmation: given.password_confirmation,
+        };
+        await invitations.accept(token, acceptance, {
+          origin: visit.origin,
+          locale: visit.language,
+          caller: visit.user,
+        });
+        return invitation.asks === 'sign_in'
+          ? '/signed-in?notice=invitation_joined'
+          : '/sign-in?notice=invitation_accepted';
+      },
+    },
+  });
+
+  return { invitation };
+};

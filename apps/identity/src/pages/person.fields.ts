@@ -1,0 +1,37 @@
+import type { FieldSpec } from './form.ts';
+import type { Visit } from './visit.ts';
+
+/** What a form knows of a person before they have typed anything. */
+interface Known {
+  readonly firstName?: string;
+  readonly lastName?: string;
+}
+
+/** First and last name, in the order of the reader's language. */
+export const nameFields = (
+  { texts: { isFamilyNameFirst } }: Visit,
+  { firstName, lastName }: Known = {},
+): readonly FieldSpec[] => {
+  const given = {
+    name: 'first_name',
+    autocomplete: 'given-name',
+    maxlength: 200,
+    value: firstName,
+  } as const;
+  const family = {
+    name: 'last_name',
+    autocomplete: 'family-name',
+    maxlength: 200,
+    value: lastName,
+  } as const;
+  return isFamilyNameFirst ? [family, given] : [given, family];
+};
+
+/** A new password and its confirmation. */
+export const newPasswordFields = (visit: Visit, minLength: number): readonly FieldSpec[] => {
+  const type = { type: 'password', autocomplete: 'new-password' } as const;
+  return [
+    { name: 'password', ...type, hint: visit.texts.ruleHint(minLength) },
+    { name: 'password_confirmation', ...type },
+  ];
+};
