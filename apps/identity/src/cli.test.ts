@@ -368,7 +368,7 @@ describe('identity-admin', () => {
     });
     const { out } = await admin(['list-system-applications']);
     expect(out).toMatch(
-      /^client_id +name +disabled +previous_secret_expires_at +created_at +scope\n/,
+      /^client_id +name +disabled +previous_secret_expires_at +created_at +scope +is_resource_server\n/,
     );
     expect(out).toMatch(new RegExp(`^${clientId} +Pipeline +yes `, 'm'));
     expect((await admin(['delete-client', clientId])).code).toBe(0);
@@ -381,6 +381,7 @@ describe('identity-admin', () => {
     const [newest] = await database.signingKey.findMany({ orderBy: { signsFrom: 'desc' } });
     expect(JSON.parse(out)[0]).toEqual({
       ...{ kid: newest?.kid, signs_from: newest?.signsFrom.toISOString(), published_until: null },
+      retired_at: null,
     });
   });
 
@@ -396,7 +397,7 @@ describe('identity-admin', () => {
         'complete-tenant-clients',
         ...['list-system-applications', 'list-clients', 'rotate-secret'],
         ...['disable-client', 'enable-client', 'delete-client'],
-        ...['rotate-keys', 'list-keys', 'reseal', 'help'],
+        ...['rotate-keys', 'retire-key', 'list-keys', 'reseal', 'help'],
       ],
     });
     expect((await admin(['rotate-secret', '--help'])).out).toContain('Examples:');

@@ -49,8 +49,9 @@ export const signInRoutes = (
       async handler({ caller, req, res, reply }) {
         const user = userOf(caller);
         await signIn.signOut(user, originOf(req));
-        // The cookie of a browser where somebody acts as another is the administrator's own.
-        if (user.impersonatorId === null) cookies.forgetSession(res);
+        // The session goes on where an administrator acts as somebody else, or a third party signs out.
+        const isOver = user.impersonatorId === null && user.clientKind !== 'third_party';
+        if (isOver) cookies.forgetSession(res);
         return reply(200, { success: true, message: 'Signed out.' });
       },
     }),
