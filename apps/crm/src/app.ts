@@ -22,6 +22,7 @@ import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts'
 import { AccountsService } from './features/messaging-accounts/accounts.service.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
+import { refusalOfCrm } from './refusal-examples.ts';
 import {
   SYSTEM,
   SystemCaller,
@@ -101,6 +102,10 @@ export const createApp = (context: Context): { app: Express; document: object } 
       description: "The tenants' records, every route gated by the caller's rights.",
       error: Problem,
       problems,
+      refusal: refusalOfCrm,
+      // System tokens name their tenant by a header of their own.
+      requestHeaders: ({ permission, credential }) =>
+        permission === 'public' || credential === SYSTEM ? [] : ['X-Tenant'],
       credentials: { [SYSTEM]: systemCredential },
     },
     gate: withSystemCallers(context.access.gate, config.systemTokens),

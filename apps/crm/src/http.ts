@@ -2,9 +2,9 @@ import type { CrmPermission } from '@tessera/contracts';
 import {
   bool,
   type Field,
+  fieldErrors,
   int,
   list,
-  mapOf,
   named,
   nullable,
   type Out,
@@ -60,7 +60,7 @@ export const Problem = named(
   openShape({
     message: text(1000),
     error: text(100),
-    errors: optional(mapOf(list(text(1000)), 1000)),
+    errors: optional(fieldErrors()),
     required_permission: optional(text(300)),
     resource_type: optional(nullable(text(100))),
     resource_id: optional(id),

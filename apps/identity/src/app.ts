@@ -48,6 +48,7 @@ import { userOAuthRoutes } from './oauth/user/user.routes.ts';
 import { renderFailure } from './pages/failure.ts';
 import { pageRoutes } from './pages/pages.ts';
 import { rootRoutes } from './pages/root.page.ts';
+import { refusalOfIdentity } from './refusal-examples.ts';
 import { version } from './version.ts';
 
 const BODY_LIMIT = 100 * 1024;
@@ -181,6 +182,7 @@ export const createApp = (context: Context): { app: Express; document: object } 
       description: 'Who is calling, for which tenant, with which rights.',
       error: Failure,
       problems,
+      refusal: refusalOfIdentity,
     },
     documents: { '/docs/events.json': asyncapiDocument() },
     gate: {

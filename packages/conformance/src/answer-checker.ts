@@ -24,7 +24,15 @@ const parsed = (payload: string): unknown => {
   }
 };
 
+/** Headers that an answer has wherever they are described for it. */
+const alwaysSent: ReadonlySet<string> = new Set(['ETag', 'Location', 'Content-Disposition']);
+
+/** The same schema, seen from outside of the document that its references lead into. */
+const inDocument = (schema: object): object =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/'));
+
 interface Declared {
+  readonly headers: NonNullable<OpenApiDocument['components']['headers']>;
   readonly operations: ReadonlyMap<string, Operation>;
   readonly ajv: Ajv2020;
 }
@@ -33,7 +41,8 @@ const declaredIn = (document: OpenApiDocument): Declared => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
   ajv.addSchema({ ...document, $id: 'document' });
-  return { ajv, operations: new Map(operationsOf(document).map((o) => [o.id, o])) };
+  const { headers = {} } = document.components;
+  return { ajv, headers, operations: new Map(operationsOf(document).map((o) => [o.id, o])) };
 };
 
 /**
@@ -46,7 +55,7 @@ export const createAnswerChecker = (documentOf: () => object): AnswerChecker => 
     known ??= declaredIn(documentOf() as OpenApiDocument);
     return known;
   };
-  const compiled = new Map<string, ValidateFunction>();
+  const compiled = new Map<object, ValidateFunction>();
   const findings: string[] = [];
 
   const misfit = (
@@ -62,20 +71,38 @@ export const createAnswerChecker = (documentOf: () => object): AnswerChecker => 
     if (!response.content['application/json'] || isOtherType) return undefined;
     const answered = isJson(res) ? parsed(payload) : undefined;
     if (answered === undefined) return 'which is not JSON';
-    const pointer = [operation.path, operation.method.toLowerCase(), 'responses', res.statusCode]
-      .map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1'))
-      .map(encodeURIComponent)
-      .join('/');
-    const $ref = `document#/paths/${pointer}/content/application~1json/schema`;
     const { ajv } = declared();
-    const fits = compiled.get($ref) ?? ajv.compile({ $ref });
-    compiled.set($ref, fits);
+    const { schema } = response.content['application/json'];
+    const fits = compiled.get(schema) ?? ajv.compile(inDocument(schema));
+    compiled.set(schema, fits);
     return fits(answered) ? undefined : `which does not fit (${ajv.errorsText(fits.errors)})`;
+  };
+
+  /** A header that is described somewhere must be described where it is sent, and be as described. */
+  const misfitOfHeaders = (operation: Operation, res: ServerResponse): string | undefined => {
+    const { ajv, headers } = declared();
+    const described = operation.responses[res.statusCode]?.headers ?? {};
+    for (const [name, { schema }] of Object.entries(headers)) {
+      const sent = res.getHeader(name);
+      if (sent === undefined || !schema) continue;
+      if (!described[name]) return `with the header ${name}, which it does not declare`;
+      const fits = compiled.get(schema) ?? ajv.compile(schema);
+      compiled.set(schema, fits);
+      if (![sent].flat().every((value) => fits(`${value}`))) {
+        return `with the header ${name}: ${sent}, which does not fit`;
+      }
+    }
+    const isMissing = (name: string): boolean =>
+      alwaysSent.has(name) && described[name] !== undefined && !res.hasHeader(name);
+    const missing = [...alwaysSent].find(isMissing);
+    return missing && `without the header ${missing}`;
   };
 
   const check = (id: string, res: ServerResponse, payload: string): void => {
     const operation = declared().operations.get(id);
-    const problem = operation ? misfit(operation, res, payload) : 'but is not in the document';
+    const problem = operation
+      ? (misfit(operation, res, payload) ?? misfitOfHeaders(operation, res))
+      : 'but is not in the document';
     if (problem)
       findings.push(`${id} answered ${res.statusCode} ${problem}: ${payload.slice(0, 300)}`);
   };

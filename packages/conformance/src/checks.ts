@@ -16,6 +16,12 @@ export const unmarked = (operations: readonly Operation[]): Findings =>
     .filter(({ 'x-permissions': marks }) => marks !== 'public' && !Array.isArray(marks))
     .map(({ id }) => `${id} names neither a permission nor "public".`);
 
+/** Whether a refusal is one of those that the document gives as examples. */
+const isDescribed = (operation: Operation, { status, body }: Answer): boolean => {
+  const { examples } = operation.responses[status]?.content?.['application/json'] ?? {};
+  return examples === undefined || Object.hasOwn(examples, String(body.error));
+};
+
 /** Without a token, or with one that is none, a guarded operation is 401. */
 export const withoutToken = async (subject: Subject, operation: Operation): Promise<Findings> => {
   const attempts = [{}, { authorization: 'Bearer ' }, { authorization: 'Bearer a.b.c' }];
@@ -25,7 +31,12 @@ export const withoutToken = async (subject: Subject, operation: Operation): Prom
     ),
   );
   return answers
-    .filter(({ status, body }) => status !== 401 || body.error !== 'unauthenticated')
+    .filter(
+      (answer) =>
+        answer.status !== 401 ||
+        answer.body.error !== 'unauthenticated' ||
+        !isDescribed(operation, answer),
+    )
     .map((answer) => said(operation, 'without a token', answer));
 };
 
@@ -42,7 +53,8 @@ export const withoutPermission = async (
     const answer = await call(subject, operation, { headers, parameters });
     const named = String(answer.body.required_permission);
     const isNamed = named === permission || named.endsWith(`.${permission}`);
-    if (answer.status !== 403 || answer.body.error !== 'permission_denied' || !isNamed) {
+    const isRight = answer.status === 403 && answer.body.error === 'permission_denied';
+    if (!isRight || !isNamed || !isDescribed(operation, answer)) {
       findings.push(said(operation, `without ${permission}`, answer));
     }
   }
@@ -120,7 +132,9 @@ export const badBodies = async (subject: Subject, operation: Operation): Promise
   for (const { what, field, body, alwaysRefused } of spoil(subject.document, schema, valid)) {
     const answer = await call(subject, operation, { headers, parameters, body });
     const refused = !answersByRfc(operation) && (alwaysRefused || !fits(body));
-    const right = refused ? answer.status === 422 && names(answer, field) : answer.status < 500;
+    const right = refused
+      ? answer.status === 422 && names(answer, field) && isDescribed(operation, answer)
+      : answer.status < 500;
     if (!right) findings.push(said(operation, what, answer));
   }
   return findings;

@@ -1,7 +1,11 @@
 /** The part of an OpenAPI 3.1 document that the tests are made from. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly responses?: Readonly<Record<string, ResponseObject>>;
+    readonly headers?: Readonly<Record<string, HeaderObject>>;
+  };
 }
 
 export interface JsonSchema {
@@ -21,8 +25,28 @@ export interface JsonSchema {
   readonly additionalProperties?: unknown;
 }
 
+interface Example {
+  readonly value: { readonly error?: string; readonly message?: string };
+}
+
 interface Content {
-  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+  readonly content?: Readonly<
+    Record<
+      string,
+      { readonly schema: JsonSchema; readonly examples?: Readonly<Record<string, Example>> }
+    >
+  >;
+}
+
+/** An answer as it is described: its headers by name, each a schema or a reference to one. */
+export interface ResponseObject extends Content {
+  readonly $ref?: string;
+  readonly headers?: Readonly<Record<string, HeaderObject>>;
+}
+
+interface HeaderObject {
+  readonly $ref?: string;
+  readonly schema?: JsonSchema;
 }
 
 interface OperationObject {
@@ -30,12 +54,12 @@ interface OperationObject {
   readonly 'x-permissions'?: 'public' | readonly string[];
   readonly parameters?: readonly {
     readonly name: string;
-    readonly in: 'path' | 'query';
+    readonly in: 'path' | 'query' | 'header';
     readonly required: boolean;
     readonly schema: JsonSchema;
   }[];
   readonly requestBody?: Content;
-  readonly responses: Readonly<Record<string, Content>>;
+  readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
 /** One operation, with its address. */
@@ -45,10 +69,24 @@ export interface Operation extends OperationObject {
   readonly method: string;
 }
 
+/** The answers of an operation, those included that are described once for many. */
+const responsesOf = (
+  { components }: OpenApiDocument,
+  { responses }: OperationObject,
+): Record<string, ResponseObject> =>
+  Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      const name = response.$ref?.replace('#/components/responses/', '');
+      return [status, (name && components.responses?.[name]) || response];
+    }),
+  );
+
+/** Every operation of a document, with its address and its answers. */
 export const operationsOf = (document: OpenApiDocument): Operation[] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
+      responses: responsesOf(document, operation),
       id: operation.operationId,
       path,
       method: method.toUpperCase(),

@@ -9,6 +9,7 @@ import {
   type OutOf,
   type Shape,
 } from './field.ts';
+import { type FieldErrors, LONGEST_NAME } from './validate.ts';
 import { verbatim } from './words.ts';
 
 // Joi's own array looks at every item before it counts them: of a million, for nothing.
@@ -50,9 +51,17 @@ const key = verbatim(200);
 export const mapOf = <F extends Field>(item: F, max = 100): Field<Record<string, Out<F>>, false> =>
   field(Joi.object().max(max).pattern(key.joi, item.joi).custom(refuseProto), {
     type: 'object',
-    propertyNames: { minLength: 1, maxLength: 200 },
+    propertyNames: key.json,
     additionalProperties: item.json,
     maxProperties: max,
+  });
+
+/** Messages by field path, as validation gives them: a name that was sent may be anything, even empty. */
+export const fieldErrors = (): Field<FieldErrors, false> =>
+  field(Joi.object().pattern(Joi.string().allow(''), Joi.array().items(Joi.string())), {
+    type: 'object',
+    propertyNames: { maxLength: LONGEST_NAME },
+    additionalProperties: { type: 'array', items: { type: 'string' } },
   });
 
 /** The key may be missing, in what is sent and in what comes out. */

@@ -1,6 +1,7 @@
 export {
   complete,
   described,
+  fieldErrors,
   list,
   mapOf,
   named,
@@ -14,7 +15,7 @@ export {
 } from './compose.ts';
 export type { Field, Fields, JsonSchema, OptionalField, Out, OutOf, Shape } from './field.ts';
 export { url } from './url.ts';
-export { type FieldErrors, readTexts, type Validation, validate } from './validate.ts';
+export { type FieldErrors, readTexts, shortName, type Validation, validate } from './validate.ts';
 export {
   anything,
   bool,

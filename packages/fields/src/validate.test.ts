@@ -3,6 +3,7 @@ import {
   clamped,
   email,
   type Field,
+  fieldErrors,
   int,
   list,
   matching,
@@ -181,4 +182,22 @@ test('types follow the declaration', () => {
   const none: Out<typeof changes> = {};
   expect([whole, missing, wrong, none]).toHaveLength(4);
   expect(validate(changes, {})).toEqual({ ok: true, value: {} });
+});
+
+test.each([
+  ['2020-01-01t10:00:00z', '2020-01-01T10:00:00.000Z'],
+  ['2020-01-01T12:00:00.1239999999999999+02:00', '2020-01-01T10:00:00.123Z'],
+  ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
+  ['2017-01-01T01:59:60.7+02:00', '2017-01-01T00:00:00.000Z'],
+])('%s is a time (RFC 3339), kept in UTC with milliseconds', (given, kept) => {
+  const read = validate(time(), given);
+  expect(read.ok && read.value.toISOString()).toBe(kept);
+});
+
+test('a name that is too long to be one is cut in errors', () => {
+  const read = validate(shape({}), { ['x'.repeat(5000)]: 1, '': 2 });
+  if (read.ok) throw new Error('It was taken.');
+  const errors = JSON.parse(JSON.stringify(read.errors));
+  expect(Object.keys(errors).map((name) => name.length)).toEqual([201, 0]);
+  expect(validate(fieldErrors(), errors).ok).toBe(true);
 });

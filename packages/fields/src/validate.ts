@@ -21,6 +21,15 @@ const isSmall = (value: unknown): boolean => {
   return true;
 };
 
+/** Most code units of a name in errors. */
+export const LONGEST_NAME = 201;
+
+/** A name that was sent, as errors repeat it: what is longer than any name of ours is cut. */
+export const shortName = (name: string): string =>
+  name.length < LONGEST_NAME
+    ? name
+    : `${name.slice(0, LONGEST_NAME - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+
 const firstFault = {
   abortEarly: true,
   convert: false,
@@ -46,7 +55,7 @@ export const validate = <F extends Field>(
   // Without a prototype, a field called "constructor" or "__proto__" is a name like any other.
   const errors: FieldErrors = Object.create(null);
   for (const { path, message } of error.details) {
-    const name = path.length === 0 ? root : path.join('.');
+    const name = path.length === 0 ? root : shortName(path.join('.'));
     errors[name] = [...(errors[name] ?? []), `${name} ${message}`];
   }
   return { ok: false, errors };

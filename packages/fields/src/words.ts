@@ -4,7 +4,10 @@ import { type Field, field } from './field.ts';
 import { isStorable, lengthOf, string } from './string.ts';
 
 /** Said by negation: reference pages make their examples from a positive pattern, and `\S` gives "}". */
-const notBlank = { not: { type: 'string', pattern: '^\\s*$' } };
+const never = (pattern: string): { not: object } => ({ not: { type: 'string', pattern } });
+const NUL = '\\u0000';
+const notBlank = never(`^\\s*$|${NUL}`);
+const withoutNul = never(NUL);
 
 /** Text of 1 to `max` code points that is not blank; white space around it is cut off. */
 export const text = (max: number): Field<string, false> =>
@@ -29,6 +32,7 @@ export const verbatim = (max: number, min = 1): Field<string, false> => {
     type: 'string',
     minLength: min,
     maxLength: max,
+    ...withoutNul,
   });
 };
 
@@ -42,7 +46,7 @@ export const matching = (pattern: RegExp, what: string, max: number): Field<stri
       if (lengthOf(value) > max) return error('string.max', { limit: max });
       return pattern.test(value) ? value : error('string.pattern.base');
     }).messages({ 'string.pattern.base': `{{#label}} must be ${what}` }),
-    { type: 'string', maxLength: max, pattern: pattern.source },
+    { type: 'string', maxLength: max, pattern: pattern.source, ...withoutNul },
   );
 };
 
@@ -71,7 +75,13 @@ export const email = (): Field<string, false> => {
       const isSettled = canonicalAddress(canonical) === canonical;
       return isSettled && isAddress(canonical) ? canonical : error('email.invalid');
     }),
-    { type: 'string', maxLength: 254, pattern: pattern.source, examples: ['ada@example.com'] },
+    {
+      type: 'string',
+      maxLength: 254,
+      pattern: pattern.source,
+      ...withoutNul,
+      examples: ['ada@example.com'],
+    },
   );
 };
 
@@ -133,22 +143,43 @@ const isCalendarDate = (value: string): boolean => {
   return year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month);
 };
 
-const TIME = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+/** `date-time` of RFC 3339 section 5.6: letters of either case or a space between, any fraction, a leap second. */
+const TIME =
+  /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+const MINUTE_MS = 60_000;
+
+/** The moment that a text names, to the millisecond; undefined where it names none. */
+const momentOf = (text: string): Date | undefined => {
+  const [, date, hour, minute, second, fraction = '', zone] = TIME.exec(text) ?? [];
+  if (date === undefined || zone === undefined || !isCalendarDate(date)) return undefined;
+  // `Date` knows neither leap seconds nor the zone in lower case, and engines differ in long fractions.
+  const isLeap = second === '60';
+  const seconds = isLeap ? '59' : second;
+  const moment = new Date(
+    `${date}T${hour}:${minute}:${seconds}${fraction.slice(0, 4)}${zone.toUpperCase()}`,
+  );
+  if (!isLeap) return moment;
+  // Leap seconds end the last minute of a day in UTC; what comes after it is the next day.
+  if (moment.getUTCHours() !== 23 || moment.getUTCMinutes() !== 59) return undefined;
+  return new Date(Math.floor(moment.getTime() / MINUTE_MS) * MINUTE_MS + MINUTE_MS);
+};
 
 /** Years that have four digits in UTC, too: `0001-01-01T00:00:00+10:00` lies in the year 0. */
 const isInRange = (moment: Date): boolean =>
   moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999;
 
-/** A moment in ISO 8601 with its zone (RFC 3339); a `Date` in code. A day that does not exist is refused. */
+/**
+ * A moment as RFC 3339 writes it, with its zone; a `Date` in code, in UTC and to the millisecond. A leap second
+ * is the first moment of the next day. A day that does not exist is refused.
+ */
 export const time = (): Field<Date, false> =>
   field(
     string((value, { error }) => {
-      const moment = new Date(value);
-      return TIME.test(value) && isCalendarDate(value.slice(0, 10)) && isInRange(moment)
-        ? moment
-        : error('time.invalid');
+      const moment = value.length <= 100 ? momentOf(value) : undefined;
+      return moment && isInRange(moment) ? moment : error('time.invalid');
     }),
-    { type: 'string', format: 'date-time' },
+    { type: 'string', format: 'date-time', maxLength: 100 },
   );
 
 /** A calendar date, `YYYY-MM-DD`, that exists. */
@@ -207,5 +238,5 @@ export const anything = (): Field<unknown, false> =>
       'any.ill_formed':
         '{{#label}} must not contain NUL or unpaired surrogates, nor be nested too deeply',
     }),
-    {},
+    { description: 'No text in it may contain NUL.', ...withoutNul },
   );

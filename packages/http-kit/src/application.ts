@@ -31,7 +31,7 @@ export const createApplication = <Caller>(
   options: ApplicationOptions<Caller>,
 ): { app: Express; document: object } => {
   const { groups, about, logger, metrics, cors, limits } = options;
-  const document = openapi(groups, about);
+  const document = openapi(groups, { ...about, render: options.render });
   const documents = { '/docs/api.json': document, ...options.documents };
 
   const app = express();

@@ -5,11 +5,17 @@ import { HttpError } from './http-error.ts';
 const hasBody = (req: Request): boolean =>
   req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 
-const malformed = (cause: unknown): HttpError =>
+/** 400: the body is no JSON in UTF-8. */
+export const malformed = (cause: unknown): HttpError =>
   new HttpError(400, 'malformed_body', 'The body is not well-formed JSON in UTF-8.', { cause });
 
-const tooLarge = (cause?: unknown): HttpError =>
+/** 413. */
+export const tooLarge = (cause?: unknown): HttpError =>
   new HttpError(413, 'body_too_large', 'The body is too large.', { cause });
+
+/** 415: the body is of another kind. */
+export const notJson = (): HttpError =>
+  new HttpError(415, 'unsupported_media_type', 'The body must be sent as application/json.');
 
 const refusals: Readonly<Record<string, (cause: unknown) => HttpError>> = {
   'entity.too.large': tooLarge,
@@ -44,8 +50,7 @@ export const jsonBody = (limit: number): RequestHandler => {
   return (req: Request, res: Response, next) => {
     if (!hasBody(req)) return next();
     if (!req.is('application/json')) {
-      const message = 'The body must be sent as application/json.';
-      return next(new HttpError(415, 'unsupported_media_type', message));
+      return next(notJson());
     }
     // The parser would wait for the last byte of it before it refuses.
     if (Number(req.headers['content-length']) > limit) return next(tooLarge());

@@ -37,8 +37,17 @@ const logFailure = (error: HttpError, req: Request): void => {
   else req.log?.().warn({ error: error.code, cause: messageOf(error.cause) }, error.message);
 };
 
-const MALFORMED_ADDRESS = 'The address is not well-formed UTF-8.';
-const DATABASE_UNAVAILABLE = 'The database does not answer. Try again.';
+/** 400: the path or the query is no UTF-8. */
+export const malformedAddress = (cause: unknown): HttpError =>
+  new HttpError(400, 'malformed_address', 'The address is not well-formed UTF-8.', { cause });
+
+/** 503: the database is away, or has no connection left. */
+export const databaseUnavailable = (cause: unknown): HttpError =>
+  unavailable('database_unavailable', 'The database does not answer. Try again.', cause);
+
+/** 500: what nobody expected. */
+export const unexpected = (cause: unknown): HttpError =>
+  new HttpError(500, 'internal_error', 'Something went wrong on our side.', { cause });
 
 /**
  * Renders every thrown error once, in the app's envelope. The cause goes to the request's log, never
@@ -48,11 +57,9 @@ export const errorHandler = (options: ErrorHandlerOptions): ErrorRequestHandler 
   const answerTo = (cause: unknown): HttpError => {
     if (cause instanceof HttpError) return cause;
     if (cause instanceof URIError) {
-      return new HttpError(400, 'malformed_address', MALFORMED_ADDRESS, { cause });
+      return malformedAddress(cause);
     }
-    return options.isDatabaseUnavailable?.(cause)
-      ? unavailable('database_unavailable', DATABASE_UNAVAILABLE, cause)
-      : new HttpError(500, 'internal_error', 'Something went wrong on our side.', { cause });
+    return options.isDatabaseUnavailable?.(cause) ? databaseUnavailable(cause) : unexpected(cause);
   };
   // Express knows a handler of errors by its four parameters.
   return (thrown, req, res, _next) => {

@@ -12,6 +12,7 @@ export { clientAddress, networkOf } from './client-address.ts';
 export { type Counters, createCounters } from './counters.ts';
 export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
 export { type ExportFormat, exported, exportFormat } from './exported.ts';
+export type { RequestHeader, ResponseHeader } from './headers.ts';
 export { type HealthOptions, healthRoutes } from './health.ts';
 export {
   HttpError,
@@ -29,6 +30,7 @@ export { type DocumentOptions, openapi, standardProblems } from './openapi.ts';
 export { runProcess } from './process.ts';
 export { readBounded } from './read-bounded.ts';
 export { reference } from './reference.ts';
+export type { RefusalExample } from './refusal-examples.ts';
 export { type RootOptions, rootRoute, ServiceInformation, sendServicePage } from './root.ts';
 export {
   type Access,
@@ -36,6 +38,7 @@ export {
   empty,
   forwarded,
   type HandlerInput,
+  type Problem,
   permissionsOf,
   type Reply,
   type Responses,

@@ -59,7 +59,8 @@ const tell = (res: Response, stage: Stage, info: RateLimitInfo): void => {
   res.setHeader('X-RateLimit-Remaining', info.remaining);
 };
 
-const tooMany = (retryAfter: number): HttpError =>
+/** 429 that says in how many seconds to come back. */
+export const tooMany = (retryAfter: number): HttpError =>
   new HttpError(429, 'rate_limited', 'Too many requests. Try again later.', {
     headers: { 'Retry-After': String(retryAfter) },
   });

@@ -4,6 +4,7 @@ import {
   readTexts,
   type Shape,
   shape,
+  shortName,
   validate,
 } from '@tessera/fields';
 import { type Request, type RequestHandler, Router } from 'express';
@@ -70,6 +71,9 @@ const checked = (
   return undefined;
 };
 
+/** What is told of a query parameter that the route does not have. */
+export const unknownParameter = (name: string): string => `${name} is no parameter of this address`;
+
 const checkedQuery = (
   declared: Shape | undefined,
   query: Readonly<Record<string, unknown>>,
@@ -77,9 +81,10 @@ const checkedQuery = (
 ): unknown => {
   const known: Record<string, unknown> = {};
   const misplaced: FieldErrors = Object.create(null);
-  for (const [name, value] of Object.entries(query)) {
+  for (const [sent, value] of Object.entries(query)) {
+    const name = shortName(sent);
     if (!declared || !Object.hasOwn(declared.fields, name)) {
-      misplaced[name] = [`${name} is no parameter of this address`];
+      misplaced[name] = [unknownParameter(name)];
     } else if (Array.isArray(value)) misplaced[name] = [`${name} must be given once`];
     else known[name] = value;
   }

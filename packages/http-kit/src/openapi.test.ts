@@ -1,5 +1,5 @@
 import { described, list, named, shape, text } from '@tessera/fields';
-import { forwarded, openapi, type RouteGroups } from './index.ts';
+import { forwarded, HttpError, openapi, type RouteGroups } from './index.ts';
 import { route, things } from './testing/things.ts';
 
 test('the OpenAPI document says what the routes do', () => {
@@ -18,7 +18,10 @@ test('the OpenAPI document says what the routes do', () => {
     operationId: 'updateThing',
     'x-permissions': ['things.update'],
     security: [{ bearer: [] }],
-    parameters: [{ name: 'id', in: 'path', required: true, schema: { format: 'uuid' } }],
+    parameters: [
+      { name: 'id', in: 'path', required: true, schema: { format: 'uuid' } },
+      { $ref: '#/components/parameters/X-Request-Id' },
+    ],
   });
   expect(Object.keys(update?.responses ?? {})).toEqual(['200', '401', '403', '404', '422']);
   expect(document.paths['/things/board']?.get).toMatchObject({
@@ -100,5 +103,75 @@ test('a credential that is no bearer token is described by its own schemes', () 
   expect(components.securitySchemes).toEqual({
     bearer: { type: 'http', scheme: 'bearer' },
     ...schemes,
+  });
+});
+
+describe('what is sent beside a body', () => {
+  const show = {
+    ...answering(shape({ a: text(1) })),
+    requestHeaders: ['If-None-Match'],
+    responseHeaders: { 200: ['ETag'] },
+  } as const;
+  const { paths, components } = openapi(
+    { Things: { show, ...things } },
+    {
+      ...{ title: 'Things', version: '1.0.0', description: '' },
+      error: shape({ error: text(100), message: text(100) }),
+      problems: { 401: 'No caller', 403: 'Not allowed', 422: 'Does not fit', 429: 'Too many' },
+      render: ({ code, message, errors }) => ({ error: code, message, errors }),
+      refusal: (status) =>
+        status === 403 ? new HttpError(403, 'permission_denied', 'Not you.') : undefined,
+    },
+  ) as {
+    paths: Record<string, Record<string, { parameters: object[]; responses: Responses }>>;
+    components: { responses: Responses; headers: Record<string, object>; parameters: object };
+  };
+  type Responses = Record<
+    string,
+    { $ref?: string; headers: object; content: Record<string, { examples: object }> }
+  >;
+  const responseOf = (path: string, method: string, status: number) => {
+    const response = paths[path]?.[method]?.responses[status];
+    const name = response?.$ref?.replace('#/components/responses/', '');
+    return name === undefined ? response : components.responses[name];
+  };
+
+  test('headers are described where they are taken and where they are sent', () => {
+    expect(paths['/named']?.get?.parameters).toEqual([
+      { $ref: '#/components/parameters/If-None-Match' },
+      { $ref: '#/components/parameters/X-Request-Id' },
+    ]);
+    expect(Object.keys(responseOf('/named', 'get', 200)?.headers ?? {})).toEqual([
+      ...['X-Request-Id', 'RateLimit-Policy', 'RateLimit'],
+      ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'ETag'],
+    ]);
+    expect(Object.keys(responseOf('/things', 'get', 401)?.headers ?? {})).toContain(
+      'WWW-Authenticate',
+    );
+    expect(Object.keys(responseOf('/things', 'get', 429)?.headers ?? {})).toContain('Retry-After');
+    expect(components.headers).toHaveProperty('ETag.schema.pattern');
+    expect(components.parameters).toHaveProperty('If-None-Match.in', 'header');
+  });
+
+  test('each refusal shows the code and the message that are sent', () => {
+    const exampleOf = (path: string, method: string, status: number) =>
+      Object.values(
+        responseOf(path, method, status)?.content['application/json']?.examples ?? {},
+      )[0];
+    expect(exampleOf('/things', 'get', 403)).toMatchObject({
+      value: { error: 'permission_denied', message: 'Not you.' },
+    });
+    expect(exampleOf('/things', 'get', 429)).toMatchObject({
+      value: { error: 'rate_limited', message: 'Too many requests. Try again later.' },
+    });
+    expect(exampleOf('/things/{id}', 'put', 422)).toMatchObject({
+      value: { error: 'validation_failed', errors: { name: ['name is required'] } },
+    });
+  });
+
+  test('a refusal that is the same in several operations is described once', () => {
+    const { $ref } = paths['/things']?.get?.responses[429] ?? {};
+    expect($ref).toBe('#/components/responses/TooManyRequests');
+    expect(paths['/things/{id}']?.put?.responses[429]?.$ref).toBe($ref);
   });
 });

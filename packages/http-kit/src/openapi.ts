@@ -1,7 +1,13 @@
+import { STATUS_CODES } from 'node:http';
 import type { Field, JsonSchema, Shape } from '@tessera/fields';
+import type { Request } from 'express';
+import type { ErrorHandlerOptions } from './error-handler.ts';
+import { headerComponents, headerParameters, headersOf, type RequestHeader } from './headers.ts';
 import { flatten, takesBody } from './mount.ts';
+import { type RefusalExample, refusalExample } from './refusal-examples.ts';
 import {
   type Empty,
+  type Problem,
   permissionsOf,
   type RouteEntry,
   type RouteGroups,
@@ -21,7 +27,14 @@ export interface DocumentOptions {
    * are all needed.
    */
   readonly credentials?: Readonly<Record<string, Readonly<Record<string, object>>>>;
+  /** Examples of the app's own refusals. */
+  readonly refusal?: RefusalExample;
+  /** Headers that the gate looks at, by route. */
+  requestHeaders?(route: RouteEntry): readonly RequestHeader[];
 }
+
+/** How refusals are rendered, for their examples; without it there are none. */
+export type Rendering = Partial<Pick<ErrorHandlerOptions, 'render'>>;
 
 /** What the statuses mean that every service answers alike. */
 export const standardProblems = {
@@ -106,6 +119,30 @@ const jsonContent = (
   return { content: Object.fromEntries(types.map((type) => [type, { schema }])) };
 };
 
+/** A refusal with an example of it, rendered as it is sent. */
+const refusalContent = (
+  status: number,
+  field: Field,
+  route: RouteEntry,
+  { schemas, options }: Making,
+): object => {
+  const schema = hoist(field.json, schemas);
+  const error = options.render && refusalExample(status, route, options.refusal);
+  if (!options.render || !error) return { content: { 'application/json': { schema } } };
+  const value = options.render(error, { path: route.path } as Request);
+  const examples = { [error.code]: { summary: error.message, value } };
+  return { content: { 'application/json': { schema, examples } } };
+};
+
+const descriptionOf = (problem: string | Problem | undefined): string | undefined =>
+  typeof problem === 'object' ? problem.description : problem;
+
+/** What is collected while a document is made. */
+interface Making {
+  readonly options: DocumentOptions & Rendering;
+  readonly schemas: Schemas;
+}
+
 /** What a route asks its caller to present. */
 const securityOf = (
   { permission, credential = '' }: RouteEntry,
@@ -118,35 +155,52 @@ const securityOf = (
 const operationOf = (
   [id, route]: readonly [string, RouteEntry],
   tag: string,
-  options: DocumentOptions,
-  schemas: Schemas,
+  making: Making,
 ): object => {
+  const { options, schemas } = making;
   const needed = permissionsOf(route);
   const problems = { ...options.problems, ...route.problems };
   const own = Object.keys(route.problems ?? {}).map(Number);
   const refusals = [...new Set([...statusesOf(route), ...own])].filter(
     (status) => problems[status] !== undefined && route.responses[status] === undefined,
   );
-  const answer = (field: Field | Empty | Streamed): object => {
+  const answer = (status: number, field: Field | Empty | Streamed): object => {
     if ('empty' in field) return {};
+    if (status >= 400 && !('streamed' in field)) {
+      return refusalContent(status, field, route, making);
+    }
     if (!('streamed' in field)) return jsonContent(field, schemas);
     const schemaOf = (of: Field | null) => (of ? hoist(of.json, schemas) : { type: 'string' });
     return { content: mapped(field.streamed, (of) => ({ schema: schemaOf(of) })) };
   };
-  const success = Object.entries(route.responses).map(([status, field]) => [
-    status,
-    {
-      description: Number(status) < 300 ? 'Success' : (problems[Number(status)] ?? 'See the body'),
-      ...answer(field),
-    },
-  ]);
+  const success = Object.entries(route.responses).map(([key, field]) => {
+    const status = Number(key);
+    const description = status < 300 ? 'Success' : descriptionOf(problems[status]);
+    return [
+      key,
+      {
+        description: description ?? 'See the body',
+        headers: headersOf(status, route.responseHeaders?.[status]),
+        ...answer(status, field),
+      },
+    ];
+  });
   const failure = refusals.map((status) => [
     status,
-    { description: problems[status], ...jsonContent(options.error, schemas) },
+    {
+      description: descriptionOf(problems[status]),
+      headers: headersOf(status),
+      ...refusalContent(status, options.error, route, making),
+    },
   ]);
   const parameters = [
     ...parametersOf(route.params, 'path', schemas),
     ...parametersOf(route.query, 'query', schemas),
+    ...headerParameters([
+      ...(options.requestHeaders?.(route) ?? []),
+      ...(route.requestHeaders ?? []),
+      'X-Request-Id',
+    ]),
   ];
   return {
     operationId: id,
@@ -172,18 +226,63 @@ const tagsOf = (groups: RouteGroups): object[] =>
     .filter(([, table]) => Object.values(table).some(({ isPage }) => !isPage))
     .map(([name]) => ({ name }));
 
+interface Described {
+  responses: Record<string, object>;
+}
+
+/**
+ * Lists refusals that several operations answer with once, and leaves references where they stood: a document
+ * is a third as long.
+ */
+const shareResponses = (paths: Record<string, Record<string, object>>): Record<string, object> => {
+  const operations = Object.values(paths).flatMap((methods) =>
+    Object.values(methods),
+  ) as Described[];
+  const isRefusal = (status: string): boolean => Number(status) >= 400;
+  const uses = new Map<string, number>();
+  for (const { responses } of operations) {
+    for (const [status, response] of Object.entries(responses)) {
+      const key = status + JSON.stringify(response);
+      if (isRefusal(status)) uses.set(key, (uses.get(key) ?? 0) + 1);
+    }
+  }
+  const shared: Record<string, object> = {};
+  const names = new Map<string, string>();
+  const nameOf = (status: string, key: string): string => {
+    const known = names.get(key);
+    if (known) return known;
+    const phrase = (STATUS_CODES[status] ?? status).replace(/\W/g, '');
+    let name = phrase;
+    for (let number = 2; shared[name]; number += 1) name = `${phrase}${number}`;
+    names.set(key, name);
+    return name;
+  };
+  for (const operation of operations) {
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const key = status + JSON.stringify(response);
+      if ((uses.get(key) ?? 0) < 2) continue;
+      const name = nameOf(status, key);
+      shared[name] = response;
+      operation.responses[status] = { $ref: `#/components/responses/${name}` };
+    }
+  }
+  return shared;
+};
+
 /** The OpenAPI 3.1 document of an app, from the same tables that its router is made of. */
-export const openapi = (groups: RouteGroups, options: DocumentOptions): object => {
+export const openapi = (groups: RouteGroups, options: DocumentOptions & Rendering): object => {
   flatten(groups);
   const schemas: Schemas = {};
+  const making = { options, schemas };
   const paths: Record<string, Record<string, object>> = {};
   for (const [tag, table] of Object.entries(groups)) {
     for (const named of Object.entries(table)) {
       const { path, method, isPage } = named[1];
       if (isPage) continue;
-      paths[path] = { ...paths[path], [method]: operationOf(named, tag, options, schemas) };
+      paths[path] = { ...paths[path], [method]: operationOf(named, tag, making) };
     }
   }
+  const responses = shareResponses(paths);
   return {
     openapi: '3.1.0',
     info: {
@@ -197,6 +296,8 @@ export const openapi = (groups: RouteGroups, options: DocumentOptions): object =
     paths,
     components: {
       schemas: sorted(schemas),
+      responses,
+      ...headerComponents(),
       securitySchemes: Object.assign(
         { bearer: { type: 'http', scheme: 'bearer' } },
         ...Object.values(options.credentials ?? {}),

@@ -1,5 +1,7 @@
 import type { Field, Out, Shape } from '@tessera/fields';
 import type { Request, RequestHandler, Response } from 'express';
+import type { RequestHeader, ResponseHeader } from './headers.ts';
+import type { HttpError } from './http-error.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'delete';
 
@@ -65,6 +67,14 @@ export interface HandlerInput<Caller, PA, Q, B, R extends Responses> {
   readonly reply: ReplyFunction<R>;
 }
 
+/** A refusal as a document shows it. */
+export interface Problem {
+  /** When it is sent. */
+  readonly description: string;
+  /** Makes it as the service does, for the example. */
+  refusal(): HttpError;
+}
+
 interface Declared<A, R extends Responses> {
   readonly method: Method;
   /** Permissions that are all needed, the first one named first; or `public`, or `authenticated`. */
@@ -72,8 +82,12 @@ interface Declared<A, R extends Responses> {
   readonly summary: string;
   readonly description?: string;
   readonly responses: R;
-  /** The 4xx and 5xx answers that are this route's own: status and when. */
-  readonly problems?: Readonly<Record<number, string>>;
+  /** The 3xx, 4xx and 5xx answers that are this route's own: status and when. */
+  readonly problems?: Readonly<Record<number, string | Problem>>;
+  /** Headers of requests that it looks at, beyond those that every route takes. */
+  readonly requestHeaders?: readonly RequestHeader[];
+  /** Headers that its answers always have, by status, beyond those of every answer. */
+  readonly responseHeaders?: Readonly<Record<number, readonly ResponseHeader[]>>;
   /** Callers for whom most routes are shut, by what they have left to do first: those who may come here. */
   readonly admits?: readonly string[];
   /** Whose OAuth clients may use it with a token of a user; an app may demand that a route decides. */

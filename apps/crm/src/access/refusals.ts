@@ -10,7 +10,8 @@ export const invalidToken = (): HttpError =>
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
   });
 
-const unavailable = (retryAfter: string, cause?: unknown): HttpError =>
+/** 503: identity does not say who calls. */
+export const unavailable = (retryAfter: string, cause?: unknown): HttpError =>
   new HttpError(503, 'identity_unavailable', 'The caller cannot be checked now. Try again later.', {
     headers: { 'Retry-After': retryAfter },
     cause,
@@ -69,6 +70,25 @@ const resourceId = (route: RouteEntry, req: Request): string | null => {
   return typeof value === 'string' ? value : null;
 };
 
+/** 403: a permission is missing, which is named. */
+export const permissionMissing = (
+  tenantSlug: string,
+  permission: CrmPermission,
+  resourceType: string | null,
+  id: string | null,
+  userId: string | null,
+): HttpError => {
+  const required = crmPermission(tenantSlug, permission);
+  return new HttpError(403, 'permission_denied', `The permission "${required}" is needed.`, {
+    details: {
+      required_permission: required,
+      resource_type: resourceType,
+      resource_id: id,
+      user_id: userId,
+    },
+  });
+};
+
 /** No policy of the caller allows a permission, or one denies it. */
 export const permissionDenied = (
   caller: Caller,
@@ -76,14 +96,7 @@ export const permissionDenied = (
   route: RouteEntry,
   req: Request,
 ): HttpError => {
-  const required = crmPermission(caller.tenantSlug, permission);
   const { resource = null } = route;
-  return new HttpError(403, 'permission_denied', `The permission "${required}" is needed.`, {
-    details: {
-      required_permission: required,
-      resource_type: resource,
-      resource_id: resource && resourceId(route, req),
-      user_id: caller.principal.id,
-    },
-  });
+  const id = resource && resourceId(route, req);
+  return permissionMissing(caller.tenantSlug, permission, resource, id, caller.principal.id);
 };

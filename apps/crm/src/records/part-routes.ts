@@ -75,6 +75,8 @@ export const partRoutes = <K extends string, P extends Part>(
       summary: `Add ${aPart} ${ofOne}`,
       body: input,
       responses: { 201: record(answer) },
+      requestHeaders: ['If-Match'],
+      responseHeaders: { 201: ['ETag', 'Location'] },
       problems: { ...changeProblems, 409: `There are ${declaration.max} already` },
       handler: async ({ caller, params, body, req, reply }) => {
         const versions = acceptedVersions(req.get('If-Match'));
@@ -89,6 +91,8 @@ export const partRoutes = <K extends string, P extends Part>(
       method: 'get',
       summary: `Show ${aPart} ${ofOne}`,
       responses: { 200: record(answer), 304: empty },
+      requestHeaders: ['If-None-Match'],
+      responseHeaders: { 200: ['ETag'] },
       problems: { 304: `The ${owner} is still in a version that \`If-None-Match\` names` },
       handler: async ({ caller, params, reply }) => {
         const shown = await parts.show(caller, ...idsIn(params));
@@ -103,6 +107,8 @@ export const partRoutes = <K extends string, P extends Part>(
       description: 'Fields that are left out stay as they are; null empties a field.',
       body: change,
       responses: { 200: record(answer) },
+      requestHeaders: ['If-Match'],
+      responseHeaders: { 200: ['ETag'] },
       problems: changeProblems,
       handler: async ({ caller, params, body, req, reply }) => {
         const versions = acceptedVersions(req.get('If-Match'));
@@ -116,6 +122,7 @@ export const partRoutes = <K extends string, P extends Part>(
       method: 'delete',
       summary: `Remove ${aPart} ${ofOne}`,
       responses: { 204: empty },
+      requestHeaders: ['If-Match'],
       problems: changeProblems,
       handler: async ({ caller, params, req, reply }) => {
         const versions = acceptedVersions(req.get('If-Match'));

@@ -7,11 +7,14 @@ import { type ListQuery, listQuery } from './list-query.ts';
 import type { Column, RecordModel } from './model.ts';
 import { paging } from './paging.ts';
 import type { Records } from './records.ts';
-import { acceptedVersions, tagged } from './versions.ts';
+import { acceptedVersions, preconditionFailed, tagged } from './versions.ts';
 
 /** The answer that only a change can get that names the version it is meant for. */
 export const changeProblems = {
-  412: 'It is in none of the versions that `If-Match` names',
+  412: {
+    description: 'It is in none of the versions that `If-Match` names',
+    refusal: preconditionFailed,
+  },
 } as const;
 
 /** `first_names` as `FirstNames`. */
@@ -65,6 +68,7 @@ export const recordRoutes = <
       resource: name,
       body: input,
       responses: { 201: record(answer) },
+      responseHeaders: { 201: ['ETag', 'Location'] },
       handler: async ({ caller, body, req, reply }) => {
         const created = await records.create(caller, body);
         const location = `${req.originalUrl.split('?', 1)[0]}/${created.id}`;
@@ -78,6 +82,8 @@ export const recordRoutes = <
       permission: `${permissions}.view`,
       summary: `Show ${one}`,
       responses: { 200: record(answer), 304: empty },
+      requestHeaders: ['If-None-Match'],
+      responseHeaders: { 200: ['ETag'] },
       problems: { 304: 'It is still in a version that `If-None-Match` names' },
       handler: async ({ caller, params, reply }) => {
         // Express makes it a 304 where the tag is one that the client has.
@@ -94,6 +100,8 @@ export const recordRoutes = <
       description: 'Fields that are left out stay as they are; null empties a field.',
       body: change,
       responses: { 200: record(answer) },
+      requestHeaders: ['If-Match'],
+      responseHeaders: { 200: ['ETag'] },
       problems: changeProblems,
       handler: async ({ caller, params, body, req, reply }) => {
         const versions = acceptedVersions(req.get('If-Match'));
@@ -109,6 +117,7 @@ export const recordRoutes = <
       summary: `Delete ${one}`,
       description: 'It can be restored.',
       responses: { 204: empty },
+      requestHeaders: ['If-Match'],
       problems: changeProblems,
       handler: async ({ caller, params, req, reply }) => {
         await records.remove(caller, params.id, acceptedVersions(req.get('If-Match')));
@@ -124,6 +133,8 @@ export const recordRoutes = <
       summary: `Restore ${one}`,
       description: 'One that is not deleted is answered as it is.',
       responses: { 200: record(answer) },
+      requestHeaders: ['If-Match'],
+      responseHeaders: { 200: ['ETag'] },
       problems: changeProblems,
       handler: async ({ caller, params, req, reply }) => {
         const versions = acceptedVersions(req.get('If-Match'));

@@ -24,6 +24,10 @@ export const systemCredential = {
   },
 } as const;
 
+/** 401: no service is known by what was presented. */
+export const systemTokenMissing = (): HttpError =>
+  new HttpError(401, 'unauthenticated', 'The header X-System-Token is needed here.');
+
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const tenantOf = (req: Request): string => {
@@ -50,7 +54,7 @@ export const withSystemCallers = <Caller>(
     async authenticate(req, route) {
       if (route.credential !== SYSTEM) return gate.authenticate(req, route);
       if (isKnown(req.get('x-system-token') ?? '')) return new SystemCaller(tenantOf(req));
-      throw new HttpError(401, 'unauthenticated', 'The header X-System-Token is needed here.');
+      throw systemTokenMissing();
     },
     authorize(caller, route, req) {
       const isSystem = caller instanceof SystemCaller;

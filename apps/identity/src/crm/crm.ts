@@ -1,5 +1,5 @@
 import { StorageUsage, type StorageUsagePayload } from '@tessera/contracts';
-import { type Field, list, mapOf, openShape, optional, text, validate } from '@tessera/fields';
+import { type Field, fieldErrors, openShape, optional, validate } from '@tessera/fields';
 import { HttpError, notFound, unavailable, validationFailed } from '@tessera/http-kit';
 import { boundedFetch } from '../outbound.ts';
 
@@ -36,13 +36,19 @@ const ENTITY_TAG = /^"[\x21\x23-\x7e]{1,100}"$/;
 
 const MAX_ANSWER = 4 * 1024 * 1024;
 
-const notConfigured = (): HttpError =>
+/** 503. */
+export const crmNotConfigured = (): HttpError =>
   new HttpError(503, 'crm_not_configured', 'There is no CRM that could be asked.');
 
-const crmFailed = (cause: unknown): HttpError =>
+/** 502; the cause goes to the log. */
+export const crmFailed = (cause: unknown): HttpError =>
   new HttpError(502, 'crm_failed', 'CRM answered with something that cannot be used.', { cause });
 
-const Problem = openShape({ errors: optional(mapOf(list(text(1000)), 1000)) });
+/** 412: it is in none of the versions that the caller would change. */
+export const preconditionFailed = (): HttpError =>
+  new HttpError(412, 'precondition_failed', 'Someone changed it since it was read.');
+
+const Problem = openShape({ errors: optional(fieldErrors()) });
 const StorageAnswer = openShape({ data: StorageUsage });
 
 const read = <T>(field: Field<T>, body: string): T => {
@@ -55,9 +61,7 @@ const read = <T>(field: Field<T>, body: string): T => {
 const refusalOf = (status: number, body: string): HttpError => {
   if (status === 404) return notFound('The account');
   if (status === 409) return new HttpError(409, 'conflict', 'CRM has as many as it may have.');
-  if (status === 412) {
-    return new HttpError(412, 'precondition_failed', 'Someone changed it since it was read.');
-  }
+  if (status === 412) return preconditionFailed();
   if (status === 422) return validationFailed(read(Problem, body).errors ?? {});
   const cause = new Error(`CRM answered ${status}.`);
   if (status === 429 || status >= 500) throw cause;
@@ -107,12 +111,12 @@ export class Crm {
 
   /** Whether it says that it can do its work. */
   async isReady(): Promise<boolean> {
-    if (!this.#settings) throw notConfigured();
+    if (!this.#settings) throw crmNotConfigured();
     return (await this.#fetch(new Request(`${this.#settings.url}/readyz`))).ok;
   }
 
   async #answer(request: CrmRequest): Promise<{ text: string; etag: string | undefined }> {
-    if (!this.#settings) throw notConfigured();
+    if (!this.#settings) throw crmNotConfigured();
     const { tenantId, method, path, body, ifMatch } = request;
     const { url, token } = this.#settings;
     const headers = {

@@ -30,14 +30,16 @@ export interface Deployed {
 
 const MAX_ANSWER = 256 * 1024;
 
-const notConfigured = (): HttpError =>
+/** 503. */
+export const notConfigured = (): HttpError =>
   new HttpError(
     503,
     'deployment_automation_not_configured',
     'There is no deployment automation; nothing was changed.',
   );
 
-const failed = (cause: unknown): HttpError =>
+/** 502; the cause goes to the log. */
+export const failed = (cause: unknown): HttpError =>
   new HttpError(
     502,
     'deployment_automation_failed',

@@ -26,12 +26,16 @@ const credentials = {
   client_id: optional(described(verbatim(200), 'Here, or in HTTP Basic.')),
   client_secret: optional(described(verbatim(1000), 'Here, or in HTTP Basic.')),
 };
-const token = described(verbatim(16_384), 'The token that it is about.');
+const token = described(verbatim(8192), 'The token that it is about.');
 const seconds = int(0, Number.MAX_SAFE_INTEGER);
 
 const TokenRequest = named(
   'TokenRequest',
-  openShape({ grant_type: oneOf('client_credentials'), ...credentials, scope: optional(scope) }),
+  openShape({
+    grant_type: oneOf('client_credentials'),
+    ...credentials,
+    scope: optional(described(verbatim(4000), 'Permissions or patterns, separated by spaces.')),
+  }),
 );
 const SystemTokenAnswer = named(
   'SystemToken',

@@ -7,17 +7,24 @@ import express, { type Request, type Response } from 'express';
 const FORM = 'application/x-www-form-urlencoded';
 const TYPES = [FORM, 'application/json'];
 
-/** Largest body; a token, its client and some scopes take a fraction of it. */
-const BODY_LIMIT = 16 * 1024;
+/** Largest body in bytes: the longest parameters fit, even where each character is escaped to twelve bytes. */
+const BODY_LIMIT = 128 * 1024;
 
 /** 400 unless told; the app renders it in both shapes, as every error of these endpoints. */
 export const invalidRequest = (description: string, status = 400): HttpError =>
   new HttpError(status, 'invalid_request', description);
 
+/** 415: the body is neither a form nor JSON. */
+export const wrongType = (): HttpError =>
+  invalidRequest(`The body must be sent as ${TYPES.join(' or as ')}.`, 415);
+
 const refusals: Readonly<Record<number, string>> = {
   413: 'The body is too large.',
   415: 'The content encoding is not supported.',
 };
+
+/** 413. */
+export const tooLarge = (): HttpError => invalidRequest('The body is too large.', 413);
 
 const readRaw = express.raw({ limit: BODY_LIMIT, type: TYPES });
 
@@ -57,7 +64,7 @@ export const readParameters = async (
 ): Promise<Parameters> => {
   const type = req.is(TYPES);
   if (hasBody(req) && !type) {
-    throw invalidRequest(`The body must be sent as ${TYPES.join(' or as ')}.`, 415);
+    throw wrongType();
   }
   const bytes = await bytesOf(req, res);
   if (!isUtf8(bytes)) throw invalidRequest('The body is not well-formed UTF-8.');
@@ -82,15 +89,20 @@ export const required = (parameters: Parameters, name: string): string => {
   return value;
 };
 
+/** 401: nobody has authenticated. */
+export const clientMissing = (challenge: string): HttpError => {
+  const description = 'The client must authenticate, by HTTP Basic or in the body.';
+  return new HttpError(401, 'invalid_client', description, {
+    headers: { 'WWW-Authenticate': challenge },
+  });
+};
+
 /** Without a client, or with another scheme than Basic, nobody has authenticated (RFC 6749 section 5.2). */
 const demandClient = (req: Request, parameters: Parameters, challenge: string): void => {
   const { authorization } = req.headers;
   const isBasic = authorization !== undefined && /^basic /i.test(authorization);
   if (isBasic || (authorization === undefined && parameters.client_id)) return;
-  const description = 'The client must authenticate, by HTTP Basic or in the body.';
-  throw new HttpError(401, 'invalid_client', description, {
-    headers: { 'WWW-Authenticate': challenge },
-  });
+  throw clientMissing(challenge);
 };
 
 /** A request as a provider takes it: with nothing from outside but what is handed on by name. */

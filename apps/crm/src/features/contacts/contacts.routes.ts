@@ -18,6 +18,8 @@ export const contactRoutes = (contacts: Contacts): RouteTable => ({
     summary: 'Replace the tags of a contact',
     body: shape({ tags: Tags }),
     responses: { 200: record(Contact) },
+    requestHeaders: ['If-Match'],
+    responseHeaders: { 200: ['ETag'] },
     problems: changeProblems,
     handler: async ({ caller, params, body, req, reply }) => {
       const versions = acceptedVersions(req.get('If-Match'));

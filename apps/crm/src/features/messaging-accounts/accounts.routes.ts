@@ -87,6 +87,7 @@ const accountRoutesOf = <Answer>(kind: Kind<Answer>, accounts: AccountsService):
       summary: `Create an ${name}`,
       body: input,
       responses: { 201: record(answer) },
+      responseHeaders: { 201: ['ETag', 'Location'] },
       problems: { 409: `The tenant has ${MOST_ACCOUNTS} accounts already` },
       async handler({ caller, body, req, reply }) {
         const account = await accounts.create(caller.tenantId, body);
@@ -100,6 +101,8 @@ const accountRoutesOf = <Answer>(kind: Kind<Answer>, accounts: AccountsService):
       method: 'get',
       summary: `Show an ${name}`,
       responses: { 200: record(answer), 304: empty },
+      requestHeaders: ['If-None-Match'],
+      responseHeaders: { 200: ['ETag'] },
       problems: { 304: 'It is still in a version that `If-None-Match` names' },
       async handler({ caller, params, reply }) {
         const account = await accounts.show(caller.tenantId, params.id);
@@ -113,6 +116,8 @@ const accountRoutesOf = <Answer>(kind: Kind<Answer>, accounts: AccountsService):
       description: accountChange,
       body: change,
       responses: { 200: record(answer) },
+      requestHeaders: ['If-Match'],
+      responseHeaders: { 200: ['ETag'] },
       problems: changeProblems,
       async handler({ caller, params, body, req, reply }) {
         const versions = acceptedVersions(req.get('If-Match'));
@@ -125,6 +130,7 @@ const accountRoutesOf = <Answer>(kind: Kind<Answer>, accounts: AccountsService):
       method: 'delete',
       summary: `Delete an ${name}, with its credentials`,
       responses: { 204: empty },
+      requestHeaders: ['If-Match'],
       problems: changeProblems,
       async handler({ caller, params, req, reply }) {
         await accounts.remove(caller.tenantId, params.id, acceptedVersions(req.get('If-Match')));

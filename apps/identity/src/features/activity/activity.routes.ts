@@ -148,6 +148,7 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
       description: EXPORT,
       query: shape({ format: exportFormat, ...ofSystem, ...filters }),
       responses: { 200: file },
+      responseHeaders: { 200: ['Content-Disposition'] },
       handler: ({ caller, query, reply }) =>
         reply(200, ...download(caller, query, 'system', query.tenant_id)),
     }),
@@ -171,6 +172,7 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
       params: InTenant,
       query: shape({ format: exportFormat, ...filters }),
       responses: { 200: file },
+      responseHeaders: { 200: ['Content-Disposition'] },
       handler: ({ caller, params, query, reply }) =>
         reply(200, ...download(caller, query, 'tenant', params.tenantId)),
     }),

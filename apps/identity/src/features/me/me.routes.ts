@@ -59,6 +59,7 @@ export const meRoutes = (me: MeService): RouteTable => ({
     summary: 'The caller behind a token, for services',
     description:
       'Answers for every kind of token. Clients and system administrators name the tenant to act in by the header `X-Tenant: <slug>`.',
+    requestHeaders: ['X-Tenant'],
     responses: { 200: success(PrincipalPayload) },
     async handler({ caller, req, reply }) {
       const data = await me.principal(caller, req.get('x-tenant'));

@@ -10,7 +10,13 @@ import {
 import { type Field, list, openShape, partial, type Shape, shape, uuid } from '@tessera/fields';
 import { empty, type RouteTable } from '@tessera/http-kit';
 import { activeTenant } from '../../access.ts';
-import type { Crm, CrmAnswer } from '../../crm/crm.ts';
+import {
+  type Crm,
+  type CrmAnswer,
+  crmFailed,
+  crmNotConfigured,
+  preconditionFailed,
+} from '../../crm/crm.ts';
 import { type Caller, done, PageMeta, page, pageFields, route, success } from '../../http.ts';
 
 interface Kind {
@@ -55,13 +61,22 @@ interface Place {
 const ListQuery = shape(pageFields);
 
 const problems = {
-  502: '`crm_failed`: CRM answered with something that cannot be used',
-  503: '`crm_not_configured` or `crm_unavailable`',
+  502: {
+    description: '`crm_failed`: CRM answered with something that cannot be used',
+    refusal: () => crmFailed(undefined),
+  },
+  503: {
+    description: '`crm_not_configured` or `crm_unavailable`',
+    refusal: crmNotConfigured,
+  },
 } as const;
 
 const changeProblems = {
   ...problems,
-  412: 'It is in none of the versions that `If-Match` names',
+  412: {
+    description: 'It is in none of the versions that `If-Match` names',
+    refusal: preconditionFailed,
+  },
 } as const;
 
 const tagged = ({ etag }: CrmAnswer<unknown>): Record<string, string> =>
@@ -110,6 +125,7 @@ const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
       summary: `Create an ${name}`,
       body: input,
       responses: { 201: success(answer) },
+      responseHeaders: { 201: ['ETag', 'Location'] },
       problems: { ...problems, 409: 'The tenant has as many accounts as it may' },
       async handler({ caller, params, body, req, reply }) {
         const tenantId = await place.tenant(caller, params);
@@ -126,6 +142,8 @@ const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
       permission: permission('view'),
       summary: `Show an ${name}`,
       responses: { 200: success(answer), 304: empty },
+      requestHeaders: ['If-None-Match'],
+      responseHeaders: { 200: ['ETag'] },
       problems: { ...problems, 304: 'It is still in a version that `If-None-Match` names' },
       async handler({ caller, params, reply }) {
         const tenantId = await place.tenant(caller, params);
@@ -143,6 +161,8 @@ const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
       description: accountChange,
       body: partial(input) as Shape,
       responses: { 200: success(answer) },
+      requestHeaders: ['If-Match'],
+      responseHeaders: { 200: ['ETag'] },
       problems: changeProblems,
       async handler({ caller, params, body, req, reply }) {
         const tenantId = await place.tenant(caller, params);
@@ -158,6 +178,7 @@ const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
       permission: permission('delete'),
       summary: `Delete an ${name}, with its credentials`,
       responses: { 200: done },
+      requestHeaders: ['If-Match'],
       problems: changeProblems,
       async handler({ caller, params, req, reply }) {
         const tenantId = await place.tenant(caller, params);

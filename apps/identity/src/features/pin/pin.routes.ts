@@ -3,7 +3,7 @@ import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access.ts';
 import { done, route, success } from '../../http.ts';
 import { originOf } from '../../origin.ts';
-import type { PinService } from './pin.service.ts';
+import { isOff, isOn, type PinService } from './pin.service.ts';
 
 export const pin = described(
   matching(/^[0-9]{6}$/, '6 digits', 6),
@@ -35,7 +35,7 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     description: 'Later sign-ins are locked until it is verified; this one is not.',
     body: named('NewPin', shape({ pin, pin_confirmation: verbatim(100) })),
     responses: { 200: done },
-    problems: { 409: 'There is a PIN already' },
+    problems: { 409: { description: 'There is a PIN already', refusal: isOn } },
     async handler({ caller, body, req, reply }) {
       const given = { pin: body.pin, confirmation: body.pin_confirmation };
       await pins.set(personOf(caller), given, originOf(req));
@@ -52,7 +52,7 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     summary: 'Unlock the session with the PIN',
     body: shape({ pin }),
     responses: { 200: success(named('PinVerified', shape({ verified: oneOf(true) }))) },
-    problems: { 409: 'There is no PIN' },
+    problems: { 409: { description: 'There is no PIN', refusal: isOff } },
     async handler({ caller, body, req, reply }) {
       await pins.verify(personOf(caller), body.pin, originOf(req));
       return reply(200, { success: true, data: { verified: true } });
@@ -68,7 +68,7 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     description: 'Ends the sessions that are still waiting for it.',
     body: shape({ password: verbatim(1000) }),
     responses: { 200: done },
-    problems: { 409: 'There is no PIN' },
+    problems: { 409: { description: 'There is no PIN', refusal: isOff } },
     async handler({ caller, body, req, reply }) {
       await pins.disable(personOf(caller), body.password, originOf(req));
       return reply(200, { success: true, message: 'The PIN is removed.' });

@@ -46,8 +46,10 @@ const refuseUnfit = ({ pin, confirmation }: NewPin): void => {
 };
 
 const conflict = (message: string): HttpError => new HttpError(409, 'conflict', message);
-const isOn = (): HttpError => conflict('There is a PIN already.');
-const isOff = (): HttpError => conflict('There is no PIN.');
+/** 409. */
+export const isOn = (): HttpError => conflict('There is a PIN already.');
+/** 409. */
+export const isOff = (): HttpError => conflict('There is no PIN.');
 
 /**
  * Six digits that unlock a session (decision I3). Setting and removing them is 403

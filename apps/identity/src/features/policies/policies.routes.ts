@@ -25,6 +25,7 @@ export const policyRoutes = (policies: PoliciesService): RouteTable => ({
     summary: 'What the caller may do in the token’s tenant',
     description:
       'A deny beats every allow; what no policy allows is denied. The policies of a client are its scopes. Clients and system administrators name the tenant to act in by the header `X-Tenant: <slug>`.',
+    requestHeaders: ['X-Tenant'],
     responses: { 200: EffectivePolicies },
     async handler({ caller, req, reply }) {
       const { policies: found, version } = await policies.effective(caller, req.get('x-tenant'));

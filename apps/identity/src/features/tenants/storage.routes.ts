@@ -1,6 +1,6 @@
 import { StorageUsage } from '@tessera/contracts';
 import type { RouteTable } from '@tessera/http-kit';
-import type { Crm } from '../../crm/crm.ts';
+import { type Crm, crmFailed, crmNotConfigured } from '../../crm/crm.ts';
 import { route, success } from '../../http.ts';
 import { OfTenant } from './tenants.schema.ts';
 import type { TenantsService } from './tenants.service.ts';
@@ -20,8 +20,14 @@ export const storageRoutes = ({ tenants, crm }: Dependencies): RouteTable => ({
     params: OfTenant,
     responses: { 200: success(StorageUsage) },
     problems: {
-      502: '`crm_failed`: CRM answered with something that cannot be used',
-      503: '`crm_not_configured` or `crm_unavailable`',
+      502: {
+        description: '`crm_failed`: CRM answered with something that cannot be used',
+        refusal: () => crmFailed(undefined),
+      },
+      503: {
+        description: '`crm_not_configured` or `crm_unavailable`',
+        refusal: crmNotConfigured,
+      },
     },
     async handler({ params, reply }) {
       const { id } = await tenants.show(params.tenantId);

@@ -1,4 +1,5 @@
-import type { RouteTable } from '@tessera/http-kit';
+import type { Problem, RouteTable } from '@tessera/http-kit';
+import { failed, notConfigured } from '../../deployment-automation/deployment-automation.ts';
 import { page, pageMeta, route, success } from '../../http.ts';
 import { originOf } from '../../origin.ts';
 import type { MoveName } from './state-machine.ts';
@@ -21,8 +22,14 @@ import type { TenantsService } from './tenants.service.ts';
 
 /** What can come of asking deployment automation (decision I15). */
 const automationProblems = {
-  502: '`deployment_automation_failed`: it did not do it, and nothing was changed',
-  503: '`deployment_automation_not_configured`: nothing was changed; or `overloaded`',
+  502: {
+    description: '`deployment_automation_failed`: it did not do it, and nothing was changed',
+    refusal: () => failed(undefined),
+  },
+  503: {
+    description: '`deployment_automation_not_configured`: nothing was changed; or `overloaded`',
+    refusal: notConfigured,
+  },
 } as const;
 const changeProblems = {
   ...automationProblems,
@@ -32,7 +39,7 @@ const changeProblems = {
 interface MoveDescription {
   readonly summary: string;
   readonly description: string;
-  readonly problems: Readonly<Record<number, string>>;
+  readonly problems: Readonly<Record<number, string | Problem>>;
 }
 
 const KNOWN_FIRST = 'A tenant that deployment automation does not know is made known to it first.';
@@ -68,6 +75,7 @@ const collection = (
       'It is `provisioning` until deployment automation has finished. The secret of its client is shown this once. Its first owner is invited like any other member.',
     body: NewTenant,
     responses: { 201: success(CreatedTenant) },
+    responseHeaders: { 201: ['Location'] },
     problems: automationProblems,
     async handler({ caller, body, req, reply }) {
       const { tenant, client } = await tenants.create(body, { caller, origin: originOf(req) });
@@ -158,7 +166,10 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
         'It takes effect whatever deployment automation answers, which is told until it accepts: `automation_state` is `pending` until then.',
       problems: {
         409: changeProblems[409],
-        503: '`deployment_automation_not_configured`: nothing was changed',
+        503: {
+          description: '`deployment_automation_not_configured`: nothing was changed',
+          refusal: notConfigured,
+        },
       },
     }),
     activateTenant: move('activate', {

@@ -16,7 +16,7 @@ import { done, route, success } from '../../http.ts';
 import { originOf } from '../../origin.ts';
 import { signInCookies } from '../sign-in/sign-in.cookies.ts';
 import { presentSignedIn, signedIn } from '../sign-in/sign-in.schema.ts';
-import type { TwoFactorService } from './two-factor.service.ts';
+import { isOff, isOn, type TwoFactorService } from './two-factor.service.ts';
 
 const code = text(100);
 const recoveryCodes = list(text(50));
@@ -59,7 +59,8 @@ const tellCodesLeft = (left: number): string => {
   return `${codes} left.${left <= RUNNING_LOW ? ' Make new ones soon.' : ''}`;
 };
 
-const problems = { 409: 'The second factor is on already, or is not on' };
+const on = { 409: { description: 'The second factor is on already', refusal: isOn } };
+const off = { 409: { description: 'The second factor is not on', refusal: isOff } };
 
 export const twoFactorRoutes = (
   twoFactor: TwoFactorService,
@@ -75,7 +76,7 @@ export const twoFactorRoutes = (
       summary: 'Begin to set up the second factor',
       description: 'It is on once the first code is confirmed.',
       responses: { 200: success(Enrolment) },
-      problems,
+      problems: on,
       async handler({ caller, reply }) {
         const { qrCode, secret, recoveryCodes } = await twoFactor.enable(personOf(caller));
         const data = { qr_code: qrCode, secret, recovery_codes: [...recoveryCodes] };
@@ -90,7 +91,7 @@ export const twoFactorRoutes = (
       summary: 'Turn the second factor on by a first code',
       body: shape({ code }),
       responses: { 200: done },
-      problems,
+      problems: on,
       async handler({ caller, body, req, reply }) {
         await twoFactor.confirm(personOf(caller), body.code, originOf(req));
         return reply(200, { success: true, message: 'The second factor is on.' });
@@ -108,7 +109,7 @@ export const twoFactorRoutes = (
         'Ends a sign-in that answered `requires_2fa`, and then gives a token and a cookie as that would have. Takes a one-time password or a recovery code; each works once.',
       body: Verification,
       responses: { 200: success(Verified) },
-      problems,
+      problems: off,
       async handler({ caller, body, req, res, reply }) {
         const given = { code: body.code, trustDevice: body.trust_device };
         const client = cookies.clientOf(req);
@@ -130,7 +131,7 @@ export const twoFactorRoutes = (
       summary: 'Turn the second factor off',
       body: Password,
       responses: { 200: done },
-      problems,
+      problems: off,
       async handler({ caller, body, req, reply }) {
         await twoFactor.disable(personOf(caller), body.password, originOf(req));
         return reply(200, { success: true, message: 'The second factor is off.' });
@@ -147,7 +148,7 @@ export const twoFactorRoutes = (
       responses: {
         200: success(named('RecoveryCodes', shape({ recovery_codes: recoveryCodes }))),
       },
-      problems,
+      problems: off,
       async handler({ caller, body, req, reply }) {
         const person = personOf(caller);
         const codes = await twoFactor.replaceCodes(person, body.password, originOf(req));

@@ -52,8 +52,10 @@ const SECRET_BYTES = 20;
 export const twoFactorPurpose = (userId: string): string => `two-factor ${userId}`;
 
 const conflict = (message: string): HttpError => new HttpError(409, 'conflict', message);
-const isOff = (): HttpError => conflict('The second factor is not on.');
-const isOn = (): HttpError => conflict('The second factor is on already.');
+/** 409. */
+export const isOff = (): HttpError => conflict('The second factor is not on.');
+/** 409. */
+export const isOn = (): HttpError => conflict('The second factor is on already.');
 const wrongCode = (): HttpError =>
   invalidField('code', 'the code is wrong, expired or used already');
 

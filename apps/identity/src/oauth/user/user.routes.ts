@@ -14,11 +14,12 @@ import { OAuthFailure, Revoked } from '../failure.ts';
 import { userPaths } from './paths.ts';
 import type { AuthorizationServer } from './server.ts';
 
-const value = (description: string) => optional(described(verbatim(4000), description));
+/** Together they fit into an address, and into a body, even where all is escaped. */
+const value = (max: number, description: string) => optional(described(verbatim(max), description));
 
 const credentials = {
-  client_id: value('Here, or in HTTP Basic.'),
-  client_secret: value('Of a confidential client: here, or in HTTP Basic.'),
+  client_id: value(200, 'Here, or in HTTP Basic.'),
+  client_secret: value(1000, 'Of a confidential client: here, or in HTTP Basic.'),
 };
 
 const AuthorizationQuery = openShape({
@@ -28,14 +29,15 @@ const AuthorizationQuery = openShape({
   code_challenge: described(verbatim(128, 43), 'RFC 7636.'),
   code_challenge_method: oneOf('S256'),
   scope: value(
+    2000,
     '`openid`, `profile`, `email`, `phone` and `offline_access` open no API. `api` is everything that the user may do: for the clients of the platform and of tenants, which get it where they ask for nothing. Third-party clients ask for permissions by pattern, such as `tenant.*.crm.contacts.view`, within those that they are allowed. Exactly what is asked for is granted, or else the error is `invalid_scope`.',
   ),
-  state: value('Comes back with the code.'),
-  nonce: value('With `openid`: stands in the ID token.'),
-  prompt: value('`none`, `login`, `consent`, `select_account`, `create`.'),
-  max_age: value('With `openid`: seconds since the last sign-in.'),
-  login_hint: value('Whom the login page suggests.'),
-  id_token_hint: value('With `openid`: who should be signed in.'),
+  state: value(2000, 'Comes back with the code.'),
+  nonce: value(500, 'With `openid`: stands in the ID token.'),
+  prompt: value(100, '`none`, `login`, `consent`, `select_account`, `create`.'),
+  max_age: value(20, 'With `openid`: seconds since the last sign-in.'),
+  login_hint: value(300, 'Whom the login page suggests.'),
+  id_token_hint: value(8000, 'With `openid`: who should be signed in.'),
 });
 
 const UserTokenRequest = named(
@@ -43,11 +45,11 @@ const UserTokenRequest = named(
   openShape({
     grant_type: oneOf('authorization_code', 'refresh_token'),
     ...credentials,
-    code: value('With `authorization_code`.'),
-    code_verifier: value('With `authorization_code` (RFC 7636).'),
-    redirect_uri: value('With `authorization_code`: as in the authorization request.'),
-    refresh_token: value('With `refresh_token`; it is good once.'),
-    scope: value('With `refresh_token`: less than was granted, for this access token alone.'),
+    code: value(1000, 'With `authorization_code`.'),
+    code_verifier: value(128, 'With `authorization_code` (RFC 7636).'),
+    redirect_uri: value(2000, 'With `authorization_code`: as in the authorization request.'),
+    refresh_token: value(1000, 'With `refresh_token`; it is good once.'),
+    scope: value(1000, 'With `refresh_token`: less than was granted, for this access token alone.'),
   }),
 );
 
@@ -103,7 +105,7 @@ export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
       openShape({
         ...credentials,
         token: described(verbatim(8192), 'An access or a refresh token.'),
-        token_type_hint: value('Has no effect: the token itself says what it is.'),
+        token_type_hint: value(1000, 'Has no effect: the token itself says what it is.'),
       }),
     ),
     bodyTypes: ['application/x-www-form-urlencoded', 'application/json'],

@@ -1,0 +1,33 @@
+import {
+  type HttpError,
+  permissionsOf,
+  type RefusalExample,
+  type RouteEntry,
+} from '@tessera/http-kit';
+import { permissionMissing } from './access.ts';
+import { clientMissing, invalidRequest, tooLarge, wrongType } from './oauth/request.ts';
+import { invalidToken } from './tokens/authenticate.ts';
+
+const id = '019aa0f5-7c1e-7a52-9d3b-5f0c2a8e4b61';
+
+const isOAuth = ({ bodyTypes }: RouteEntry): boolean =>
+  bodyTypes?.includes('application/x-www-form-urlencoded') ?? false;
+
+/** What clients of OAuth are told (RFC 6749 section 5.2). */
+const ofOAuth = (status: number, { body }: RouteEntry): HttpError | undefined => {
+  const [needed] = [body?.json.required ?? []].flat();
+  if (status === 400) return invalidRequest(`${needed} is required.`);
+  if (status === 401) return clientMissing('Basic realm="identity"');
+  if (status === 413) return tooLarge();
+  return status === 415 ? wrongType() : undefined;
+};
+
+/** Examples of identity's own refusals, for its document. */
+export const refusalOfIdentity: RefusalExample = (status, route) => {
+  if (isOAuth(route)) return ofOAuth(status, route);
+  const [permission] = permissionsOf(route);
+  if (status === 401 && route.problems?.[401] === undefined) return invalidToken();
+  if (status !== 403 || permission === undefined) return undefined;
+  const resourceId = route.resource && route.path.includes('{') ? id : null;
+  return permissionMissing('permission_denied', permission, route.resource, resourceId, id);
+};

@@ -1,0 +1,115 @@
+import { type Field, matching, verbatim } from '@tessera/fields';
+
+interface Header {
+  readonly field: Field;
+  readonly description: string;
+}
+
+const entityTags = (): Field => verbatim(1000);
+
+/** The headers that requests may carry, beyond those of HTTP itself. */
+export const requestHeaders = {
+  'If-Match': {
+    field: entityTags(),
+    description:
+      'Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1).',
+  },
+  'If-None-Match': {
+    field: entityTags(),
+    description:
+      'Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2).',
+  },
+  'X-Tenant': {
+    field: verbatim(63),
+    description:
+      'The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators.',
+  },
+  'X-Request-Id': {
+    field: matching(/^[A-Za-z0-9_.-]{1,64}$/, 'an id', 64),
+    description: 'An id for the request of the client’s own choice. Any other value is replaced.',
+  },
+} as const satisfies Record<string, Header>;
+
+export type RequestHeader = keyof typeof requestHeaders;
+
+const limit = (description: string): Header => ({ field: verbatim(1000), description });
+
+/** The headers that answers may carry, beyond those of HTTP itself. */
+export const responseHeaders = {
+  'X-Request-Id': {
+    field: verbatim(64),
+    description: 'The id of the request, in the log of the service, too.',
+  },
+  ETag: {
+    field: matching(/^"[!#-~]+"$/, 'an entity tag', 100),
+    description: 'The version of the record, for `If-Match` and `If-None-Match`.',
+  },
+  Location: { field: verbatim(16_384), description: 'Where the new record is, or where to go on.' },
+  'Content-Disposition': {
+    field: verbatim(1000),
+    description: 'The name of the file (RFC 6266).',
+  },
+  'Retry-After': {
+    field: matching(/^[0-9]+$/, 'a number of seconds', 10),
+    description: 'Seconds to wait before the next attempt.',
+  },
+  'WWW-Authenticate': {
+    field: verbatim(1000),
+    description: 'How to authenticate (RFC 6750 section 3, RFC 7617).',
+  },
+  'RateLimit-Policy': limit(
+    'Each limit that counted the request: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers). Absent where no limit is set.',
+  ),
+  RateLimit: limit('What is left of each limit: `r` requests for `t` seconds.'),
+  'X-RateLimit-Limit': limit('The limit that was asked last.'),
+  'X-RateLimit-Remaining': limit('What is left of it.'),
+} as const satisfies Record<string, Header>;
+
+export type ResponseHeader = keyof typeof responseHeaders;
+
+const component = (kind: string, name: string): object => ({
+  $ref: `#/components/${kind}/${name}`,
+});
+
+/** References to the parameters of these names. */
+export const headerParameters = (names: readonly RequestHeader[]): object[] =>
+  names.map((name) => component('parameters', name));
+
+/** Sent with every answer, where limits are set. */
+const always: readonly ResponseHeader[] = [
+  'X-Request-Id',
+  ...(['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining'] as const),
+];
+
+const byStatus: Readonly<Record<number, readonly ResponseHeader[]>> = {
+  302: ['Location'],
+  304: ['ETag'],
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+/** References to the headers of an answer: its own, and those that every answer of the status has. */
+export const headersOf = (status: number, own: readonly ResponseHeader[] = []): object =>
+  Object.fromEntries(
+    [...always, ...(byStatus[status] ?? []), ...own].map((name) => [
+      name,
+      component('headers', name),
+    ]),
+  );
+
+/** What the references lead to. */
+export const headerComponents = (): { parameters: object; headers: object } => ({
+  parameters: Object.fromEntries(
+    Object.entries(requestHeaders).map(([name, { field, description }]) => [
+      name,
+      { name, in: 'header', required: false, description, schema: field.json },
+    ]),
+  ),
+  headers: Object.fromEntries(
+    Object.entries(responseHeaders).map(([name, { field, description }]) => [
+      name,
+      { description, schema: field.json },
+    ]),
+  ),
+});
