@@ -129,8 +129,14 @@ describe.each(endpoints)('%s', (path) => {
     expect([answer.status, answer.body]).toEqual([415, refused('invalid_request')]);
   });
 
+  test('the longest parameters that are described are never too large, however they are escaped', async () => {
+    const parameters = { token: '😀'.repeat(8192), client_id: '😀'.repeat(200) };
+    const answer = await send(path, `${new URLSearchParams(parameters)}`, FORM);
+    expect([400, 401]).toContain(answer.status);
+  });
+
   test('a body that is too large is 413', async () => {
-    const answer = await send(path, `token=${'x'.repeat(20_000)}`, FORM);
+    const answer = await send(path, `token=${'x'.repeat(200_000)}`, FORM);
     expect([answer.status, answer.body]).toEqual([413, refused('invalid_request')]);
   });
 
