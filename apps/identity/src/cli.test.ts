@@ -393,6 +393,7 @@ describe('identity-admin', () => {
       commands: [
         ...['migrate', 'seed', 'create-administrator', 'list-administrators'],
         'remove-factor',
+        'change-email',
         ...['create-system-application', 'create-client', 'update-client'],
         'complete-tenant-clients',
         ...['list-system-applications', 'list-clients', 'rotate-secret'],

@@ -2,6 +2,7 @@ import { json, text } from 'node:stream/consumers';
 import { validate } from '@tessera/fields';
 import { Argument, type Command } from 'commander';
 import { createAdministrator, listAdministrators } from '../create.ts';
+import { changeEmail } from '../email.ts';
 import { type Factor, factors, removeFactor } from '../factors.ts';
 import { Seed } from '../seed.shape.ts';
 import { applySeed } from '../seed.ts';
@@ -81,5 +82,19 @@ export const addAccountCommands = (program: Command, run: Run): void => {
     )
     .action((email: string, factor: Factor) =>
       run((session) => removeFactor(session, email, factor)),
+    );
+
+  program
+    .command('change-email <email> <new_email>')
+    .description('give somebody another address, for example because they lost the old mailbox')
+    .addHelpText(
+      'after',
+      [
+        '\nMake sure that the new address is theirs: it counts as confirmed. They are told at both addresses.',
+        examples('change-email ada@example.com ada@example.org'),
+      ].join('\n'),
+    )
+    .action((email: string, newEmail: string) =>
+      run((session) => changeEmail(session, email, newEmail)),
     );
 };

@@ -1,0 +1,47 @@
+import { email as emailField } from '@tessera/fields';
+import { note } from '../activity.ts';
+import type { Database, Transaction } from '../database.ts';
+import type { User } from '../generated/prisma/client.ts';
+import type { MailOutbox } from '../mail/outbox.ts';
+import { enqueue } from '../outbox/outbox.ts';
+import { SecurityMails } from '../security-mails.ts';
+import { voidOneTimeTokens } from '../tokens/one-time.ts';
+import { findPerson, lockAddress, lockUser } from '../users.ts';
+import { valid } from './create.ts';
+
+/** The person who confirmed an address, locked. Throws where nobody has. */
+const confirmedPerson = async (tx: Transaction, email: string): Promise<User> => {
+  const user = await findPerson(tx, email);
+  if (!user?.emailVerifiedAt) throw new Error(`Nobody has confirmed the address ${email}.`);
+  await lockUser(tx, user.id);
+  return user;
+};
+
+/**
+ * Gives a person another address, which counts as confirmed, and tells them at both. Links that were mailed
+ * to the old address stop working; sessions go on. Throws where nobody has confirmed the old address, or
+ * somebody has confirmed the new one.
+ */
+export const changeEmail = async (
+  { database, mail }: { readonly database: Database; readonly mail: MailOutbox },
+  givenEmail: string,
+  givenNew: string,
+): Promise<{ email: string; previous_email: string }> => {
+  const from = valid(emailField(), givenEmail, 'email');
+  const to = valid(emailField(), givenNew, 'new_email');
+  if (from === to) throw new Error(`new_email: ${to} is the address that they have.`);
+  await database.$transaction(async (tx) => {
+    await lockAddress(tx, to);
+    const { id: userId, tenantId, firstName, locale } = await confirmedPerson(tx, from);
+    const holder = await findPerson(tx, to);
+    if (holder?.emailVerifiedAt) throw new Error(`new_email: somebody has the address ${to}.`);
+    const data = { email: to, emailVerifiedAt: new Date() };
+    await tx.user.update({ where: { id: userId }, data });
+    await voidOneTimeTokens(tx, 'password_reset', { userId });
+    const actor = { userId, tenantId, ipAddress: null, userAgent: null };
+    await note(tx, actor, 'email_changed');
+    await new SecurityMails(mail).tellOfAddress(tx, { firstName, locale }, { from, to });
+    await enqueue(tx, { type: 'identity.user.updated', data: { user_id: userId } });
+  });
+  return { email: to, previous_email: from };
+};
