@@ -3,7 +3,8 @@ import { type JsonSchema, type OpenApiDocument, resolve } from './document.ts';
 
 let made = 0;
 
-const isEmail = (schema: JsonSchema): boolean => schema.pattern?.includes('@') ?? false;
+const isEmail = ({ format, pattern }: JsonSchema): boolean =>
+  format !== 'uri' && (pattern?.includes('@') ?? false);
 
 const sampleText = (schema: JsonSchema): string => {
   made += 1;
