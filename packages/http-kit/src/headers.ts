@@ -85,6 +85,8 @@ const byStatus: Readonly<Record<number, readonly ResponseHeader[]>> = {
   302: ['Location'],
   304: ['ETag'],
   401: ['WWW-Authenticate'],
+  // Where the scopes of the token are too narrow (RFC 6750 section 3.1).
+  403: ['WWW-Authenticate'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };

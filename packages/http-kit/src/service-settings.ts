@@ -13,11 +13,11 @@ import {
   withDefault,
 } from '@tessera/fields';
 
+const AN_ORIGIN = 'an origin such as https://app.example.com';
+
 /** Exactly as browsers send it: another spelling would never match, and nobody would know. */
-const origin = ruled(url(300), (value) =>
-  URL.canParse(value) && new URL(value).origin === value
-    ? undefined
-    : 'must be an origin such as https://app.example.com',
+const origin = ruled(matching(/^https?:\/\/[^\s/?#@*]+$/, AN_ORIGIN, 300), (value) =>
+  URL.canParse(value) && new URL(value).origin === value ? undefined : `must be ${AN_ORIGIN}`,
 );
 
 /** Where another service answers; its paths follow the one that is given. */

@@ -92,11 +92,13 @@ describe('acting as another user', () => {
         ...{ userId: chief.id, tenantId: null, action: 'impersonation_started' },
         ...{ subjectId: user.id, impersonatorId: null, reason: 'Ticket 42' },
         ipAddress: '127.0.0.1',
+        byOperator: true,
       },
       {
         ...{ userId: user.id, tenantId: tenant.id, action: 'impersonated' },
         ...{ subjectId: null, impersonatorId: chief.id, reason: 'Ticket 42' },
         ipAddress: '127.0.0.1',
+        byOperator: true,
       },
     ]);
   });
