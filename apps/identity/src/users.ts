@@ -1,17 +1,35 @@
 import { isUniqueViolation } from '@tessera/database-kit';
 import type { Transaction } from './database.ts';
-import type { User } from './generated/prisma/client.ts';
+import type { Prisma, User } from './generated/prisma/client.ts';
+
+type Users = Pick<Transaction, 'user'>;
 
 /**
- * The person whose address this is: the one who confirmed it, or else the last one who claimed it. Null
- * where there is none. Service accounts may have the same address: nobody signs in with theirs (decision
- * I20).
+ * The unconfirmed account that an address stands for: a member of a tenant before all others, then the
+ * newest. Null where there is none. `where` restricts it further.
  */
-export const findPerson = (tx: Pick<Transaction, 'user'>, email: string): Promise<User | null> =>
-  tx.user.findFirst({
-    where: { email, isServiceAccount: false },
-    orderBy: [{ emailVerifiedAt: { sort: 'asc', nulls: 'last' } }, { createdAt: 'desc' }],
-  });
+export const findClaimant = async (
+  tx: Users,
+  email: string,
+  where: Prisma.UserWhereInput = {},
+): Promise<User | null> => {
+  const claims = { ...where, email, isServiceAccount: false, emailVerifiedAt: null };
+  const orderBy = { id: 'desc' } as const;
+  const member = { ...claims, memberships: { some: {} } };
+  return (
+    (await tx.user.findFirst({ where: member, orderBy })) ??
+    tx.user.findFirst({ where: claims, orderBy })
+  );
+};
+
+/**
+ * The person whose address this is: the one who confirmed it, or else `findClaimant`. Null where there is
+ * none. Service accounts may have the same address: nobody signs in with theirs (decision I20).
+ */
+export const findPerson = async (tx: Users, email: string): Promise<User | null> =>
+  (await tx.user.findFirst({
+    where: { email, isServiceAccount: false, emailVerifiedAt: { not: null } },
+  })) ?? findClaimant(tx, email);
 
 /**
  * Locks a user until the transaction ends. What decides how they sign in, and what it decides, come one

@@ -3,6 +3,7 @@ import { HttpError } from '@tessera/http-kit';
 import { ConfirmAddress } from '../features/registration/confirmation.routes.ts';
 import type { ConfirmationService, Opener } from '../features/registration/confirmation.service.ts';
 import { confirmationCookie } from '../features/registration/confirmation-cookie.ts';
+import type { Asker } from '../features/registration/registration.repository.ts';
 import type { RegistrationService } from '../features/registration/registration.service.ts';
 import { html } from '../html.ts';
 import { type FieldSpec, fields, formOf, link, signOutForm } from './form.ts';
@@ -42,6 +43,11 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
     const isFinished = user?.restriction !== 'pin_required';
     return { secret: cookie.secretOf(req), caller: isFinished ? user : null };
   };
+
+  const askerOf = ({ req, user }: Visit): Asker => ({
+    secret: cookie.secretOf(req),
+    userId: user?.id ?? null,
+  });
 
   const confirmed = (visit: Visit): string =>
     `${visit.user ? '/signed-in' : '/sign-in'}?notice=email_verified`;
@@ -162,7 +168,7 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
     form: {
       fields: { email: email() },
       submit(visit, { email }) {
-        registration.resendVerification(email, cookie.secretOf(visit.req));
+        registration.resendVerification(email, askerOf(visit));
         return mailSentAddress(visit, 'verification', use.mailed.keep(visit, email));
       },
     },
@@ -199,8 +205,7 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
     form: {
       fields: { email: email() },
       async submit(visit, { email }, user) {
-        if (email === user.email)
-          registration.resendVerification(email, cookie.secretOf(visit.req));
+        if (email === user.email) registration.resendVerification(email, askerOf(visit));
         else await registration.changeAddress(user, email, visit.origin);
         return onwards(visit, '/email/confirm', { notice: 'link_sent' });
       },

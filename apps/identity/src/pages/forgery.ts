@@ -11,7 +11,7 @@ type Settings = Pick<Config, 'isLocal' | 'issuer' | 'keyEncryptionKeys'>;
 const forged = (): HttpError =>
   new HttpError(403, 'forged_request', 'The form was not sent by a page of this service.');
 
-/** The initiators of a browser's request that a form of ours can have: itself, or somebody's own reload. */
+/** Values of Sec-Fetch-Site that a form of ours can have: `same-origin`, or `none` after a reload by the user. */
 const OWN_SITES = new Set(['same-origin', 'none']);
 
 /** The tokens for the forms of one answer. */

@@ -151,7 +151,10 @@ export class PasswordsRepository {
     await this.#use.devices.endTrust(tx, userId);
   }
 
-  /** The caller holds the address (`lockAddress`). */
+  /**
+   * The caller holds the address (`lockAddress`). 409 where the account is no longer the one that was read: its
+   * address, or its password, is another one, or the address is confirmed.
+   */
   async takeOver(
     tx: Transaction,
     person: Person,
@@ -161,6 +164,8 @@ export class PasswordsRepository {
   ): Promise<News[]> {
     const userId = person.id;
     await lockUser(tx, userId);
+    const claim = { id: userId, email: person.email, emailVerifiedAt: null };
+    if ((await tx.user.count({ where: claim })) === 0) throw conflict();
     await this.replace(tx, person, hash);
     // Not even the password of who was there before is remembered.
     await tx.previousPassword.deleteMany({ where: { userId } });

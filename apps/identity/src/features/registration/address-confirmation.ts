@@ -55,7 +55,10 @@ export class AddressConfirmation {
     return [changed, ...ended, ...(tenant?.news ?? [])];
   }
 
-  /** Whoever else registered with the address: members of a tenant keep their account, and have to change it. */
+  /**
+   * Deletes the other unconfirmed accounts with this address. Those that are members of a tenant stay, and
+   * have to change their address.
+   */
   async #endOtherClaims(tx: Transaction, { id, email }: Claimant): Promise<News[]> {
     const others = await tx.user.findMany({
       where: {

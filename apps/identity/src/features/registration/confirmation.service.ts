@@ -69,12 +69,17 @@ export class ConfirmationService {
   /**
    * Confirms the address. In the browser that registered, and for who is signed in to the account, nothing
    * else changes. Anybody else may not be the one who registered: they choose a new password (422 until
-   * then), and every session and every factor of the account ends. Confirmed already: nothing happens.
+   * then), and every session and every factor of the account ends. Confirmed already: nothing happens, and a
+   * password is refused (422 on `token`).
    */
   async confirm(token: string, opener: Opener, given: NewOwner, origin: Origin): Promise<void> {
     const pending = await this.#find(token);
     const { person, email } = pending;
-    if (person.emailVerifiedAt !== null) return;
+    if (person.emailVerifiedAt !== null) {
+      // A password that is not saved must not look as if it were.
+      if (given.password !== undefined) throw invalidLink();
+      return;
+    }
     if (this.#isOwn(pending, opener)) {
       const claimant = { id: person.id, email };
       await this.#using(pending, (tx) => this.#use.addresses.confirm(tx, claimant, origin));

@@ -1,3 +1,4 @@
+import { until } from '@tessera/local-stack';
 import { startHousekeeping } from '../../housekeeping.ts';
 import { cookiesOf } from '../../testing/cookies.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
@@ -59,6 +60,15 @@ const signedIn = async (email: string, password: string) => {
 const tenantsOf = async (bearer: Record<string, string>) =>
   (await identity.http.get('/api/user').set(bearer).expect(200)).body.data.tenants;
 
+/** Waits until a request waits for a lock. */
+const someoneWaits = () =>
+  until(async () => {
+    const [found] = await database().$queryRaw<{ count: number }[]>`
+      SELECT count(*)::int AS count FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+      WHERE NOT l.granted AND a.datname = current_database()`;
+    return (found?.count ?? 0) > 0;
+  });
+
 describe('the link that confirms an address', () => {
   test('changes nothing when a program opens it', async () => {
     const email = address();
@@ -105,6 +115,15 @@ describe('the link that confirms an address', () => {
     // And goes on saying so.
     await verify({ token }, browser).expect(200);
     await verify({ token }).expect(200);
+  });
+
+  test('reports no success for a new password once the address is confirmed in another tab', async () => {
+    const email = address();
+    const { token, browser } = await register(email);
+    await verify({ token }, browser).expect(200);
+    const answer = await verify({ token, ...own }).expect(422);
+    expect(Object.keys(answer.body.errors)).toEqual(['token']);
+    await login(email, NEW).expect(200);
   });
 
   test('confirms for who is signed in to the account, in whatever browser', async () => {
@@ -208,6 +227,11 @@ describe('the link that confirms an address', () => {
     const statuses = answers.map(({ status }) => status);
     expect(statuses.every((status) => [200, 422, 409].includes(status))).toBe(true);
     expect(await database().tenant.count({ where: { name: `Tenant of ${email}` } })).toBe(1);
+    const signIns: number[] = [];
+    for (const index of answers.keys())
+      signIns.push((await login(email, `${OWN}-${index}`)).status);
+    expect(signIns.filter((status) => status === 200)).toHaveLength(1);
+    expect(signIns.indexOf(200)).toBe(statuses.indexOf(200));
   });
 
   test('confirms, or deletes, but not both at the same time', async () => {
@@ -336,6 +360,66 @@ describe('an account that is older than the rule', () => {
     await verify({ token: await linkFor(right) }, bearer).expect(200);
     expect(await tenantsOf(bearer)).toMatchObject([{ id: tenant.id }]);
   });
+});
+
+describe('a member whose address a stranger claims later', () => {
+  const claimedMember = async () => {
+    const tenant = await identity.people.tenant();
+    const data = { emailVerifiedAt: null };
+    const user = await identity.people.user({ tenant, role: 'owner', data });
+    const email = user.email ?? '';
+    const stranger = await register(email, { first_name: 'Eve' });
+    return { tenant, user, email, stranger };
+  };
+
+  test('gets the link for their own account, signed in or not', async () => {
+    for (const isSignedIn of [true, false]) {
+      const { tenant, user, email } = await claimedMember();
+      const bearer = await identity.people.signIn(user);
+      const asking = isSignedIn ? bearer : {};
+      await identity.http.post('/api/auth/email/resend').set(asking).send({ email }).expect(200);
+      await verify({ token: await linkFor(email, 2) }, bearer).expect(200);
+      expect(await tenantsOf(bearer)).toMatchObject([{ id: tenant.id }]);
+      expect(await database().user.count({ where: { email } })).toBe(1);
+    }
+  });
+
+  test('and the stranger, signed in, gets the link for theirs', async () => {
+    const { email, stranger } = await claimedMember();
+    const answer = await login(email, NEW).set(stranger.browser).expect(200);
+    const bearer = { authorization: `Bearer ${answer.body.data.token}` };
+    await identity.http.post('/api/auth/email/resend').set(bearer).send({ email }).expect(200);
+    const { link } = await mailbox.next('email_verification', email, 2);
+    const token = link.searchParams.get('token');
+    const shown = await identity.http.get('/api/auth/email/verify').query({ token }).set(bearer);
+    expect(shown.body.data).toMatchObject({ asks: 'nothing', first_name: 'Eve' });
+  });
+
+  test('resets their own password', async () => {
+    const { tenant, user, email } = await claimedMember();
+    await identity.http.post('/api/auth/password/forgot').send({ email }).expect(200);
+    const { link } = await mailbox.next('password_reset', email);
+    const token = link.searchParams.get('token');
+    const reset = { token, email, ...own };
+    await identity.http.post('/api/auth/password/reset').send(reset).expect(200);
+    expect(await tenantsOf(await signedIn(email, OWN))).toMatchObject([{ id: tenant.id }]);
+    expect(await database().user.findMany({ where: { email } })).toMatchObject([{ id: user.id }]);
+  });
+});
+
+test('the address of an account that was deleted meanwhile cannot be changed: 401', async () => {
+  const email = address();
+  await register(email);
+  const bearer = await signedIn(email, NEW);
+  const [deletion, answer] = await database().$transaction(async (tx) => {
+    const deleted = await tx.user.deleteMany({ where: { email } });
+    const changing = identity.http.put('/api/auth/email').set(bearer).send({ email: address() });
+    const sent = changing.then((each) => each);
+    await someoneWaits();
+    return [deleted, { sent }] as const;
+  });
+  expect(deletion.count).toBe(1);
+  expect((await answer.sent).status).toBe(401);
 });
 
 test('who never confirms is forgotten, and whoever is a member somewhere is not', async () => {

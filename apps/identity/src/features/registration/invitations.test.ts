@@ -1,8 +1,10 @@
+import { until } from '@tessera/local-stack';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
 import { serviceAccountsOf } from '../../testing/service-accounts.ts';
+import { lockAddress } from '../../users.ts';
 
 const NEW = 'Another-horse-8-battery';
 const person = {
@@ -107,6 +109,10 @@ describe('an invitation', () => {
     const already = await invite(owner.email ?? '').expect(202);
     expect(known.body).toEqual(unknown.body);
     expect(already.body).toEqual(unknown.body);
+    // Its mail is written after that of the member would be.
+    const last = address();
+    await invite(last).expect(202);
+    await tokenFor(last);
     expect(await mailbox.to(owner.email ?? '')).toEqual([]);
   });
 
@@ -254,6 +260,33 @@ describe('accepting it', () => {
     await login(PASSWORD).expect(401);
     const answer = await login(NEW).expect(200);
     expect(answer.body.data).toMatchObject({ requires_pin: false, requires_2fa: false });
+  });
+
+  test('confirms no other address than the invited one, to which the account changes meanwhile', async () => {
+    const squatter = await identity.people.user({ data: { emailVerifiedAt: null } });
+    const { id, email } = squatter;
+    const token = await invited(email ?? '');
+    const { password, password_confirmation } = person;
+    const other = address();
+    const { database } = identity.context;
+    const answer = await database.$transaction(async (tx) => {
+      await lockAddress(tx, email ?? '');
+      const accepting = accept(token, { password, password_confirmation }).then((each) => each);
+      await until(async () => {
+        const [found] = await database.$queryRaw<{ count: number }[]>`
+          SELECT count(*)::int AS count FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+          WHERE l.locktype = 'advisory' AND NOT l.granted AND a.datname = current_database()`;
+        return (found?.count ?? 0) > 0;
+      });
+      await tx.user.update({ where: { id }, data: { email: other } });
+      return { accepting };
+    });
+    expect((await answer.accepting).status).toBe(409);
+    const user = await database.user.findUniqueOrThrow({ where: { id } });
+    expect(user).toMatchObject({ email: other, emailVerifiedAt: null });
+    // Tried again, it makes an account of its own with the invited address.
+    await accept(token, person).expect(200);
+    expect(await member(email ?? '')).toBeDefined();
   });
 
   test('names everything that is missing or breaks a rule, and the invitation stays good', async () => {

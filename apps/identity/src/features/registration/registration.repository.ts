@@ -1,11 +1,11 @@
-import { HttpError } from '@tessera/http-kit';
+import { HttpError, unauthenticated } from '@tessera/http-kit';
 import { type Actor, note } from '../../activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
 import type { Origin } from '../../origin.ts';
 import { digest } from '../../secrets.ts';
 import { issueOneTimeToken, voidOneTimeTokens } from '../../tokens/one-time.ts';
-import { lockAddress, lockUser } from '../../users.ts';
+import { findClaimant, lockAddress, lockUser } from '../../users.ts';
 
 export interface NewPerson {
   readonly email: string;
@@ -35,6 +35,14 @@ export interface Claimant {
   readonly id: string;
   readonly email: string;
   readonly locale: string;
+}
+
+/** Who asks for another link, as far as they show it. */
+export interface Asker {
+  /** The value of the confirmation cookie. */
+  readonly secret: string | null;
+  /** The id of who is signed in. */
+  readonly userId: string | null;
 }
 
 interface Dependencies {
@@ -71,8 +79,8 @@ export class RegistrationRepository {
   }
 
   /**
-   * Makes a person who claims the address until they confirm it; others may do the same. What the same
-   * browser registered with the address before gives way.
+   * Creates an unconfirmed account for the address. Several may exist side by side; an earlier one of the
+   * same browser is replaced.
    */
   async register(
     { person, tenantName, secret }: NewRegistration,
@@ -102,18 +110,20 @@ export class RegistrationRepository {
     });
   }
 
-  /** Who claims the address: the account of the browser with this cookie, or else the newest. */
-  async claimant(email: string, secret: string | null): Promise<Claimant | null> {
-    const where = { ...unconfirmed, email, isActive: true };
-    const { user } = this.#use.database;
-    const own =
-      secret === null
-        ? null
-        : await user.findFirst({
-            where: { ...where, registration: { cookieHash: hashOf(secret) } },
-          });
-    const found = own ?? (await user.findFirst({ where, orderBy: { id: 'desc' } }));
-    return found && { id: found.id, email, locale: found.locale };
+  /** The unconfirmed account that a link is sent for: the caller's, or else the browser's, or else `findClaimant`. */
+  async claimant(email: string, { secret, userId }: Asker): Promise<Claimant | null> {
+    const { database } = this.#use;
+    const where = { isActive: true };
+    const byPreference = [
+      ...(userId === null ? [] : [{ id: userId }]),
+      ...(secret === null ? [] : [{ registration: { cookieHash: hashOf(secret) } }]),
+      {},
+    ];
+    for (const each of byPreference) {
+      const found = await findClaimant(database, email, { ...where, ...each });
+      if (found) return { id: found.id, email, locale: found.locale };
+    }
+    return null;
   }
 
   /** Writes the mail with the link that confirms the address. */
@@ -134,10 +144,11 @@ export class RegistrationRepository {
     const { userId } = actor;
     return this.#use.database.$transaction(async (tx) => {
       await lockUser(tx, userId);
-      const { locale, emailVerifiedAt } = await tx.user.findUniqueOrThrow({
-        where: { id: userId },
-      });
-      if (emailVerifiedAt !== null) {
+      const user = await tx.user.findUnique({ where: { id: userId } });
+      // The account was deleted after the token was checked.
+      if (!user) throw unauthenticated();
+      const { locale } = user;
+      if (user.emailVerifiedAt !== null) {
         throw new HttpError(409, 'conflict', 'The email address is confirmed already.');
       }
       await tx.user.update({ where: { id: userId }, data: { email } });

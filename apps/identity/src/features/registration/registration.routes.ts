@@ -123,11 +123,16 @@ export const registrationRoutes = (use: Dependencies): RouteTable => {
       permission: 'public',
       limit: 'public',
       summary: 'Send another link that confirms an email address',
-      description: 'The answer is the same whether or not the address waits for its confirmation.',
+      description:
+        'The answer is the same whether or not the address waits for its confirmation. Where several accounts do, the link is for that of the token, or else of the cookie `confirmation`.',
       body: named('ResendVerification', shape({ email: email() })),
       responses: { 200: done },
-      handler({ body, req, reply }) {
-        registration.resendVerification(body.email, cookie.secretOf(req));
+      async handler({ body, req, reply }) {
+        const caller = req.headers.authorization ? await use.authenticate(req) : null;
+        registration.resendVerification(body.email, {
+          secret: cookie.secretOf(req),
+          userId: caller?.type === 'user' ? caller.id : null,
+        });
         const message = 'If this address waits for its confirmation, a mail is on its way.';
         return reply(200, { success: true, message });
       },

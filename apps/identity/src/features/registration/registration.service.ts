@@ -5,7 +5,12 @@ import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin.ts';
 import type { Passwords } from '../../passwords.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import type { Claimant, NewPerson, RegistrationRepository } from './registration.repository.ts';
+import type {
+  Asker,
+  Claimant,
+  NewPerson,
+  RegistrationRepository,
+} from './registration.repository.ts';
 
 /** A person as a form describes them. */
 export interface Application extends Omit<NewPerson, 'passwordHash'> {
@@ -48,11 +53,11 @@ export class RegistrationService {
     });
   }
 
-  /** Has another link sent to an address that waits for its confirmation; the caller learns nothing. */
-  resendVerification(email: string, secret: string | null): void {
+  /** Sends another link to an address that waits for its confirmation; the caller learns nothing. */
+  resendVerification(email: string, asker: Asker): void {
     const { repository, background } = this.#use;
     background.run('a verification was not sent', async () => {
-      const claimant = await repository.claimant(email, secret);
+      const claimant = await repository.claimant(email, asker);
       if (claimant) await this.#sendLink(claimant);
     });
   }

@@ -68,7 +68,7 @@ export const de: Texts = {
     email_verified: 'Ihre E-Mail-Adresse ist bestätigt.',
     invitation_accepted:
       'Sie sind der Organisation beigetreten. Melden Sie sich an, um loszulegen.',
-    account_disowned: 'Das Konto wurde gelöscht. Ihre E-Mail-Adresse wird nicht verwendet.',
+    account_disowned: 'Das Konto wurde gelöscht. Ihre E-Mail-Adresse wird nicht mehr verwendet.',
     link_sent: 'Wir haben Ihnen einen neuen Link geschickt. Bitte prüfen Sie Ihr Postfach.',
     invitation_joined: 'Sie sind der Organisation beigetreten.',
     expired: 'Die Anmeldung ist abgelaufen. Bitte melden Sie sich erneut an.',
@@ -245,7 +245,7 @@ export const de: Texts = {
       'Der Dienst ist vorübergehend nicht erreichbar. Bitte versuchen Sie es in einer Minute noch einmal.',
     internal:
       'Der Fehler liegt bei uns. Wir haben ihn erfasst; bitte versuchen Sie es später noch einmal.',
-    reference: 'Referenz',
+    reference: 'Fehlernummer',
   },
   idle: {
     title: 'Sind Sie noch da?',

@@ -66,7 +66,7 @@ export const en = {
     password_changed: 'Your password has been changed.',
     email_verified: 'Your email address is confirmed.',
     invitation_accepted: 'You have joined the organization. Sign in to get started.',
-    account_disowned: 'The account has been deleted. Your email address is not used.',
+    account_disowned: 'The account has been deleted. We no longer use your email address.',
     link_sent: 'We have sent you a new link. Please check your email.',
     invitation_joined: 'You have joined the organization.',
     expired: 'Your sign-in has timed out. Please sign in again.',

@@ -67,10 +67,10 @@ export const hu: Texts = {
     password_changed: 'A jelszava megváltozott.',
     email_verified: 'Az e-mail-címét megerősítettük.',
     invitation_accepted: 'Csatlakozott a szervezethez. A kezdéshez jelentkezzen be.',
-    account_disowned: 'A fiókot töröltük. Az e-mail-címét nem használjuk.',
+    account_disowned: 'A fiókot töröltük. Az e-mail-címét már nem használjuk.',
     link_sent: 'Új linket küldtünk. Kérjük, nézze meg a postafiókját.',
     invitation_joined: 'Csatlakozott a szervezethez.',
-    expired: 'A bejelentkezés túllépte az időkorlátot. Kérjük, jelentkezzen be újra.',
+    expired: 'A bejelentkezésre szánt idő lejárt. Kérjük, jelentkezzen be újra.',
     mail_requested_again: 'Megkaptuk a kérését. Néhány percbe telhet, amíg az e-mail megérkezik.',
   },
   signedInNotices: {
@@ -168,7 +168,7 @@ export const hu: Texts = {
     submit: 'Meghívó elfogadása',
     signIn: 'Már van fiókja. A meghívás elfogadásához jelentkezzen be.',
     other: (user: string, invited: string) =>
-      `Ön ${user} néven van bejelentkezve, a meghívó azonban a következő címre szól: ${invited}. Az elfogadáshoz jelentkezzen be azzal a fiókkal.`,
+      `Ön most ezzel a fiókkal van bejelentkezve: ${user}. A meghívó azonban erre a címre szól: ${invited}. Az elfogadáshoz jelentkezzen be azzal a fiókkal.`,
   },
   consent: {
     title: (client) => `${client} hozzáférést kér a fiókjához`,
@@ -177,7 +177,8 @@ export const hu: Texts = {
     lead: (client) => `Ha engedélyezi, ${client} az Ön nevében a következőkre lesz jogosult:`,
     leadIn: (client, tenant) =>
       `Ha engedélyezi, ${client} az Ön nevében a következőkre lesz jogosult itt: ${tenant}`,
-    limit: 'Soha nem tehet többet, mint amire Ön jogosult. Az engedélyt bármikor visszavonhatja.',
+    limit:
+      'Az alkalmazás soha nem tehet többet, mint amire Ön jogosult. Az engedélyt bármikor visszavonhatja.',
     scopes: {
       api: 'Láthat és módosíthat mindent, amit Ön láthat és módosíthat',
       openid: 'Azonosíthatja Önt',
