@@ -106,7 +106,7 @@ export const impersonationForbidden = (message: string): HttpError =>
 /** Refuses whoever acts as another user, except where the route says that they may come. */
 const demandOneself = (caller: UserCaller, { admits = [] }: RouteEntry): void => {
   if (caller.impersonatorId === null || admits.includes('impersonation')) return;
-  throw impersonationForbidden('Nobody does this by acting as another user.');
+  throw impersonationForbidden('This is not possible while acting as another user.');
 };
 
 /** Refuses the client of a tenant or of a third party where the account itself is at stake (decision I19). */
@@ -124,7 +124,7 @@ const demandScope = ({ type, scopes }: UserCaller, route: RouteEntry): void => {
   if (type !== 'user' || scopes === undefined) return;
   const isNamed = permissionsOf(route).length > 0 || route.admits?.includes('scoped');
   if (isNamed && opensApi(scopes)) return;
-  throw new HttpError(403, 'insufficient_scope', 'The scopes of the token do not open this.', {
+  throw new HttpError(403, 'insufficient_scope', "The token's scopes do not allow this.", {
     headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope"' },
   });
 };

@@ -14,8 +14,9 @@ export const errorCodes = {
   password_change_required: 'The password has to be changed first.',
   permission_denied: 'No policy allows this, or one denies it.',
   service_account_scope_denied: 'The scopes of the token do not cover this.',
-  insufficient_scope: 'The scopes of the token do not open this.',
-  impersonation_forbidden: 'Not while acting as another user, or nobody may act as that user.',
+  insufficient_scope: "The token's scopes do not allow this.",
+  impersonation_forbidden:
+    'This is not allowed while impersonating, or the user cannot be impersonated.',
   first_party_required:
     'Only first-party applications, and the account pages, may do this for the user.',
   reauthentication_required: 'This needs a recent sign-in: authenticate again first.',
@@ -27,7 +28,7 @@ export const errorCodes = {
     'The role, or somebody who has it, holds more than the caller, who may not change it.',
   role_built_in: 'The role is the same in every tenant and cannot be changed.',
   role_in_use: 'Members have the role: give them another one first.',
-  user_required: 'This needs a user; the caller is a client, which is nobody’s user.',
+  user_required: 'Only a user can do this; the caller is a client application.',
   folder_access_denied: 'The caller has no access to this folder.',
   not_found: 'There is no such thing, or the caller may not know of it.',
   method_not_allowed: 'The path exists and does not take this method.',

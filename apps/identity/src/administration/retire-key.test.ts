@@ -137,6 +137,26 @@ describe('identity-admin retire-key', () => {
     expect(ended.map(({ id }) => id)).toEqual([claimsOf(token).jti]);
   });
 
+  test('leaves alone tokens of which nobody knows the key, where the next key already signed', async () => {
+    const { database, keys } = identity.context;
+    const [within, later] = [await signIn(), await signIn()];
+    const kid = kidOf(within);
+    const { kid: next } = await keys.rotate();
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    await database.signingKey.update({ where: { kid }, data: { signsFrom: minutesAgo(60) } });
+    await database.signingKey.update({ where: { kid: next }, data: { signsFrom: minutesAgo(30) } });
+    const changed = (token: string, createdAt: Date) =>
+      database.token.update({
+        where: { id: claimsOf(token).jti ?? '' },
+        data: { kid: null, createdAt },
+      });
+    await changed(within, minutesAgo(45));
+    await changed(later, minutesAgo(15));
+    await retire(kid);
+    const ended = await database.token.findMany({ where: { revokedAt: { not: null } } });
+    expect(ended.map(({ id }) => id)).toEqual([claimsOf(within).jti]);
+  });
+
   test('can be run again, and refuses a key that there is not', async () => {
     const kid = kidOf(await signIn());
     await retire(kid);

@@ -9,14 +9,18 @@ import { REFRESH_MS, type RetiredKey, SigningKeys } from '../tokens/signing-keys
 const SETTLE_MS = 2 * REFRESH_MS;
 
 /**
- * Ends every token that a key signed. Of one whose key was not recorded, it is enough that the key may have
- * signed it. Gives their number.
+ * Ends every token that a key signed. A token whose key was not recorded ends if the key may have signed it:
+ * it was created after the key began to sign, and before every replica signed with the next one. Gives their
+ * number.
  */
 const endTokens = (tx: Transaction, { kid, signsFrom }: RetiredKey): Promise<number> =>
-  // Tokens know the second of their beginning, a key the millisecond.
+  // Tokens record the second of their creation, keys the millisecond.
   tx.$executeRaw`UPDATE identity.tokens SET revoked_at = now()
     WHERE revoked_at IS NULL AND (kid = ${kid}
-      OR (kid IS NULL AND created_at >= date_trunc('second', ${signsFrom}::timestamptz)))`;
+      OR (kid IS NULL AND created_at >= date_trunc('second', ${signsFrom}::timestamptz)
+        AND created_at <= coalesce((SELECT min(k.signs_from) FROM identity.signing_keys k
+          WHERE k.signs_from > ${signsFrom}::timestamptz)
+          + make_interval(secs => ${SETTLE_MS / 1000}::float8), 'infinity')))`;
 
 /**
  * Takes a signing key out of use at once (decision I23): no replica accepts its signature any more, and

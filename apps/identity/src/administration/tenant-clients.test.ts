@@ -109,6 +109,30 @@ describe('identity-admin update-client', () => {
     expect((await done('update-client', clientId, '--scope')).allowed_scopes).toEqual([]);
   });
 
+  test('makes a client first-party, and takes that away again with its tokens', async () => {
+    const client = await flow.client({ isFirstParty: false });
+    const { clientId } = client;
+    const cookie = await flow.signIn(await identity.people.user());
+    await expect(flow.tokens(client, cookie, { scope: 'api' })).rejects.toThrow('invalid_scope');
+    expect((await done('update-client', clientId, '--first-party')).is_first_party).toBe(true);
+    const { access_token, refresh_token } = await flow.tokens(client, cookie, { scope: 'api' });
+    await done('update-client', clientId, '--name', 'Intranet');
+    const who = () => identity.http.get('/api/user').set('authorization', `Bearer ${access_token}`);
+    expect((await who()).status).toBe(200);
+    expect((await done('update-client', clientId, '--no-first-party')).is_first_party).toBe(false);
+    expect((await who()).status).toBe(401);
+    expect((await flow.refresh(client, refresh_token)).status).toBe(400);
+    await expect(flow.tokens(client, cookie, { scope: 'api' })).rejects.toThrow('invalid_scope');
+  });
+
+  test('refuses to make the client of a tenant first-party', async () => {
+    const tenant = await identity.people.tenant();
+    const { clientId } = await flow.client({ tenantId: tenant.id });
+    for (const option of ['--first-party', '--no-first-party']) {
+      await expect(done('update-client', clientId, option)).rejects.toThrow('client of a tenant');
+    }
+  });
+
   test('refuses a value that does not fit by its name, and changes nothing', async () => {
     const { clientId } = await flow.client();
     const before = await clients().findUniqueOrThrow({ where: { clientId } });
@@ -123,6 +147,7 @@ describe('identity-admin update-client', () => {
       [[application, '--name', 'A'], 'system application'],
       [[clientId, '--scope', 'tenant.*.crm.contacts.view'], 'not a third-party client'],
       [[clientId, '--scope', 'tenant.*.crm.kontacts.view'], 'kontacts'],
+      [[clientId, '--name', 'A', '--scope', 'tenant.*.crm.contacts.view'], 'not a third-party'],
     ] as const) {
       await expect(done('update-client', ...args)).rejects.toThrow(named);
     }

@@ -12,6 +12,8 @@ export interface ClientUpdate {
   readonly redirectUris?: readonly string[] | undefined;
   /** Of a third-party client, in the place of all that it may ask for. */
   readonly allowedScopes?: readonly string[] | undefined;
+  /** Whether it is part of the platform (decision I19). */
+  readonly isFirstParty?: boolean | undefined;
 }
 
 const noClient = async (database: Database, clientId: string): Promise<Error> => {
@@ -23,61 +25,70 @@ const noClient = async (database: Database, clientId: string): Promise<Error> =>
   );
 };
 
-/**
- * Sets what a third-party client may ask for. Where that takes something away, its tokens end: those that
- * users grant it next have what is left. Throws for a client of the platform or of a tenant.
- */
-const allowScopes = async (
-  database: Database,
-  clientId: string,
-  allowedScopes: readonly string[],
-): Promise<void> => {
+type Client = NonNullable<Awaited<ReturnType<Database['oAuthClient']['findUnique']>>>;
+
+/** Throws where the scopes are unknown, or the client is not a third-party client once it has changed. */
+const demandScopesFit = (client: Client, { allowedScopes, isFirstParty }: ClientUpdate): void => {
+  if (allowedScopes === undefined) return;
   demandKnownScopes(allowedScopes);
-  const client = await database.oAuthClient.findUnique({ where: { clientId } });
-  if (!client) throw await noClient(database, clientId);
-  if (client.isFirstParty || client.tenantId !== null) {
-    throw new Error(`${clientId} is not a third-party client: it gets the scope api.`);
+  if ((isFirstParty ?? client.isFirstParty) || client.tenantId !== null) {
+    throw new Error(`${client.clientId} is not a third-party client: it gets the scope api.`);
   }
-  const change = (db: Pick<Database, 'oAuthClient'>) =>
-    db.oAuthClient.update({
-      where: { clientId },
-      data: { allowedScopes: [...new Set(allowedScopes)] },
-    });
-  const isNarrower = client.allowedScopes.some(
+};
+
+/** Whether the client may do less afterwards: then its tokens end. */
+const isNarrower = (client: Client, { allowedScopes, isFirstParty }: ClientUpdate): boolean => {
+  if (client.isFirstParty && isFirstParty === false) return true;
+  if (allowedScopes === undefined) return false;
+  return client.allowedScopes.some(
     (had) => !allowedScopes.some((pattern) => coversPattern(pattern, had)),
   );
-  if (!isNarrower) await change(database);
-  else await changeAndEndTokens(database, { clientId, kind: 'client' }, 'client_changed', change);
+};
+
+/** The columns that change. Throws what is wrong with a value. */
+const changesOf = (client: Client, update: ClientUpdate) => {
+  const { name, redirectUris, allowedScopes, isFirstParty } = update;
+  if (redirectUris !== undefined) demandRedirectUris(client.clientId, redirectUris);
+  if (isFirstParty !== undefined && client.tenantId !== null) {
+    throw new Error(`${client.clientId} is the client of a tenant: it cannot be first-party.`);
+  }
+  demandScopesFit(client, update);
+  return {
+    ...(name !== undefined && { name: valid(text(200), name, 'name') }),
+    ...(redirectUris !== undefined && { redirectUris: [...new Set(redirectUris)] }),
+    ...(allowedScopes !== undefined && { allowedScopes: [...new Set(allowedScopes)] }),
+    ...(isFirstParty !== undefined && { isFirstParty }),
+  };
 };
 
 /**
- * Changes what is given of a user-facing client and gives the client as it is now. Its secret and the consent
- * of users stay, and its tokens too, unless its scopes become narrower. Throws where nothing is given, where a value is refused, and where
- * there is no such client.
+ * Changes what is given of a user-facing client, all of it or nothing, and gives the client as it is now. Its
+ * secret and the consent of users stay, and its tokens too, unless its scopes become narrower or it is no
+ * longer first-party. Throws where nothing is given, where a value is refused, and where there is no such
+ * client.
  */
-export const updateClient = async (
-  database: Database,
-  { clientId, ...given }: ClientUpdate,
-): Promise<object> => {
-  const { name, redirectUris, allowedScopes } = given;
-  if (name === undefined && redirectUris === undefined && allowedScopes === undefined) {
-    throw new Error('Nothing to change: give --name, --redirect-uri or --scope.');
+export const updateClient = async (database: Database, update: ClientUpdate): Promise<object> => {
+  const { clientId, ...given } = update;
+  if (Object.values(given).every((value) => value === undefined)) {
+    throw new Error(
+      'Nothing to change: give --name, --redirect-uri, --scope, --first-party or --no-first-party.',
+    );
   }
-  const data: { name?: string; redirectUris?: string[] } = {};
-  if (given.name !== undefined) data.name = valid(text(200), given.name, 'name');
-  if (given.redirectUris !== undefined) {
-    demandRedirectUris(clientId, given.redirectUris);
-    data.redirectUris = [...new Set(given.redirectUris)];
-  }
-  const { count } = await database.oAuthClient.updateMany({ where: { clientId }, data });
-  if (count === 0) throw await noClient(database, clientId);
-  if (allowedScopes !== undefined) await allowScopes(database, clientId, allowedScopes);
+  const before = await database.oAuthClient.findUnique({ where: { clientId } });
+  if (!before) throw await noClient(database, clientId);
+  const data = changesOf(before, update);
+  const change = (db: Pick<Database, 'oAuthClient'>) =>
+    db.oAuthClient.update({ where: { clientId }, data });
+  if (isNarrower(before, update)) {
+    await changeAndEndTokens(database, { clientId, kind: 'client' }, 'client_changed', change);
+  } else await change(database);
   const client = await database.oAuthClient.findUniqueOrThrow({ where: { clientId } });
   return {
     client_id: clientId,
     name: client.name,
     redirect_uris: client.redirectUris,
     is_trusted: client.isTrusted,
+    is_first_party: client.isFirstParty,
     allowed_scopes: client.allowedScopes,
   };
 };

@@ -5,7 +5,7 @@ import type { GivenCredentials } from './client-authentication.ts';
 
 /** Seconds. */
 const WINDOW = 60;
-/** Credentials that were right lately, for so many milliseconds. */
+/** Most accepted credentials that a replica remembers, and for how many milliseconds. */
 const [KNOWN, KNOWN_MS] = [10_000, 3_600_000];
 
 /** Failed authentications a minute. */
@@ -25,9 +25,11 @@ const proofOf = ({ clientId, secret = '' }: GivenCredentials): string =>
   hash('sha256', `${clientId.length}:${clientId}${secret}`, 'base64');
 
 /**
- * Limits how often clients fail to authenticate, before anything is read of them. Strangers' guesses lock
- * out no good client: credentials that were right here within the last hour pass in any case, and everybody
- * else is stopped first at their own address.
+ * Limits how often clients fail to authenticate, before the database is read. Credentials that this replica
+ * accepted within the last hour pass in any case. Others do not: while guesses exceed the limit of a client,
+ * a client with the right secret can be refused with 429 by a replica that has not accepted it within the
+ * last hour, for example after a restart. The limit for each address comes first, so that it takes guesses
+ * from several addresses.
  */
 export class ClientAttempts {
   readonly #clientAndAddress: Failures;
@@ -50,7 +52,7 @@ export class ClientAttempts {
     this.#client = failuresOf('client-failures-total', limits.client);
   }
 
-  /** 429 after too many failures, unless the very credentials were right lately. Reads nothing. */
+  /** 429 after too many failures, unless this replica accepted these credentials within the last hour. */
   admit(given: GivenCredentials): void {
     try {
       for (const [failures, key] of this.#counted(given)) failures.demandFew(key);

@@ -1,4 +1,4 @@
-import { oneOf } from '@tessera/fields';
+import { oneOf, optional, uuid } from '@tessera/fields';
 import { html } from '../html.ts';
 import type { ConsentRequest } from '../oauth/user/consents.ts';
 import type { AuthorizationServer } from '../oauth/user/server.ts';
@@ -68,6 +68,7 @@ export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
           submit: texts.accept,
           decision: ['decision', 'accept'],
           content: [
+            tenant !== null && html`<input type="hidden" name="tenant_id" value="${tenant.id}">`,
             html`<p>${isInTenant ? texts.leadIn(client.name, tenant.name) : texts.lead(client.name)}</p>`,
             html`<ul class="scopes">${linesOf(visit, asked).map(({ text, isBroad }) => html`<li>${isBroad ? html`<strong>${text}</strong>` : text}</li>`)}</ul>`,
             opensApi(scopes) && html`<p class="hint">${texts.limit}</p>`,
@@ -78,10 +79,13 @@ export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
       };
     },
     form: {
-      fields: { decision: oneOf('accept', 'refuse') },
-      async submit(visit, { decision }, { asked }) {
+      fields: { decision: oneOf('accept', 'refuse'), tenant_id: optional(uuid()) },
+      async submit(visit, { decision, tenant_id: shown = null }, { asked }) {
         const [request, ...from] = of(visit);
-        const address = await consents[decision](request, ...from);
+        const address =
+          decision === 'refuse'
+            ? await consents.refuse(request, ...from)
+            : await consents.accept(request, ...from, shown);
         return intoApplication(asked.redirectUri, address, { request });
       },
     },

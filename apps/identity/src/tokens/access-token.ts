@@ -24,6 +24,8 @@ export interface AccessTokenClaims {
   /** The administrator who acts as `sub` (RFC 8693 section 4.1). */
   readonly act?: { readonly sub: string };
   readonly token_use: TokenUse;
+  /** Of a token of the code flow: its scopes, separated by spaces (RFC 9068 section 2.2.3). */
+  readonly scope?: string;
 }
 
 const ALGORITHM = 'ES256';

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../database.ts';
 import { signAccessToken, type TokenUse } from './access-token.ts';
+import { API_SCOPE } from './scopes.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 interface TokenBasis {
@@ -11,6 +12,8 @@ interface TokenBasis {
   readonly use: TokenUse;
   /** The administrator who acts as the user. */
   readonly impersonatorId?: string | null;
+  /** Patterns that limit it; null: no limit. */
+  readonly scopes?: readonly string[] | null;
 }
 
 export interface Grant extends TokenBasis {
@@ -18,8 +21,6 @@ export interface Grant extends TokenBasis {
   readonly name?: string | null;
   /** The grant of the authorization code that it comes from, directly or through another token. */
   readonly grantId?: string | null;
-  /** Patterns that limit it; null: no limit. */
-  readonly scopes?: readonly string[] | null;
   /** Of a sign-in that waits for its second factor: what was asked for when it began. */
   readonly remember?: boolean;
   /** Lifetime in seconds. */
@@ -47,7 +48,7 @@ export const createTokenSigner = (
   issuer: string,
 ): TokenSigner => ({
   kid: async () => (await keys.signing()).kid,
-  sign({ id, kid, userId, tenantId, sessionId, clientId, use, impersonatorId, ...times }) {
+  sign({ id, kid, userId, tenantId, sessionId, clientId, use, impersonatorId, scopes, ...times }) {
     const claims = {
       jti: id,
       sub: userId,
@@ -55,6 +56,8 @@ export const createTokenSigner = (
       iat: +times.createdAt / 1000,
       exp: +times.expiresAt / 1000,
       token_use: use,
+      // RFC 9068 section 2.2.3: the response of a token request has a scope, and so has its token.
+      ...(use === 'code' && { scope: scopes?.join(' ') ?? API_SCOPE }),
       ...(tenantId && { tenant_id: tenantId }),
       ...(sessionId && { sid: sessionId }),
       ...(impersonatorId && { act: { sub: impersonatorId } }),
@@ -68,7 +71,10 @@ export type IssueToken = (tx: Transaction, grant: Grant) => Promise<string>;
 
 export const issueTokens =
   (signer: TokenSigner): IssueToken =>
-  async (tx, { lifetime, name = null, grantId = null, scopes, remember = false, ...basis }) => {
+  async (
+    tx,
+    { lifetime, name = null, grantId = null, scopes = null, remember = false, ...basis },
+  ) => {
     const now = Math.floor(Date.now() / 1000) * 1000;
     const record = {
       ...basis,
@@ -80,5 +86,5 @@ export const issueTokens =
     await tx.token.create({
       data: { ...record, name, grantId, remember, ...(scopes && { scopes: [...scopes] }) },
     });
-    return signer.sign(record);
+    return signer.sign({ ...record, scopes });
   };

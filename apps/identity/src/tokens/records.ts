@@ -85,8 +85,8 @@ const GOOD_CALLERS = `${CALLERS} AND t.id = ANY($1::uuid[]) AND t.revoked_at IS 
   AND (t.session_id IS NULL OR ${IS_CHAIN_ALIVE}) AND ${MAY_IMPERSONATE}`;
 
 /**
- * And nothing for one that is never renewed (decision I4). A replaced one is found for as long as it is
- * kept: it was reused.
+ * Only tokens that can be renewed (decision I4). A replaced token is still found, so that its reuse can be
+ * detected.
  */
 const RENEWABLE_CALLER = `
   SELECT caller.*, known.replaced_by_id IS NOT NULL AS is_replaced

@@ -101,6 +101,25 @@ export const revokeGrant = async (
 };
 
 /**
+ * Ends all that a client holds for a user: codes, refresh tokens, grants and access tokens. Whoever exchanges
+ * one of them holds the lock of the user, which the caller must hold too.
+ */
+export const revokeClientTokens = async (
+  tx: Transaction,
+  { userId, clientId }: { readonly userId: string; readonly clientId: string },
+  reason: RevocationReason,
+): Promise<Revoked[]> => {
+  await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
+    WHERE payload ? 'accountId' AND payload->>'accountId' = ${userId} AND client_id = ${clientId}`;
+  const tokens = await tx.token.updateManyAndReturn({
+    where: { userId, clientId, revokedAt: null },
+    data: { revokedAt: new Date() },
+    select: { id: true },
+  });
+  return tokens.map(({ id }) => revoked({ token_id: id, user_id: userId, reason }));
+};
+
+/**
  * Waits for whatever issues tokens in the user's sessions. Always in one order, the user, the sessions,
  * their tokens: so nobody waits in a circle.
  */

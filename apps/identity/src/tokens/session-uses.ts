@@ -8,9 +8,9 @@ const roundOf = (idleSignOut: number): number =>
   idleSignOut === 0 ? LONGEST_ROUND : Math.min(LONGEST_ROUND, idleSignOut / 20);
 
 /**
- * Seconds without a use that was written after which a session has ended for its browser (decision I26); 0:
- * never. What another replica has noted is written within a round, and uses within a round of the last one
- * are not written at all: so much later nobody can have been active.
+ * Seconds since the last recorded use after which a session ends for its browser (decision I26); 0: never.
+ * It adds two rounds to the setting, because the recorded time can lag the real one by that much: replicas
+ * write once a round, and they do not record a use that follows the recorded one by less than a round.
  */
 const idleAfter = (idleSignOut: number): number =>
   idleSignOut === 0 ? 0 : idleSignOut + 2 * roundOf(idleSignOut);

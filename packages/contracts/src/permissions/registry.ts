@@ -1,4 +1,5 @@
 import { type Knowledge, knownPattern } from '@tessera/scope-matcher';
+import { LONGEST_PATTERN } from '../caller/policies.ts';
 import { crmPermissions } from './crm.ts';
 import { systemPermissions, tenantPermissions } from './identity.ts';
 
@@ -30,8 +31,14 @@ export const permissionRegistry: readonly Permission[] = [
 /** Their names; `{slug}` stands for the slug of any tenant. */
 export const permissionNames: readonly string[] = permissionRegistry.map(({ name }) => name);
 
-/** What a scope, or the action of a policy, can mean among all permissions (decision B7). */
-export const knowledgeOf = (pattern: string): Knowledge => knownPattern(pattern, permissionNames);
+/**
+ * What a scope, or the action of a policy, can mean among all permissions (decision B7). One that is longer
+ * than `LONGEST_PATTERN` is unknown: services would refuse a caller who has it.
+ */
+export const knowledgeOf = (pattern: string): Knowledge =>
+  pattern.length > LONGEST_PATTERN
+    ? { known: false, reason: `it is longer than ${LONGEST_PATTERN} characters` }
+    : knownPattern(pattern, permissionNames);
 
 export interface UnknownPattern {
   readonly pattern: string;

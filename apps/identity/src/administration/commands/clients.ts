@@ -116,13 +116,14 @@ interface ClientChange {
   readonly redirectUri?: string[];
   /** `true` where the option stands alone. */
   readonly scope?: string[] | true;
+  readonly firstParty?: boolean;
 }
 
 const addUpdates = (program: Command, run: Run): void => {
   program
     .command('update-client <client_id>')
     .description(
-      'change the name, the redirect URIs or the scopes of a client of GET /oauth/authorize',
+      'change the name, the redirect URIs, the scopes or the kind of a client of GET /oauth/authorize',
     )
     .option('--name <name>', 'what users read on the consent page')
     .option(
@@ -133,25 +134,30 @@ const addUpdates = (program: Command, run: Run): void => {
       '--scope [pattern...]',
       `${THIRD_PARTY_SCOPES}; those given, or none, replace all that it has`,
     )
+    .option('--first-party', 'part of the platform: it may act as the user in everything')
+    .option('--no-first-party', 'a third-party client from now on; its tokens end')
     .addHelpText(
       'after',
       examples(
         'update-client admin-panel --redirect-uri https://panel.example.com/callback',
         'update-client reporting --scope "tenant.*.crm.contacts.*" "tenant.*.crm.tasks.view"',
+        'update-client intranet --first-party',
         'update-client mobile-app --name "Mobile app" --redirect-uri com.example.mobile:/callback',
       ),
     )
-    .action((clientId: string, { name, redirectUri: redirectUris, scope }: ClientChange) =>
-      run(({ database }) =>
+    .action((clientId: string, given: ClientChange) => {
+      const { name, redirectUri: redirectUris, scope, firstParty: isFirstParty } = given;
+      return run(({ database }) =>
         // Without a pattern the option is a flag.
         updateClient(database, {
           clientId,
           name,
           redirectUris,
           allowedScopes: scope && [scope].flat().filter((one) => typeof one === 'string'),
+          isFirstParty,
         }),
-      ),
-    );
+      );
+    });
 
   program
     .command('complete-tenant-clients')

@@ -59,8 +59,8 @@ export const addKeyCommands = (program: Command, run: Run): void => {
     .addHelpText(
       'after',
       [
-        '\nPut the new key in front of the list and restart every replica first: one that does not know',
-        'it could not open what is sealed anew. When a second run says 0 everywhere, take the old key out.',
+        '\nPut the new key first in the list and restart every replica before you run this: a replica without',
+        'the new key cannot open resealed data. When a second run reports 0 everywhere, remove the old key.',
         examples('reseal'),
       ].join('\n'),
     )

@@ -60,8 +60,8 @@ const demandWithinKey = (
     allowed === undefined || allowed.some((pattern) => coversPattern(pattern, scope));
   const isNarrower = allowed === undefined || (scopes?.every(covers) ?? false);
   if (+expiresAt <= +own.expiresAt && isNarrower) return;
-  const what = isNarrower ? 'lives longer than' : 'has scopes beyond those of';
-  const message = `The key ${what} the one that you present. Ask somebody who signs in.`;
+  const limit = isNarrower ? 'expire later than' : 'have wider scopes than';
+  const message = `The new key may not ${limit} the key you are using. Ask a person with access to create it.`;
   throw new HttpError(403, 'permission_denied', message);
 };
 

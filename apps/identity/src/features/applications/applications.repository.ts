@@ -1,7 +1,7 @@
 import { type Actor, note } from '../../activity.ts';
 import type { Database } from '../../database.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import { revoked } from '../../tokens/revoke.ts';
+import { revokeClientTokens } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users.ts';
 
 /** A client that a user allowed to act for them. */
@@ -43,16 +43,8 @@ export class ApplicationsRepository {
       await lockUser(tx, userId);
       const { count } = await tx.consent.deleteMany({ where: { userId, clientId } });
       if (count === 0) return false;
-      await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
-        WHERE payload ? 'accountId' AND payload->>'accountId' = ${userId} AND client_id = ${clientId}`;
-      const tokens = await tx.token.updateManyAndReturn({
-        where: { userId, clientId, revokedAt: null },
-        data: { revokedAt: new Date() },
-        select: { id: true },
-      });
+      const news = await revokeClientTokens(tx, { userId, clientId }, 'consent_withdrawn');
       await note(tx, actor, 'application_withdrawn');
-      const reason = 'consent_withdrawn';
-      const news = tokens.map(({ id }) => revoked({ token_id: id, user_id: userId, reason }));
       if (news.length > 0) await enqueue(tx, ...news);
       return true;
     });

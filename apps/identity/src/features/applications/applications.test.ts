@@ -21,7 +21,9 @@ const allow = async (client: TestClient, cookie: string, scope: string): Promise
   const query = flow.query(client, 'c'.repeat(43), { scope });
   const { headers } = await flow.authorize(query, cookie);
   const uid = headers.location?.split('/').at(-1) ?? '';
-  await consents.accept(uid, cookie.slice(cookie.indexOf('=') + 1), origin);
+  const secret = cookie.slice(cookie.indexOf('=') + 1);
+  const { tenant } = await consents.show(uid, secret, origin);
+  await consents.accept(uid, secret, origin, tenant?.id ?? null);
 };
 
 /** Somebody who allowed an application, with the tokens that it got. */

@@ -176,8 +176,11 @@ describe('trust ends', () => {
 });
 
 describe('a recognised device', () => {
-  const strict = async (work: (identity: TestIdentity) => Promise<void>): Promise<void> => {
-    const own = await startIdentity({ RATE_LIMIT_LOGIN_FAILURES: '3' });
+  const strict = async (
+    work: (identity: TestIdentity) => Promise<void>,
+    environment: Record<string, string> = {},
+  ): Promise<void> => {
+    const own = await startIdentity({ RATE_LIMIT_LOGIN_FAILURES: '3', ...environment });
     try {
       await work(own);
     } finally {
@@ -211,6 +214,26 @@ describe('a recognised device', () => {
       for (let i = 0; i < 3; i += 1) await login(nobody, cookie);
       expect((await login(nobody, cookie)).status).toBe(429);
     }));
+
+  test('of somebody who registered with the address of another account is a stranger', () =>
+    strict(
+      async (own) => {
+        const { login } = stepsOf(own);
+        const user = await own.people.user();
+        const password = 'Other-horse-8-battery';
+        const claim = await own.people.user({
+          password,
+          data: { email: user.email, emailVerifiedAt: null },
+        });
+        const cookie = deviceCookieOf(await login(claim, {}, { password }));
+        const statuses = [];
+        for (let i = 0; i < 4; i += 1) {
+          statuses.push((await login(user, cookie, { password: 'wrong' })).status);
+        }
+        expect(statuses).toEqual([401, 401, 401, 429]);
+      },
+      { REGISTRATION_ENABLED: 'true' },
+    ));
 
   test('is none before its second factor: a password alone leaves no cookie', async () => {
     const { user } = await someone();

@@ -255,6 +255,8 @@ describe('switching with a token of the code flow', () => {
     expect(await recordOf(identity, next)).toMatchObject({
       ...{ name: `tenant-switch:${target.id}`, tenantId: target.id },
     });
+    // A token of the code flow names its scopes (RFC 9068), also this one.
+    expect(claimsOf(next).scope).toBe('api');
     // Without the client's authentication nothing is renewed.
     expect((await refresh(identity, next)).status).toBe(401);
     const stolen = await flow.refresh({ ...client, secret: 'a-guess' }, refreshToken);

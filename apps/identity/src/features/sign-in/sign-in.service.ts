@@ -101,8 +101,8 @@ export class SignInService {
     const { repository } = this.#use;
     const accounts = await repository.accounts(given.email, client.confirmationSecret);
     const owner = await this.#use.devices.ownerOf(client.deviceSecret);
-    const isRecognised =
-      owner !== null && [accounts.holder?.id, accounts.claimant?.id].includes(owner);
+    // The device of somebody who merely registered with a holder's address lifts no limit of the holder.
+    const isRecognised = owner !== null && owner === (accounts.holder ?? accounts.claimant)?.id;
     const admitted = await this.#judge(given, accounts, isRecognised);
     if (!admitted) {
       this.#noteFailure(accounts.holder ?? accounts.claimant, client);

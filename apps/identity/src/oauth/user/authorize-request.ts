@@ -19,7 +19,7 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 const known = (query: string): Parameters => {
   const given = new Map<string, unknown>(Object.entries(parse(query)));
   if (given.has('client_secret')) {
-    throw invalidRequest('client_secret does not belong into an address.');
+    throw invalidRequest('client_secret must not be sent in a URL.');
   }
   const parameters: Record<string, string | string[]> = {};
   for (const name of authorizeParameters) {
@@ -44,9 +44,9 @@ const without = (words: string | string[] | undefined, removed: readonly string[
     .join(' ');
 
 /**
- * A parameter of ours, in the addresses that pages come back to: when the session that stood at the beginning
- * of the request was authenticated, in milliseconds since 1970, 0 where there was none. It is not signed:
- * who could change it could leave out the demand as well.
+ * Our own parameter in the URLs that pages return to: when the session that existed at the beginning of the
+ * request was authenticated, in milliseconds since 1970, or 0 if there was none. It needs no signature,
+ * because anyone who can change it could just as well remove `prompt` or `max_age`.
  */
 const AUTHENTICATED_AFTER = 'authenticated_after';
 

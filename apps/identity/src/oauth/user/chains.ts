@@ -21,9 +21,10 @@ const lockOwner = async (model: string, id: string): Promise<void> => {
 };
 
 /**
- * A code or a refresh token, for as long as its session and its user are good, the user has not left its
- * tenant since, and has not withdrawn their consent from a client that needs it. Locks it and its session until the transaction ends: of two requests with the same
- * one the second finds it spent, and a session that ends takes along what was given meanwhile.
+ * A code or a refresh token, as long as its session and its user are good, the user has not left its tenant
+ * since, and the user's consent to a client that needs it stands and is for that tenant (a first-party client
+ * may follow the user into another one). Locks it and its session until the transaction ends: of two requests
+ * with the same one the second finds it spent, and a session that ends takes along what was given meanwhile.
  */
 const findLink = async (model: string, id: string): Promise<Link | undefined> => {
   const [link] = await current().db.$queryRaw<Link[]>`
@@ -38,7 +39,8 @@ const findLink = async (model: string, id: string): Promise<Link | undefined> =>
       ON m.user_id = u.id AND m.tenant_id = (a.payload->>'tenantId')::uuid
     WHERE a.model = ${model} AND a.id_hash = ${hashOf(id)}
       AND s.ended_at IS NULL AND s.expires_at > now() AND NOT s.pin_pending AND u.is_active
-      AND (c.is_trusted OR n.user_id IS NOT NULL)
+      AND (c.is_trusted OR (n.user_id IS NOT NULL AND (c.is_first_party
+        OR n.tenant_id IS NOT DISTINCT FROM (a.payload->>'tenantId')::uuid)))
       AND (a.payload->>'tenantId' IS NULL OR m.created_at
         < to_timestamp(coalesce(a.payload->>'iiat', a.payload->>'iat')::bigint + 1))
     FOR NO KEY UPDATE OF a, s`;

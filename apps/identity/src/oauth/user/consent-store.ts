@@ -1,5 +1,8 @@
 import type { Database, Transaction } from '../../database.ts';
+import { enqueue } from '../../outbox/outbox.ts';
+import { revokeClientTokens } from '../../tokens/revoke.ts';
 import { opensApi } from '../../tokens/scopes.ts';
+import { lockUser } from '../../users.ts';
 import { coversPattern } from '../system/scopes.ts';
 
 /** What a user allowed a client, and in which of their tenants. */
@@ -36,14 +39,20 @@ export const allows = (
 };
 
 /**
- * Remembers what a user allows a client, besides what they allowed it in the same tenant. In another tenant
- * the consent begins anew.
+ * Remembers what a user allows a client, in addition to what they allowed it in the same tenant. In another
+ * tenant the consent begins anew, and everything that the client holds for the user ends.
  */
 export const rememberConsent = async (
   tx: Transaction,
   { userId, clientId }: Parties,
   { tenantId, scopes }: Consent,
 ): Promise<void> => {
+  await lockUser(tx, userId);
+  const before = await findConsent(tx, { userId, clientId });
+  if (before && before.tenantId !== tenantId) {
+    const news = await revokeClientTokens(tx, { userId, clientId }, 'consent_withdrawn');
+    if (news.length > 0) await enqueue(tx, ...news);
+  }
   await tx.$executeRaw`
     INSERT INTO identity.consents AS known (user_id, client_id, tenant_id, scopes, updated_at)
     VALUES (${userId}::uuid, ${clientId}, ${tenantId}::uuid, ${[...scopes]}::text[], now())

@@ -1,5 +1,6 @@
 import type { Origin } from '../../origin.ts';
 import { CodeFlow, type TestClient } from '../../testing/code-flow.ts';
+import { Forms } from '../../testing/forms.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { claimsOf, expectRefused } from '../../testing/tokens.ts';
 import type { Consents } from './consents.ts';
@@ -40,6 +41,13 @@ const sendToConsent = async (
   return { uid: address.pathname.split('/').at(-1) ?? '', resume };
 };
 
+/** Allows what the page shows. */
+const accepted = async (uid: string, cookie: string): Promise<string> => {
+  const secret = secretOf(cookie);
+  const { tenant } = await consents.show(uid, secret, origin);
+  return consents.accept(uid, secret, origin, tenant?.id ?? null);
+};
+
 /** Goes where the browser is sent after the page, with its cookies. */
 const goOn = (address: string, cookie: string, resume: string) => {
   const { origin: at, pathname } = new URL(address);
@@ -66,7 +74,7 @@ test('an untrusted client goes to the consent page, which is told who asks for w
 
 test('once the user accepts, the browser comes back with a code', async () => {
   const { client, cookie, uid, resume } = await asked();
-  const answer = await goOn(await consents.accept(uid, secretOf(cookie), origin), cookie, resume);
+  const answer = await goOn(await accepted(uid, cookie), cookie, resume);
   expect(answer.status).toBe(302);
   expect(Object.fromEntries(flow.told(answer))).toEqual({
     code: expect.any(String),
@@ -79,7 +87,7 @@ test('once the user accepts, the browser comes back with a code', async () => {
 /** Allows what a client asks for, in a session of the user. */
 const allow = async (client: TestClient, cookie: string, scope: string) => {
   const { uid, resume } = await sendToConsent(client, cookie, { scope });
-  return goOn(await consents.accept(uid, secretOf(cookie), origin), cookie, resume);
+  return goOn(await accepted(uid, cookie), cookie, resume);
 };
 
 test('the consent is remembered in every session, for the same client and user', async () => {
@@ -126,9 +134,86 @@ test('the tenant is the one that was active at consent, and the user is asked ag
   expect(claimsOf(again.access_token).tenant_id).toBe(other.id);
 });
 
+/** A user in two tenants, and a way to make another one active. */
+const inTwoTenants = async () => {
+  const [tenant, other] = [await identity.people.tenant(), await identity.people.tenant()];
+  const user = await identity.people.user({ tenant });
+  await identity.people.join(user, other, await identity.people.role(other));
+  const { database } = identity.context;
+  const activate = (tenantId: string) =>
+    database.user.update({ where: { id: user.id }, data: { tenantId } });
+  const client = await flow.client({ isTrusted: false, allowedScopes: [CONTACTS] });
+  return { tenant, other, user, client, activate, cookie: await flow.signIn(user) };
+};
+
+test('consent that is given anew in another tenant ends what the client held in the first one', async () => {
+  const { other, user, client, activate, cookie } = await inTwoTenants();
+  await allow(client, cookie, CONTACTS);
+  const before = await flow.tokens(client, cookie, { scope: CONTACTS });
+  const pending = await flow.code(client, cookie, { scope: CONTACTS });
+  await activate(other.id);
+  const { uid, resume } = await sendToConsent(client, cookie, {
+    scope: CONTACTS,
+    prompt: 'consent',
+  });
+  const answer = await goOn(await accepted(uid, cookie), cookie, resume);
+  expect(flow.told(answer).get('code')).toMatch(/\S/);
+  await expectRefused(identity.http, before.access_token);
+  expect((await flow.refresh(client, before.refresh_token)).status).toBe(400);
+  expect((await flow.exchange(client, pending)).status).toBe(400);
+  const events = await identity.context.database.outboxEvent.findMany({
+    where: { topic: 'identity.token.revoked', key: user.id },
+  });
+  const token_id = claimsOf(before.access_token).jti;
+  expect(events.map(({ payload }) => (payload as { data: unknown }).data)).toContainEqual({
+    token_id,
+    user_id: user.id,
+    reason: 'consent_withdrawn',
+  });
+  const after = await flow.tokens(client, cookie, { scope: CONTACTS });
+  expect(claimsOf(after.access_token).tenant_id).toBe(other.id);
+  expect((await flow.refresh(client, after.refresh_token)).status).toBe(200);
+});
+
+test('a refresh token is worth nothing where the consent is for another tenant', async () => {
+  const { tenant, other, user, client, cookie } = await inTwoTenants();
+  await allow(client, cookie, CONTACTS);
+  const { refresh_token } = await flow.tokens(client, cookie, { scope: CONTACTS });
+  const { consent } = identity.context.database;
+  const where = { userId_clientId: { userId: user.id, clientId: client.clientId } };
+  await consent.update({ where, data: { tenantId: other.id } });
+  expect((await flow.refresh(client, refresh_token)).status).toBe(400);
+  await consent.update({ where, data: { tenantId: tenant.id } });
+  expect((await flow.refresh(client, refresh_token)).status).toBe(200);
+});
+
+test('the consent page grants no other tenant than it shows: it is shown again with the one that is active now', async () => {
+  const { tenant, other, user, client, activate, cookie } = await inTwoTenants();
+  const { uid } = await sendToConsent(client, cookie, { scope: CONTACTS });
+  const path = `/consent/${uid}`;
+  const forms = new Forms(identity);
+  const form = await forms.open(path, cookie);
+  const shown = await identity.http.get(path).set('cookie', form.cookie);
+  expect(shown.text).toContain(tenant.name);
+  const press = (page: string) => {
+    const [, tenantId = ''] = /name="tenant_id" value="([^"]*)"/.exec(page) ?? [];
+    return forms.send(path, form, { decision: 'accept', tenant_id: tenantId });
+  };
+  await activate(other.id);
+  const refused = await press(shown.text);
+  expect(refused.status).toBe(409);
+  expect(refused.text).toMatch(/role="alert"/);
+  expect(refused.text).toContain(other.name);
+  const { consent } = identity.context.database;
+  expect(await consent.count({ where: { userId: user.id } })).toBe(0);
+  expect((await press(refused.text)).status).toBe(303);
+  const [kept] = await consent.findMany({ where: { userId: user.id } });
+  expect(kept?.tenantId).toBe(other.id);
+});
+
 test('the end of one chain of tokens leaves the consent and other chains alone', async () => {
   const { client, cookie, uid, resume } = await asked();
-  await goOn(await consents.accept(uid, secretOf(cookie), origin), cookie, resume);
+  await goOn(await accepted(uid, cookie), cookie, resume);
   const scope = { scope: 'openid' };
   const kept = await flow.tokens(client, cookie, scope);
   const given = await flow.code(client, cookie, scope);
@@ -154,17 +239,17 @@ test('a request is the business of its own session alone', async () => {
   const stranger = await flow.signIn(await identity.people.user());
   for (const secret of [secretOf(stranger), 'nonsense', '', undefined]) {
     for (const act of ['show', 'accept', 'refuse'] as const) {
-      await expect(consents[act](uid, secret, origin)).rejects.toMatchObject({ status: 404 });
+      await expect(consents[act](uid, secret, origin, null)).rejects.toMatchObject({ status: 404 });
     }
   }
-  const unknown = consents.accept('nonsense', secretOf(cookie), origin);
+  const unknown = consents.accept('nonsense', secretOf(cookie), origin, null);
   await expect(unknown).rejects.toMatchObject({ status: 404 });
 });
 
 test('a request is answered once', async () => {
   const { uid, cookie } = await asked();
   await consents.refuse(uid, secretOf(cookie), origin);
-  const again = consents.accept(uid, secretOf(cookie), origin);
+  const again = accepted(uid, cookie);
   await expect(again).rejects.toMatchObject({ status: 409 });
 });
 

@@ -19,7 +19,7 @@ export interface ConsentRequest {
   /** Where the browser goes afterwards, for the user to recognise. */
   readonly redirectUri: string;
   /** The tenant that it is about; null where the user has none. */
-  readonly tenant: { readonly slug: string; readonly name: string } | null;
+  readonly tenant: { readonly id: string; readonly slug: string; readonly name: string } | null;
   readonly scopes: readonly string[];
   /** The authorization request, for somebody else to sign in and go on with. */
   readonly returnTo: string;
@@ -66,13 +66,25 @@ export class Consents {
   }
 
   /**
-   * Allows it until it is withdrawn, in the tenant that is active now. Gives the address where the browser
-   * goes on.
+   * Allows it until it is withdrawn, in the tenant that the user was shown (null: none). Gives the address
+   * where the browser goes on. 409 where another tenant has become active since.
    */
-  accept(uid: string, secret: string | undefined, origin: Origin): Promise<string> {
+  accept(
+    uid: string,
+    secret: string | undefined,
+    origin: Origin,
+    shownTenantId: string | null,
+  ): Promise<string> {
     return this.#asked(uid, secret, origin, async ({ interaction, session, client }) => {
       const { userId } = session;
       const tenantId = tenantFor(session, tenantOf(client));
+      if (tenantId !== shownTenantId) {
+        throw new HttpError(
+          409,
+          'conflict',
+          'Another tenant has become active. Check and allow it again.',
+        );
+      }
       const scopes = text(interaction.params.scope).split(' ');
       await this.#database.$transaction(async (tx) => {
         await rememberConsent(tx, { userId, clientId: client.clientId }, { tenantId, scopes });

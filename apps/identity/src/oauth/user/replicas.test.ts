@@ -40,7 +40,7 @@ describe('two replicas on one database', () => {
     const uid = headers.location?.split('/').at(-1) ?? '';
     const origin = { ipAddress: null, userAgent: null };
     const secret = cookie.slice(cookie.indexOf('=') + 1);
-    await other.context.authorizationServer.consents.accept(uid, secret, origin);
+    await other.context.authorizationServer.consents.accept(uid, secret, origin, null);
     expect(here.told(await here.authorize(query, cookie)).get('code')).toMatch(/\S/);
   });
 

@@ -56,6 +56,14 @@ describe('a first-party client', () => {
     expect((await get('/api/me', access_token)).status).toBe(403);
   });
 
+  test('is told invalid_scope for one that is too long for a service to accept', async () => {
+    const slug = 'a'.repeat(200);
+    const scope = `tenant.${slug}.crm.contacts.view`;
+    expect(refused(await ask(client, scope))).toEqual(['invalid_scope', scope]);
+    const third = await thirdParty(CONTACTS);
+    expect(refused(await ask(third, scope))).toEqual(['invalid_scope', scope]);
+  });
+
   test('is told invalid_scope for one that nobody knows', async () => {
     expect(refused(await ask(client, 'openid surprise'))).toEqual(['invalid_scope', 'surprise']);
     expect(refused(await ask(client, 'tenant.*.crm.kontacts.*'))).toEqual([
