@@ -84,7 +84,7 @@ describe('a key that is rotated with an API key', () => {
     const longer = await owner.key(account, { expires_at: inDays(30) });
     await own.keys.rotateKey(account, shorter.token_id).expect(200);
     const refused = await own.keys.rotateKey(account, longer.token_id).expect(403);
-    expect(refused.body.message).toContain('lives longer');
+    expect(refused.body.message).toContain('expire later');
     const { body } = await own.keys.rotateKey(account, own.token_id).expect(200);
     expect(body.data.expires_at).toBe(expires_at);
     await identity.http.get('/api/user').set(bearerOf(longer.key)).expect(200);
@@ -94,7 +94,7 @@ describe('a key that is rotated with an API key', () => {
     const own = await keyOf({ scopes: ['identity.api_keys.*'] });
     const wider = await owner.key(account, {});
     const refused = await own.keys.rotateKey(account, wider.token_id).expect(403);
-    expect(refused.body.message).toContain('beyond');
+    expect(refused.body.message).toContain('wider scopes');
   });
 });
 
