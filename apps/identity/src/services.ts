@@ -146,6 +146,14 @@ export const createServices = (parts: Parts) => {
     }),
     ...{ passwords, quota, background },
     confirmation: passwordConfirmation,
+    changes: createAttempts({
+      name: 'password-change',
+      window: 60,
+      // 0 stands for no limit, as in the class of the route.
+      most: config.limits.password || Number.POSITIVE_INFINITY,
+      store: counters.store('password-change:'),
+      message: 'Too many attempts to change the password. Try again later.',
+    }),
     resetLifetime: config.lifetimes.passwordReset,
   });
   const securityMails = new SecurityMails(mail);

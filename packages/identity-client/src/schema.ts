@@ -425,7 +425,7 @@ export interface paths {
         put?: never;
         /**
          * Send another link that confirms an email address
-         * @description The answer is the same whether or not the address waits for its confirmation.
+         * @description The answer is the same whether or not the address waits for its confirmation. Where several accounts do, the link is for that of the token, or else of the cookie `confirmation`.
          */
         post: operations["resendVerification"];
         delete?: never;
@@ -489,7 +489,7 @@ export interface paths {
         put?: never;
         /**
          * Delete an account that somebody else registered with the address
-         * @description Takes the token of the mail, for as long as the address is not confirmed.
+         * @description Takes the token of the mail, for as long as the address is not confirmed. The account of a member of a tenant is not deleted: it is signed out everywhere, and has to confirm another address.
          */
         post: operations["disownEmail"];
         delete?: never;

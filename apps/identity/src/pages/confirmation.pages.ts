@@ -1,16 +1,21 @@
 import { email } from '@tessera/fields';
 import { HttpError } from '@tessera/http-kit';
 import { ConfirmAddress } from '../features/registration/confirmation.routes.ts';
-import type { ConfirmationService, Opener } from '../features/registration/confirmation.service.ts';
+import type {
+  ConfirmationService,
+  Opener,
+  Question,
+} from '../features/registration/confirmation.service.ts';
 import { confirmationCookie } from '../features/registration/confirmation-cookie.ts';
 import type { Asker } from '../features/registration/registration.repository.ts';
 import type { RegistrationService } from '../features/registration/registration.service.ts';
 import { html } from '../html.ts';
-import { type FieldSpec, fields, formOf, link, signOutForm } from './form.ts';
+import { accountName, type FieldSpec, fields, formOf, link, message, signOutForm } from './form.ts';
 import { mailSentAddress } from './mail-sent.page.ts';
 import type { MailedAddress } from './mailed-address.ts';
 import { type AnyPage, page } from './page.ts';
 import { nameFields, newPasswordFields } from './person.fields.ts';
+import { resultAddress } from './result.page.ts';
 import { Elsewhere, goal, onwards, signedInUser, type Visit } from './visit.ts';
 
 interface Dependencies {
@@ -49,8 +54,11 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
     userId: user?.id ?? null,
   });
 
-  const confirmed = (visit: Visit): string =>
-    `${visit.user ? '/signed-in' : '/sign-in'}?notice=email_verified`;
+  /** Only who is signed in to the account that was confirmed goes on with it. */
+  const confirmed = (visit: Visit, { userId, asks }: Question): string =>
+    visit.user?.id === userId && asks === 'nothing'
+      ? '/signed-in?notice=email_verified'
+      : resultAddress(visit, 'email_verified', userId);
 
   const { token: _, ...given } = ConfirmAddress.fields;
 
@@ -62,7 +70,7 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
     async open(visit) {
       const { token = '' } = visit.query;
       const question = await unlessDead(confirmation.show(token, openerOf(visit)));
-      if (question?.isConfirmed) throw new Elsewhere(confirmed(visit));
+      if (question?.isConfirmed) throw new Elsewhere(confirmed(visit, question));
       return { token, question };
     },
     view(visit, { token, question }, form) {
@@ -83,7 +91,7 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
       if (question.asks === 'nothing') {
         return {
           title: texts.title,
-          lead: texts.lead,
+          lead: texts.lead(question.email),
           body: formOf(visit, form, { submit: texts.submit }),
         };
       }
@@ -98,6 +106,7 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
             submit: claim.submit,
             content: [
               html`<p>${claim.choose}</p>`,
+              accountName(question.email),
               fields(visit, form, [
                 ...nameFields(visit, question),
                 ...(tenantName === null ? [] : [{ ...tenant, value: tenantName }]),
@@ -111,7 +120,8 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
     },
     form: {
       fields: given,
-      async submit(visit, values, { token }) {
+      newPassword: 'password',
+      async submit(visit, values, { token, question }) {
         const owner = {
           password: values.password,
           confirmation: values.password_confirmation,
@@ -120,7 +130,7 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
           tenantName: values.tenant_name,
         };
         await confirmation.confirm(token, openerOf(visit), owner, visit.origin);
-        return confirmed(visit);
+        return question === null ? '/sign-in' : confirmed(visit, question);
       },
     },
   });
@@ -129,23 +139,30 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
     path: '/email/disown',
     limit: 'public',
     isForAnybody: true,
-    open: ({ query: { token = '' } }) => ({ token }),
-    view(visit, _token, form) {
-      const { disown: texts, back } = visit.texts;
+    async open(visit) {
+      const { token = '' } = visit.query;
+      const question = await unlessDead(confirmation.show(token, openerOf(visit)));
+      return { token, question: question?.isConfirmed ? null : question };
+    },
+    view(visit, { question }, form) {
+      const { disown: texts, back, problems } = visit.texts;
+      const goBack = link(onwards(visit, '/sign-in'), back);
+      if (question === null || form.isLinkDead) {
+        const alert = message(visit, { ...form, alert: form.alert ?? problems.token });
+        return { title: texts.title, hasNoForm: true, body: [alert, goBack] };
+      }
       return {
         title: texts.title,
-        lead: texts.lead,
-        body: [
-          formOf(visit, form, { submit: texts.submit }),
-          link(onwards(visit, '/sign-in'), back),
-        ],
+        lead: texts.lead(question.email),
+        body: [formOf(visit, form, { submit: texts.submit }), goBack],
       };
     },
     form: {
       fields: {},
-      async submit(_visit, _nothing, { token }) {
-        await confirmation.disown(token);
-        return '/sign-in?notice=account_disowned';
+      async submit(visit, _nothing, { token, question }) {
+        const outcome = await confirmation.disown(token, visit.origin);
+        const notice = outcome === 'deleted' ? 'account_disowned' : 'account_signed_out';
+        return resultAddress(visit, notice, question?.userId);
       },
     },
   });

@@ -7,6 +7,7 @@ import { html } from '../html.ts';
 import { accountName, fields, formOf, message } from './form.ts';
 import { type AnyPage, page } from './page.ts';
 import { nameFields, newPasswordFields } from './person.fields.ts';
+import { resultAddress } from './result.page.ts';
 import { unfinished } from './unfinished.ts';
 import { Elsewhere, onwards, type Visit } from './visit.ts';
 
@@ -71,6 +72,7 @@ export const invitationPages = (use: Dependencies): Record<string, AnyPage> => {
       return {
         title,
         lead,
+        hasNoForm: true,
         body: [
           message(visit, form),
           html`<p>${user ? texts.other(user.email ?? user.firstName, invitation.email) : texts.signIn}</p>`,
@@ -80,6 +82,7 @@ export const invitationPages = (use: Dependencies): Record<string, AnyPage> => {
     },
     form: {
       fields: acceptance,
+      newPassword: 'password',
       async submit(visit, given, { token, invitation, signIn }) {
         if (invitation.asks === 'sign_in' && !isInvited(visit, invitation)) {
           throw new Elsewhere(signIn);
@@ -97,7 +100,7 @@ export const invitationPages = (use: Dependencies): Record<string, AnyPage> => {
         });
         return invitation.asks === 'sign_in'
           ? '/signed-in?notice=invitation_joined'
-          : '/sign-in?notice=invitation_accepted';
+          : resultAddress(visit, 'invitation_accepted', invitation.userId);
       },
     },
   });

@@ -127,7 +127,7 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'address to confirm': open('/email/verify?token=x'),
   async 'address not confirmed'(page) {
     await open('/email/verify?token=x')(page);
-    await press(page, 'Confirm email address');
+    await press(page, 'Send a new link');
   },
   async invitation(page) {
     const { people, http } = site.identity;

@@ -11,6 +11,7 @@ import { MailedAddress } from './mailed-address.ts';
 import { routesOf } from './page.ts';
 import { passwordPages } from './password.pages.ts';
 import { registrationPages } from './registration.pages.ts';
+import { resultPage } from './result.page.ts';
 import { sessionPages } from './session.pages.ts';
 import { sessionStateRoutes } from './session-state.routes.ts';
 import { signInPages } from './sign-in.pages.ts';
@@ -55,6 +56,7 @@ export const pageRoutes = (context: Context, limits: Limits): RouteTable => {
     }),
     ...invitationPages({ invitations: context.invitations, issuer: config.issuer, minLength }),
     mailSent: mailSentPage(mailed),
+    result: resultPage,
     consent: consentPage({ consents: authorizationServer.consents, config }),
   };
   const options = {

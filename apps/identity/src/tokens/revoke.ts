@@ -15,6 +15,7 @@ export type RevocationReason =
   | 'password_reset'
   | 'account_taken_over'
   | 'account_deleted'
+  | 'address_disowned'
   | 'factor_removed'
   | 'membership_removed'
   | 'secret_rotated'

@@ -1,6 +1,7 @@
 import type { User } from '../../generated/prisma/client.ts';
 import { CodeFlow } from '../../testing/code-flow.ts';
 import { cookieValueOf } from '../../testing/cookies.ts';
+import { Forms } from '../../testing/forms.ts';
 import { startIdentity } from '../../testing/identity.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
 import { issue } from '../../testing/tokens.ts';
@@ -26,6 +27,33 @@ const change = (current: string, password: string, confirmation = password) =>
 const me = (of: Bearer) => identity.http.get('/api/me').set(of);
 const login = (password: string) =>
   identity.http.post('/api/auth/login').send({ email: user.email, password });
+
+describe('too many attempts', () => {
+  test('are counted by user, whether they are made at the page or by the API', async () => {
+    const strict = await startIdentity({ RATE_LIMIT_PASSWORD: '2' });
+    try {
+      const limited = await strict.people.user();
+      const forms = new Forms(strict);
+      const cookies = await forms.signIn(limited.email);
+      const form = await forms.open('/password/change', cookies);
+      const given = {
+        current_password: 'wrong',
+        new_password: NEW,
+        new_password_confirmation: NEW,
+      };
+      const attempt = () => forms.send('/password/change', form, given);
+      expect((await attempt()).status).toBe(422);
+      expect((await attempt()).status).toBe(422);
+      expect((await attempt()).status).toBe(429);
+      const by = await strict.people.signIn(limited);
+      await strict.http.post('/api/auth/password/change').set(by).send(given).expect(429);
+      const another = await strict.people.signIn(await strict.people.user());
+      await strict.http.post('/api/auth/password/change').set(another).send(given).expect(422);
+    } finally {
+      await strict.stop();
+    }
+  });
+});
 
 describe('change', () => {
   test('replaces the password; this session goes on, every other ends', async () => {

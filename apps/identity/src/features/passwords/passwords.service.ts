@@ -1,5 +1,5 @@
 import type { FieldErrors } from '@tessera/fields';
-import { HttpError, validationFailed } from '@tessera/http-kit';
+import { type Attempts, HttpError, validationFailed } from '@tessera/http-kit';
 import { type Actor, actorOf } from '../../activity.ts';
 import type { Background } from '../../background.ts';
 import type { Transaction } from '../../database.ts';
@@ -21,6 +21,8 @@ interface Dependencies {
   readonly confirmation: PasswordConfirmation;
   readonly quota: MailQuota;
   readonly background: Background;
+  /** By account: how often its password may be changed, or tried to be. */
+  readonly changes: Attempts;
   /** Seconds that the link of a reset is good for. */
   readonly resetLifetime: number;
 }
@@ -92,14 +94,16 @@ export class PasswordsService {
 
   /**
    * Replaces the caller's own password, and ends all their other sessions. 422 names the fields: a wrong
-   * current password, and every rule that the new one breaks.
+   * current password, and every rule that the new one breaks. 429 after too many attempts of the caller,
+   * wherever they were made.
    */
   async change(
     caller: UserCaller,
     given: { readonly current: string; readonly password: string; readonly confirmation: string },
     origin: Origin,
   ): Promise<void> {
-    const { repository, passwords } = this.#use;
+    const { repository, passwords, changes } = this.#use;
+    await changes.take(caller.id);
     const person = await repository.personById(caller.id);
     refuse({
       ...(await this.#errorsOfCurrent(caller.id, given.current)),

@@ -83,6 +83,26 @@ export class AddressConfirmation {
     return gone;
   }
 
+  /**
+   * Ends an account for the person whose address it claims. Members of a tenant keep theirs, signed out
+   * everywhere: they can use it only with another address, which they confirm. Gives whether it was deleted,
+   * and what there is to tell of its tokens.
+   */
+  async disown(
+    tx: Transaction,
+    userId: string,
+    origin: Origin,
+  ): Promise<{ readonly isDeleted: boolean; readonly news: News }> {
+    const isMember = (await tx.membership.count({ where: { userId } })) > 0;
+    if (!isMember) return { isDeleted: true, news: await this.remove(tx, userId) };
+    const { tenantId } = await tx.user.findUniqueOrThrow({ where: { id: userId } });
+    await voidOneTimeTokens(tx, 'email_verification', { userId });
+    await voidOneTimeTokens(tx, 'password_reset', { userId });
+    await note(tx, { userId, tenantId, ...origin }, 'address_disowned');
+    const news = await revokeUserTokens(tx, { userId }, 'address_disowned');
+    return { isDeleted: false, news };
+  }
+
   async #addTenant(
     tx: Transaction,
     userId: string,

@@ -60,6 +60,12 @@ const signedIn = (caller: Caller): UserCaller | null => {
 
 const problems = { 422: 'The link is invalid or has expired, or a password is missing or refused' };
 
+const OUTCOMES = {
+  deleted: 'The account is deleted.',
+  signed_out:
+    'The account belongs to a member of a tenant. It is signed out everywhere, and has to confirm another address.',
+} as const;
+
 export const confirmationRoutes = (use: Dependencies): RouteTable => {
   const { confirmation } = use;
   const cookie = confirmationCookie(use);
@@ -79,16 +85,14 @@ export const confirmationRoutes = (use: Dependencies): RouteTable => {
       responses: { 200: success(Question) },
       problems,
       async handler({ query, req, reply }) {
-        const { isConfirmed, firstName, lastName, tenantName, ...asked } = await confirmation.show(
-          query.token,
-          await openerOf(req),
-        );
+        const question = await confirmation.show(query.token, await openerOf(req));
         const data = {
-          ...asked,
-          is_confirmed: isConfirmed,
-          first_name: firstName,
-          last_name: lastName,
-          tenant_name: tenantName,
+          email: question.email,
+          is_confirmed: question.isConfirmed,
+          asks: question.asks,
+          first_name: question.firstName,
+          last_name: question.lastName,
+          tenant_name: question.tenantName,
         };
         return reply(200, { success: true, data });
       },
@@ -122,13 +126,14 @@ export const confirmationRoutes = (use: Dependencies): RouteTable => {
       permission: 'public',
       limit: 'public',
       summary: 'Delete an account that somebody else registered with the address',
-      description: 'Takes the token of the mail, for as long as the address is not confirmed.',
+      description:
+        'Takes the token of the mail, for as long as the address is not confirmed. The account of a member of a tenant is not deleted: it is signed out everywhere, and has to confirm another address.',
       body: named('DisownAddress', shape({ token: verbatim(200, 0) })),
       responses: { 200: done },
       problems: { 422: 'The link is invalid or has expired' },
-      async handler({ body, reply }) {
-        await confirmation.disown(body.token);
-        return reply(200, { success: true, message: 'The account is deleted.' });
+      async handler({ body, req, reply }) {
+        const outcome = await confirmation.disown(body.token, originOf(req));
+        return reply(200, { success: true, message: OUTCOMES[outcome] });
       },
     }),
   };

@@ -27,6 +27,8 @@ export interface NewOwner extends Details {
 
 /** What a link asks of its reader. */
 export interface Question {
+  /** Whose account the link is about. */
+  readonly userId: string;
   readonly email: string;
   /** `nothing` also where the address is confirmed already. */
   readonly asks: 'nothing' | 'password';
@@ -63,7 +65,7 @@ export class ConfirmationService {
     const isConfirmed = person.emailVerifiedAt !== null;
     const asks = isConfirmed || this.#isOwn(pending, opener) ? 'nothing' : 'password';
     const tenantName = registration?.tenantName ?? null;
-    return { email, asks, isConfirmed, firstName, lastName, tenantName };
+    return { userId: person.id, email, asks, isConfirmed, firstName, lastName, tenantName };
   }
 
   /**
@@ -95,12 +97,22 @@ export class ConfirmationService {
     });
   }
 
-  /** Removes the account that somebody else registered with the reader's address. */
-  async disown(token: string): Promise<void> {
+  /**
+   * Ends the account that somebody else registered with the reader's address. Gives `deleted`, or
+   * `signed_out` for the account of a member of a tenant, which stays but is of no use with this address.
+   * 422 on `token` where the link is good for nothing.
+   */
+  async disown(token: string, origin: Origin): Promise<'deleted' | 'signed_out'> {
     const pending = await this.#find(token);
     if (pending.person.emailVerifiedAt !== null) throw invalidLink();
     const { id } = pending.person;
-    await this.#using(pending, async (tx) => [await this.#use.addresses.remove(tx, id)]);
+    let outcome: 'deleted' | 'signed_out' = 'deleted';
+    await this.#using(pending, async (tx) => {
+      const { isDeleted, news } = await this.#use.addresses.disown(tx, id, origin);
+      outcome = isDeleted ? 'deleted' : 'signed_out';
+      return [news];
+    });
+    return outcome;
   }
 
   async #find(token: string): Promise<Pending> {

@@ -193,6 +193,27 @@ describe('the link that confirms an address', () => {
     expect(await database().user.count({ where: { email } })).toBe(0);
   });
 
+  test('keeps the account of a member for who says that it was not them, and signs it out everywhere', async () => {
+    const tenant = await identity.people.tenant();
+    const data = { emailVerifiedAt: null };
+    const user = await identity.people.user({ tenant, role: 'owner', data });
+    const email = user.email ?? '';
+    const session = await identity.people.signIn(user);
+    await identity.http.post('/api/auth/email/resend').send({ email }).expect(200);
+    const token = await linkFor(email);
+    const answer = await identity.http.post('/api/auth/email/disown').send({ token }).expect(200);
+    expect(answer.body.message).toContain('has to confirm another address');
+    await identity.http.get('/api/me').set(session).expect(401);
+    await verify({ token, ...own }).expect(422);
+    const where = { tenantId: tenant.id, userId: user.id };
+    expect(await database().membership.count({ where })).toBe(1);
+    const bearer = await signedIn(email, PASSWORD);
+    const right = address();
+    await identity.http.put('/api/auth/email').set(bearer).send({ email: right }).expect(202);
+    await verify({ token: await linkFor(right) }, bearer).expect(200);
+    expect(await tenantsOf(bearer)).toMatchObject([{ id: tenant.id }]);
+  });
+
   test('deletes no account whose address is confirmed', async () => {
     const email = address();
     const { token, browser } = await register(email);

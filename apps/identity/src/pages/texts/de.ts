@@ -69,6 +69,8 @@ export const de: Texts = {
     invitation_accepted:
       'Sie sind der Organisation beigetreten. Melden Sie sich an, um loszulegen.',
     account_disowned: 'Das Konto wurde gelöscht. Ihre E-Mail-Adresse wird nicht mehr verwendet.',
+    account_signed_out:
+      'Das Konto gehört einem Mitglied einer Organisation und wurde deshalb nicht gelöscht. Es wurde überall abgemeldet und lässt sich erst wieder verwenden, wenn eine andere E-Mail-Adresse bestätigt wurde.',
     link_sent: 'Wir haben Ihnen einen neuen Link geschickt. Bitte prüfen Sie Ihr Postfach.',
     invitation_joined: 'Sie sind der Organisation beigetreten.',
     expired: 'Die Anmeldung ist abgelaufen. Bitte melden Sie sich erneut an.',
@@ -138,7 +140,8 @@ export const de: Texts = {
   },
   verify: {
     title: 'E-Mail-Adresse bestätigen',
-    lead: 'Um die Registrierung abzuschließen, bestätigen Sie, dass diese E-Mail-Adresse Ihnen gehört.',
+    lead: (email: string) =>
+      `Um die Registrierung abzuschließen, bestätigen Sie, dass ${email} Ihre E-Mail-Adresse ist.`,
     submit: 'E-Mail-Adresse bestätigen',
     resend: 'Neuen Link senden',
     resendLead: 'Geben Sie Ihre E-Mail-Adresse ein, dann senden wir Ihnen einen neuen.',
@@ -152,9 +155,15 @@ export const de: Texts = {
     submit: 'Bestätigen und Passwort speichern',
     notMe: 'Ich habe mich nicht registriert',
   },
+  result: {
+    title: 'Fertig',
+    other: (user: string) =>
+      `Sie sind weiterhin als ${user} angemeldet. Melden Sie sich ab, um das andere Konto zu verwenden.`,
+  },
   disown: {
     title: 'Dieses Konto löschen?',
-    lead: 'Jemand anderes hat sich mit Ihrer E-Mail-Adresse registriert. Wir löschen das Konto mit allen Daten.',
+    lead: (email: string) =>
+      `Jemand anderes hat sich mit ${email} registriert. Wir löschen das Konto mit allen Daten.`,
     submit: 'Konto löschen',
   },
   confirmEmail: {

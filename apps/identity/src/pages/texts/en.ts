@@ -67,6 +67,8 @@ export const en = {
     email_verified: 'Your email address is confirmed.',
     invitation_accepted: 'You have joined the organization. Sign in to get started.',
     account_disowned: 'The account has been deleted. We no longer use your email address.',
+    account_signed_out:
+      'The account belongs to a member of an organization, so we have not deleted it. It has been signed out everywhere and cannot be used until its owner confirms another email address.',
     link_sent: 'We have sent you a new link. Please check your email.',
     invitation_joined: 'You have joined the organization.',
     expired: 'Your sign-in has timed out. Please sign in again.',
@@ -134,7 +136,7 @@ export const en = {
   },
   verify: {
     title: 'Confirm your email address',
-    lead: 'To finish signing up, confirm that this email address is yours.',
+    lead: (email: string) => `To finish signing up, confirm that ${email} is your email address.`,
     submit: 'Confirm email address',
     resend: 'Send a new link',
     resendLead: 'Enter your email address and we will send you a new one.',
@@ -147,9 +149,15 @@ export const en = {
     submit: 'Confirm and save password',
     notMe: 'I did not sign up',
   },
+  result: {
+    title: 'Done',
+    other: (user: string) =>
+      `You are still signed in as ${user}. To use the other account, sign out first.`,
+  },
   disown: {
     title: 'Delete this account?',
-    lead: 'Someone else signed up with your email address. We will delete the account and everything in it.',
+    lead: (email: string) =>
+      `Someone else signed up with ${email}. We will delete the account and everything in it.`,
     submit: 'Delete account',
   },
   confirmEmail: {

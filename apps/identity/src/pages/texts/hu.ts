@@ -68,6 +68,8 @@ export const hu: Texts = {
     email_verified: 'Az e-mail-címét megerősítettük.',
     invitation_accepted: 'Csatlakozott a szervezethez. A kezdéshez jelentkezzen be.',
     account_disowned: 'A fiókot töröltük. Az e-mail-címét már nem használjuk.',
+    account_signed_out:
+      'A fiók egy szervezet tagjáé, ezért nem töröltük. Minden eszközön kijelentkeztettük, és csak egy másik e-mail-cím megerősítése után használható újra.',
     link_sent: 'Új linket küldtünk. Kérjük, nézze meg a postafiókját.',
     invitation_joined: 'Csatlakozott a szervezethez.',
     expired: 'A bejelentkezésre szánt idő lejárt. Kérjük, jelentkezzen be újra.',
@@ -133,7 +135,8 @@ export const hu: Texts = {
   },
   verify: {
     title: 'Erősítse meg az e-mail-címét',
-    lead: 'A regisztráció befejezéséhez erősítse meg, hogy ez az e-mail-cím az Öné.',
+    lead: (email: string) =>
+      `A regisztráció befejezéséhez erősítse meg, hogy ez az e-mail-cím az Öné: ${email}.`,
     submit: 'E-mail-cím megerősítése',
     resend: 'Új link küldése',
     resendLead: 'Adja meg az e-mail-címét, és küldünk egy újat.',
@@ -146,9 +149,15 @@ export const hu: Texts = {
     submit: 'Megerősítés és jelszó mentése',
     notMe: 'Nem én regisztráltam',
   },
+  result: {
+    title: 'Kész',
+    other: (user: string) =>
+      `Továbbra is ezzel a fiókkal van bejelentkezve: ${user}. A másik fiók használatához előbb jelentkezzen ki.`,
+  },
   disown: {
     title: 'Törli ezt a fiókot?',
-    lead: 'Valaki más regisztrált az Ön e-mail-címével. A fiókot minden adatával együtt töröljük.',
+    lead: (email: string) =>
+      `Valaki más regisztrált ezzel az e-mail-címmel: ${email}. A fiókot minden adatával együtt töröljük.`,
     submit: 'Fiók törlése',
   },
   confirmEmail: {

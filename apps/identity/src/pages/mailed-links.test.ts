@@ -1,0 +1,153 @@
+import { Forms } from '../testing/forms.ts';
+import { startIdentity, type TestIdentity } from '../testing/identity.ts';
+import { type Mailbox, openMailbox } from '../testing/mailbox.ts';
+
+const NEW = 'Another-horse-8-battery';
+const names = { first_name: 'Nora', last_name: 'Neu' };
+const password = { password: NEW, password_confirmation: NEW };
+const BAD_LINK = 'This link is invalid or has expired.';
+
+let identity: TestIdentity;
+let mailbox: Mailbox;
+let forms: Forms;
+let unique = 0;
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  identity = await startIdentity({
+    MAIL_DIRECTORY: mailbox.directory,
+    REGISTRATION_ENABLED: 'true',
+  });
+  forms = new Forms(identity);
+});
+afterAll(async () => {
+  await identity.stop();
+  await mailbox.remove();
+});
+
+const address = (): string => {
+  unique += 1;
+  return `mailed-${unique}@example.test`;
+};
+const linkTo = async (kind: string, email: string): Promise<string> => {
+  const { pathname, search } = (await mailbox.next(kind, email)).link;
+  return pathname + search;
+};
+const claimed = async (email = address()) => {
+  const form = { ...names, ...password, email, tenant_name: 'Neu' };
+  await identity.http.post('/api/auth/register').send(form).expect(202);
+  return { email, link: await linkTo('email_verification', email) };
+};
+const invited = async (email = address()) => {
+  const tenant = await identity.people.tenant({ name: 'Acme' });
+  const owner = await identity.people.caller(tenant, '*');
+  await identity.http
+    .post(`/api/tenants/${tenant.id}/members`)
+    .set(owner)
+    .send({ email, role: 'member' })
+    .expect(202);
+  return { email, link: await linkTo('invitation', email) };
+};
+const stranger = async () => forms.signIn((await identity.people.user()).email);
+const read = async (path: string, cookie = ''): Promise<string> =>
+  (await identity.http.get(path).set('cookie', cookie).expect(200)).text;
+/** The fields that a page marks as wrong, in its order. */
+const wrongFields = (page: string): string[] =>
+  [...page.matchAll(/name="(\w+)"[^>]*aria-invalid="true"/g)].map(([, name]) => name ?? '');
+
+describe('the page of an invitation', () => {
+  test('changes its language by links where it has no form', async () => {
+    const { link } = await invited((await identity.people.user()).email ?? '');
+    for (const cookie of ['', await stranger()]) {
+      const page = await read(link, cookie);
+      expect(page).toMatch(/<a [^>]*href="[^"]*ui_locales=hu/);
+      expect(page).not.toContain('form="form"');
+    }
+  });
+
+  test('names every wrong field at once', async () => {
+    const { link } = await invited();
+    const given = { first_name: '', last_name: '', password: 'short', password_confirmation: 'x' };
+    const answer = await forms.send(link, await forms.open(link), given);
+    expect(wrongFields(answer.text)).toEqual([
+      'first_name',
+      'last_name',
+      'password',
+      'password_confirmation',
+    ]);
+  });
+
+  test('does not lead into the account of another reader who is signed in', async () => {
+    const { link } = await invited();
+    const cookie = await stranger();
+    const answer = await forms.send(link, await forms.open(link, cookie), {
+      ...names,
+      ...password,
+    });
+    expect(answer.headers.location).toBe('/result?notice=invitation_accepted');
+    const page = await read('/result?notice=invitation_accepted', cookie);
+    expect(page).toContain('You have joined the organization. Sign in to get started.');
+    expect(page).toContain('You are still signed in as');
+  });
+});
+
+describe('the page that confirms an address', () => {
+  test('says which address, and keeps the account name for password managers', async () => {
+    const { email, link } = await claimed();
+    const page = await read(link);
+    expect(page).toContain(`Someone signed up with ${email}`);
+    expect(page).toMatch(new RegExp(`name="username"[^>]*value="${email}"`));
+  });
+
+  test('says which address in the session of the account', async () => {
+    const user = await identity.people.user({ data: { emailVerifiedAt: null } });
+    const email = user.email ?? '';
+    const cookie = await forms.signIn(email);
+    await identity.http.post('/api/auth/email/resend').send({ email }).expect(200);
+    const link = await linkTo('email_verification', email);
+    expect(await read(link, cookie)).toContain(`confirm that ${email} is your email address`);
+    const answer = await forms.send(link, await forms.open(link, cookie), {});
+    expect(answer.headers.location).toBe('/signed-in?notice=email_verified');
+  });
+
+  test('names every wrong field at once', async () => {
+    const { link } = await claimed();
+    const given = { first_name: '', password: 'short', password_confirmation: 'x' };
+    const answer = await forms.send(link, await forms.open(link), given);
+    expect(wrongFields(answer.text)).toEqual(['first_name', 'password', 'password_confirmation']);
+  });
+
+  test('does not lead into the account of another reader who is signed in', async () => {
+    const { link } = await claimed();
+    const cookie = await stranger();
+    const answer = await forms.send(link, await forms.open(link, cookie), {
+      ...names,
+      ...password,
+    });
+    expect(answer.headers.location).toBe('/result?notice=email_verified');
+  });
+});
+
+describe('the page that ends an account of somebody else', () => {
+  test('says which address it is about, and that a used link is good for nothing', async () => {
+    const { email, link } = await claimed();
+    const path = link.replace('/email/verify', '/email/disown');
+    expect(await read(path)).toContain(`Someone else signed up with ${email}`);
+    const answer = await forms.send(path, await forms.open(path), {});
+    expect(answer.headers.location).toBe('/sign-in?notice=account_disowned');
+    const dead = await read(path);
+    expect(dead).toContain(BAD_LINK);
+    expect(dead).not.toContain('Delete account</button>');
+  });
+
+  test('says that the account of a member is kept', async () => {
+    const tenant = await identity.people.tenant();
+    const user = await identity.people.user({ tenant, data: { emailVerifiedAt: null } });
+    const email = user.email ?? '';
+    await identity.http.post('/api/auth/email/resend').send({ email }).expect(200);
+    const link = await linkTo('email_verification', email);
+    const path = link.replace('/email/verify', '/email/disown');
+    const answer = await forms.send(path, await forms.open(path), {});
+    expect(answer.headers.location).toBe('/sign-in?notice=account_signed_out');
+    expect(await read('/sign-in?notice=account_signed_out')).toContain('we have not deleted it');
+  });
+});
