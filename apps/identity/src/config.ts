@@ -225,7 +225,8 @@ export const variables = {
     'The bearer token that it takes; needed with DEPLOYMENT_AUTOMATION_URL.',
   ),
   DEPLOYMENT_AUTOMATION_TIMEOUT_MS: described(
-    withDefault(int(1, 60_000), 10_000),
+    // Three calls of one change fit into the time that a transaction may wait for them.
+    withDefault(int(1, 15_000), 10_000),
     'How long it may take for a whole answer.',
   ),
   PROVISIONING_CHECK_SECONDS: described(

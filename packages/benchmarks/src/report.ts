@@ -55,7 +55,7 @@ export const markdownTable = (results: readonly Result[]): string => {
   return [line(columns), rule, ...results.map((result) => line(rowOf(result)))].join('\n');
 };
 
-const BEGIN = '<!-- begin: measured by npm run bench -- -->';
+const BEGIN = '<!-- begin: measured by npm run bench -->';
 const END = '<!-- end -->';
 
 /** A document with the measured part replaced; what people wrote around it stays. */

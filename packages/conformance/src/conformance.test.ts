@@ -275,6 +275,59 @@ describe('an answer that is sent piece by piece', () => {
   });
 });
 
+describe('headers are held against their declaration', () => {
+  const header = (pattern: string) => ({ schema: { type: 'string', pattern } });
+  const reference = (name: string) => ({ $ref: `#/components/headers/${name}` });
+  const showThing: Operation = {
+    id: 'showThing',
+    operationId: 'showThing',
+    path: '/thing',
+    method: 'GET',
+    responses: {
+      200: {
+        headers: { ETag: reference('ETag'), 'Retry-After': reference('Retry-After') },
+        content: { 'application/json': { schema: { type: 'object' } } },
+      },
+    },
+  };
+  const document = {
+    paths: { '/thing': { get: showThing } },
+    components: {
+      schemas: {},
+      headers: {
+        ETag: header('^".+"$'),
+        Location: header('.'),
+        'Retry-After': header('^[0-9]+$'),
+      },
+    },
+  } satisfies OpenApiDocument;
+
+  test.each([
+    [{ ETag: '"1"', 'Retry-After': '5' }, []],
+    [{}, [expect.stringContaining('without the header ETag')]],
+    [
+      { ETag: '"1"', Location: '/thing' },
+      [expect.stringContaining('the header Location, which it does not declare')],
+    ],
+    [
+      { ETag: '"1"', 'Retry-After': 'soon' },
+      [expect.stringContaining('the header Retry-After: soon, which does not fit')],
+    ],
+  ])('%j', async (headers, findings) => {
+    const checker = createAnswerChecker(() => document);
+    const app = express();
+    app.set('etag', false);
+    app.use(checker.observe);
+    app.get('/thing', (_req, res) => {
+      res.locals.operation = 'showThing';
+      res.set(headers).json({});
+    });
+    listening = await listen(app, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+    await (await fetch(`${listening.url}/thing`)).text();
+    expect(checker.findings).toEqual(findings);
+  });
+});
+
 test('a sample fits its schema, and a pattern without an example is told', async () => {
   const { subject } = await started();
   expect(sample(subject.document, { type: 'string', maxLength: 3 })).toHaveLength(3);

@@ -42,7 +42,7 @@ export const errorCodes = {
     'A token that was already replaced was presented: every token of the user is revoked.',
   rate_limited: 'Too many requests; `Retry-After` says when to come back.',
   internal_error: 'Something went wrong on the side of the service.',
-  deployment_automation_failed: 'Deployment automation did not do it; nothing was changed.',
+  deployment_automation_failed: 'Deployment automation failed or refused; nothing was changed.',
   deployment_automation_not_configured: 'There is no deployment automation; nothing was changed.',
   crm_not_configured: 'There is no CRM that identity could ask.',
   crm_unavailable: 'CRM does not answer; `Retry-After` says when to come back.',

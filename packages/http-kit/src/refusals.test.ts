@@ -183,6 +183,23 @@ describe('a refusal never gets between a request and its answer', () => {
     expect(parse(Buffer.concat(await said).toString())).toHaveLength(1);
   });
 
+  const get = `GET /things/board HTTP/1.1\r\n${host}\r\n`;
+  const chunked = 'Transfer-Encoding: chunked\r\n\r\nzz\r\n';
+  test.each([
+    ['a broken body behind another request', `${get}POST /things HTTP/1.1\r\n${host}${chunked}`],
+    ['a broken body behind a refusal', `POST / HTTP/1.1\r\n${host}Expect: tea\r\n${chunked}`],
+    [
+      'an expectation behind another request',
+      `${get}POST / HTTP/1.1\r\n${host}Expect: tea\r\n\r\n`,
+    ],
+    ['a tunnel behind another request', `${get}CONNECT a:1 HTTP/1.1\r\n\r\n`],
+    ['many requests and then garbage', `${get.repeat(20)}\x01\r\n\r\n`],
+  ])('%s ends its connection at most, and the server goes on', async (_what, text) => {
+    await conversation(text);
+    const next = get.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+    expect(await conversation(next)).toMatch(/^HTTP\/1\.1 204 /);
+  });
+
   test('a connection that goes on after a refusal is closed', async () => {
     const socket = await connected(server);
     const closed = once(socket, 'close');

@@ -94,6 +94,15 @@ export const answerRefusals = (server: Server, answer: Answer, make: NewExchange
   const exchanges = new WeakMap<Duplex, Exchange>();
   const refused = new WeakSet<Duplex>();
   server.on('request', (req, res) => exchanges.set(req.socket, { req, res }));
+  /** Nothing catches what an event of the server throws: the process would end. */
+  const send = (socket: Duplex, refusal: HttpError): void => {
+    if (!socket.writable) return;
+    try {
+      refuse(socket, refusal, make, answer);
+    } catch {
+      socket.destroy();
+    }
+  };
 
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // What follows the refused bytes is as meaningless as they are.
@@ -101,28 +110,35 @@ export const answerRefusals = (server: Server, answer: Answer, make: NewExchange
     const refusal = refusalOf(error);
     if (!refusal || !socket.writable) return void socket.destroy();
     refused.add(socket);
-    const send = (): void => {
-      if (socket.writable) refuse(socket, refusal, make, answer);
-    };
     const { req, res } = exchanges.get(socket) ?? {};
-    if (!req || !res || res.writableFinished) return send();
+    if (!req || !res || res.writableFinished) return send(socket, refusal);
+    // Its own refusal is being sent, and ends the connection.
+    if (req.refusal) return;
     // A well-formed request before the refused bytes has its answer first.
-    if (req.complete) return void res.once('finish', send);
-    // The rest of the request that is being answered: an answer that has begun cannot be taken back.
-    if (res.headersSent) return void socket.destroy();
+    if (req.complete) return void res.once('finish', () => send(socket, refusal));
+    // The refused bytes belong to a request that has an answer of its own. One that has begun cannot be taken
+    // back, and one that waits for the answers before it does not own the connection yet.
+    if (res.headersSent || res.socket !== socket) return void socket.destroy();
     res.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
-    send();
+    // Without its connection it would neither end nor close, and whoever makes the answer would wait for it.
+    res.destroy();
+    res.emit('close');
+    send(socket, refusal);
   });
 
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
     const message = 'Only the expectation "100-continue" is supported.';
     req.refusal = new HttpError(417, 'expectation_failed', message, { headers: closing });
+    exchanges.set(req.socket, { req, res });
     answer(req, res);
   });
 
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
-    refuse(socket, unknownMethod('CONNECT'), make, answer);
+    const before = exchanges.get(socket)?.res;
+    // The server has let go of the connection: an answer that is under way can no longer be finished.
+    if (before && !before.writableFinished) return void socket.destroy();
+    send(socket, unknownMethod('CONNECT'));
   });
 };
 

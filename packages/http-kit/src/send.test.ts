@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request as rawRequest } from 'node:http';
+import { connect } from 'node:net';
 import { shape, text } from '@tessera/fields';
 import request from 'supertest';
 import { exported, exportFormat, listen, streamed } from './index.ts';
@@ -73,6 +74,29 @@ test('what fails at the start is an error like any other, what fails later cuts 
     .expect(500);
   const broken = request(appWith(source([lines], new Error('gone')).rows)).get('/export');
   await expect(broken).rejects.toThrow();
+});
+
+test('nothing is made any more once the connection is refused for a broken request body', async () => {
+  const { rows, state } = source(Array.from({ length: 1000 }, () => lines));
+  let isAsked = false;
+  let begin = (): void => undefined;
+  const held = async function* () {
+    isAsked = true;
+    await new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    yield* rows();
+  };
+  const server = await listen(appWith(held), { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write('GET /export HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+  while (!isAsked) await new Promise(setImmediate);
+  socket.write('zz\r\n');
+  expect(String(Buffer.concat(await socket.toArray()))).toMatch(/^HTTP\/1\.1 4\d\d /);
+  begin();
+  while (!state.hasEnded) await new Promise(setImmediate);
+  expect(state.asked).toBeLessThan(10);
+  await server.stop();
 });
 
 test('HEAD asks for nothing beyond the beginning', async () => {

@@ -27,6 +27,8 @@ export const send = async (
   res.set({ 'Content-Type': type, ...headers });
   res.setTimeout(STALLED, () => res.destroy());
   try {
+    // It lost its connection before the first chunk was there.
+    if (res.destroyed) return;
     if (res.req.method === 'HEAD') res.end();
     else await pipeline(Readable.from(all(), { objectMode: false }), res);
   } catch (error) {

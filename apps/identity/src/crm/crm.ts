@@ -60,7 +60,8 @@ const read = <T>(field: Field<T>, body: string): T => {
 /** What its refusals mean to whoever asked identity; its 401 and 403 are about identity, not about them. */
 const refusalOf = (status: number, body: string): HttpError => {
   if (status === 404) return notFound('The account');
-  if (status === 409) return new HttpError(409, 'conflict', 'CRM has as many as it may have.');
+  if (status === 409)
+    return new HttpError(409, 'conflict', 'The tenant has as many accounts as it may have.');
   if (status === 412) return preconditionFailed();
   if (status === 422) return validationFailed(read(Problem, body).errors ?? {});
   const cause = new Error(`CRM answered ${status}.`);

@@ -43,7 +43,7 @@ export const failed = (cause: unknown): HttpError =>
   new HttpError(
     502,
     'deployment_automation_failed',
-    'Deployment automation did not do it; nothing was changed.',
+    'Deployment automation failed or refused; nothing was changed.',
     { cause },
   );
 

@@ -4,7 +4,7 @@ import { makeAllDue, startTenantWorld, type TenantWorld } from '../../testing/te
 
 let world: TenantWorld;
 beforeAll(async () => {
-  world = await startTenantWorld({ DEPLOYMENT_AUTOMATION_TIMEOUT_MS: '300' });
+  world = await startTenantWorld({ DEPLOYMENT_AUTOMATION_TIMEOUT_MS: '1000' });
 });
 afterAll(() => world.stop());
 afterEach(async () => {

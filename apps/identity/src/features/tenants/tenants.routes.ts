@@ -56,7 +56,7 @@ const collection = (
     permission: 'identity.tenants.list',
     clients,
     summary: 'Tenants',
-    description: 'Sorted by the plan, not by an id of it.',
+    description: '`sort=plan` sorts by the name of the plan.',
     query: ListQuery,
     responses: { 200: page(Tenant) },
     async handler({ query, reply }) {

@@ -89,7 +89,7 @@ describe('the ID token', () => {
       amr: ['pwd'],
       nonce: 'n-1',
       email: user.email,
-      email_verified: false,
+      email_verified: true,
     });
   });
 
