@@ -1346,7 +1346,7 @@ export interface paths {
         };
         /**
          * Tenants
-         * @description Sorted by the plan, not by an id of it.
+         * @description `sort=plan` sorts by the name of the plan.
          */
         get: operations["listTenants"];
         put?: never;
@@ -1370,7 +1370,7 @@ export interface paths {
         };
         /**
          * Tenants
-         * @description Sorted by the plan, not by an id of it.
+         * @description `sort=plan` sorts by the name of the plan.
          */
         get: operations["listAdminTenants"];
         put?: never;

@@ -5,7 +5,7 @@ import { KnownPolicies, Policies } from '../../known-policy.ts';
 import { originOf } from '../../origin.ts';
 import type { Member as MemberRecord } from './member.ts';
 import { MembersInQuery, memberQueryOf } from './members.query.ts';
-import type { MembersService } from './members.service.ts';
+import { lastOwner, type MembersService } from './members.service.ts';
 
 const Member = named(
   'Member',
@@ -86,7 +86,12 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
     summary: 'Remove a member, with their tokens in the tenant',
     params: OfMember,
     responses: { 200: done },
-    problems: { 409: 'The member is the last owner, or a service account' },
+    problems: {
+      409: {
+        description: 'The member is the last owner, or a service account',
+        refusal: lastOwner,
+      },
+    },
     async handler({ caller, params, req, reply }) {
       await members.remove(caller, params, originOf(req));
       return reply(200, { success: true, message: 'The member is removed.' });

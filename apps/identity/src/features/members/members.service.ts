@@ -57,6 +57,10 @@ const isFullOwner = ({ isActive, isServiceAccount, role, policies }: Member): bo
 
 const LAST_OWNER = 'this is the last owner of the tenant: make somebody else an owner first';
 
+/** 409: a tenant keeps an owner. */
+export const lastOwner = (): HttpError =>
+  new HttpError(409, 'last_owner', `The member cannot be removed: ${LAST_OWNER}.`);
+
 /** The turn of one caller among all who change, or judge by, the members of a tenant. */
 export interface Turn<M extends MembersToRead> {
   readonly members: M;
@@ -196,7 +200,7 @@ export class MembersService {
         throw new HttpError(409, 'conflict', message);
       }
       if (isFullOwner(member) && !(await members.hasOtherOwner(userId))) {
-        throw new HttpError(409, 'last_owner', `The member cannot be removed: ${LAST_OWNER}.`);
+        throw lastOwner();
       }
       await noteOf(tx, caller, origin, 'member_removed', { tenantId, subjectId: userId });
       await members.remove(userId);

@@ -19,7 +19,7 @@ import { KnownPolicies, Policies } from '../../known-policy.ts';
 import { originOf } from '../../origin.ts';
 import type { TenantRole } from './role.ts';
 import type { RoleQuery } from './roles.repository.ts';
-import type { RolesService } from './roles.service.ts';
+import { type RolesService, roleBuiltIn, roleInUse } from './roles.service.ts';
 
 const Role = named(
   'Role',
@@ -126,7 +126,7 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
     responses: { 200: success(Role) },
     problems: {
       403: 'The caller lacks a permission, or somebody who has the role holds more than the caller',
-      409: 'The role is built in',
+      409: { description: 'The role is built in', refusal: roleBuiltIn },
     },
     async handler({ caller, params, body, req, reply }) {
       const { tenantId, roleId } = params;
@@ -145,7 +145,7 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
     responses: { 200: done },
     problems: {
       403: 'The caller lacks a permission, or the role is more than the caller holds',
-      409: 'The role is built in, or a member has it',
+      409: { description: 'The role is built in, or a member has it', refusal: roleInUse },
     },
     async handler({ caller, params, req, reply }) {
       await roles.remove(caller, params.tenantId, params.roleId, originOf(req));

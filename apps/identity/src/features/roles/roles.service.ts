@@ -23,6 +23,18 @@ interface RoleTurn extends Turn<MembersInTransaction> {
   readonly roles: RolesInTransaction;
 }
 
+/** 409: built-in roles are the same everywhere. */
+export const roleBuiltIn = (): HttpError =>
+  new HttpError(
+    409,
+    'role_built_in',
+    'This role is the same in every tenant. Create a role of your own instead.',
+  );
+
+/** 409: a role goes when nobody has it any more. */
+export const roleInUse = (): HttpError =>
+  new HttpError(409, 'role_in_use', 'Members have this role. Give them another one first.');
+
 const noRole = (): HttpError => notFound('The role');
 
 /** The roles of a tenant (decision I10). */
@@ -101,8 +113,7 @@ export class RolesService {
     return this.#changing(caller, tenantId, async ({ roles, members, holder, tx }) => {
       const role = await this.#own(roles, id);
       if (role.memberCount > 0) {
-        const message = 'Members have this role: give them another one first.';
-        throw new HttpError(409, 'role_in_use', message);
+        throw roleInUse();
       }
       demandNoMore(holder, role, { userIds: [], ownPolicies: [[]] });
       await roles.remove(id);
@@ -121,8 +132,7 @@ export class RolesService {
     const role = await roles.find(id);
     if (!role) throw noRole();
     if (!role.isBuiltIn) return role;
-    const message = 'This role is the same in every tenant: make one of your own instead.';
-    throw new HttpError(409, 'role_built_in', message);
+    throw roleBuiltIn();
   }
 
   /** A built-in role would be hidden by one of its name: members are given roles by name. */
