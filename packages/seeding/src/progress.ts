@@ -9,8 +9,8 @@ export interface Progress {
 /** One load. */
 export interface Task {
   readonly advance: (count: number) => void;
-  /** What is being done beside counting. */
-  readonly step: (what: string) => void;
+  /** What is being done beside counting, and how far it is. */
+  readonly step: (what: string, state?: string) => void;
   end(): void;
 }
 
@@ -34,9 +34,15 @@ export const terminalProgress = (stream: NodeJS.WriteStream = process.stderr): P
       notTTYSchedule: LINE_MS,
     });
     bar.start(total, 0, { name, step: '' });
+    let told = '';
     return {
       advance: (count) => bar.increment(count),
-      step: (what) => bar.update({ step: what }),
+      step(what, state = '') {
+        bar.update({ step: state === '' ? what : `${what}: ${state}` });
+        if (stream.isTTY || what === told) return;
+        told = what;
+        stream.write(`${name}: ${what}\n`);
+      },
       end() {
         bar.update({ step: '' });
         bar.stop();

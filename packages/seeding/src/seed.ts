@@ -88,7 +88,7 @@ const add = async (
       ...{ seed, now, signal, rebuildIndexes },
       onRows: task.advance,
       onIndex: ({ name: index, position, count, percent }) =>
-        task.step(`building index ${position} of ${count}, ${index}: ${percent} %`),
+        task.step(`building index ${position} of ${count}, ${index}`, `${percent} %`),
     });
   } finally {
     task.end();
