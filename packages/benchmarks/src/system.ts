@@ -13,7 +13,11 @@ const settledPostgres = { max_wal_size: '4GB', checkpoint_timeout: '1h', wal_ini
 const limits = Object.fromEntries(
   ['LOGIN', 'DEFAULT', 'ADDRESS', 'PUBLIC', 'SERVICE', 'SERVICE_PRINCIPAL']
     .map((name) => [`RATE_LIMIT_${name}`, '1000000000'])
-    .concat([['RATE_LIMIT_LOGIN_FAILURES', '1000000']]),
+    .concat([
+      ['RATE_LIMIT_LOGIN_FAILURES', '1000000'],
+      // A few accounts sign in for many: the share of one takes every connection of a load.
+      ['HASH_QUEUE_LIMIT', '128'],
+    ]),
 );
 
 const profiling = (folder: string | undefined): Record<string, string> =>
