@@ -4,6 +4,7 @@ import { HttpError, invalidField } from '@tessera/http-kit';
 import bcrypt from 'bcrypt';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { CommonPasswords } from './common-passwords.ts';
+import { InFlight } from './in-flight.ts';
 import {
   brokenContent,
   brokenForm,
@@ -47,10 +48,9 @@ export class Passwords {
   readonly #brandName: string;
   readonly #common = new CommonPasswords();
   readonly #most: number;
-  readonly #mostOfAccount: number;
   readonly #run: LimitFunction;
   /** By account: how much is waiting or running. */
-  readonly #ofAccounts = new Map<string, number>();
+  readonly #ofAccounts: InFlight;
 
   constructor({ cost, queueLimit, minLength, brandName }: PasswordSettings) {
     const cores = availableParallelism();
@@ -58,7 +58,7 @@ export class Passwords {
     this.#minLength = minLength;
     this.#brandName = brandName;
     this.#most = cores + queueLimit;
-    this.#mostOfAccount = Math.max(1, Math.floor(this.#most * SHARE));
+    this.#ofAccounts = new InFlight(Math.max(1, Math.floor(this.#most * SHARE)));
     this.#run = pLimit(cores);
   }
 
@@ -133,16 +133,12 @@ export class Passwords {
   }
 
   async #queued<T>(account: string, work: () => Promise<T>): Promise<T> {
-    const ofAccount = this.#ofAccounts.get(account) ?? 0;
     const isFull = this.#run.activeCount + this.#run.pendingCount >= this.#most;
-    if (isFull || ofAccount >= this.#mostOfAccount) throw overloaded();
-    this.#ofAccounts.set(account, ofAccount + 1);
+    if (isFull || !this.#ofAccounts.begin(account)) throw overloaded();
     try {
       return await this.#run(work);
     } finally {
-      const left = (this.#ofAccounts.get(account) ?? 1) - 1;
-      if (left === 0) this.#ofAccounts.delete(account);
-      else this.#ofAccounts.set(account, left);
+      this.#ofAccounts.end(account);
     }
   }
 }

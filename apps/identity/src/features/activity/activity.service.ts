@@ -1,4 +1,5 @@
 import { HttpError, invalidField } from '@tessera/http-kit';
+import { InFlight } from '../../in-flight.ts';
 import type {
   ActivityFilter,
   ActivityOrder,
@@ -24,14 +25,13 @@ const demandSpan = ({ from, to }: ActivityFilter): void => {
 /** What users did, for those who administer them. */
 export class ActivityService {
   readonly #repository: ActivityRepository;
-  readonly #most: number;
   /** Exports under way by caller. */
-  readonly #underWay = new Map<string, number>();
+  readonly #underWay: InFlight;
 
   /** `most`: exports at once of one caller. */
   constructor(repository: ActivityRepository, most: number) {
     this.#repository = repository;
-    this.#most = most;
+    this.#underWay = new InFlight(most);
   }
 
   async list(asked: ActivityPage): Promise<{ entries: Entry[]; page: number; total: number }> {
@@ -51,9 +51,7 @@ export class ActivityService {
   }
 
   async *#counted(callerId: string, batches: AsyncGenerator<Entry[]>): AsyncGenerator<Entry[]> {
-    const underWay = this.#underWay.get(callerId) ?? 0;
-    if (underWay >= this.#most) throw tooMany();
-    this.#underWay.set(callerId, underWay + 1);
+    if (!this.#underWay.begin(callerId)) throw tooMany();
     const deadline = performance.now() + DEADLINE;
     try {
       for await (const batch of batches) {
@@ -61,9 +59,7 @@ export class ActivityService {
         if (performance.now() > deadline) throw new Error('The export took too long.');
       }
     } finally {
-      const left = (this.#underWay.get(callerId) ?? 1) - 1;
-      if (left === 0) this.#underWay.delete(callerId);
-      else this.#underWay.set(callerId, left);
+      this.#underWay.end(callerId);
     }
   }
 }
