@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { bool, int, list, matching, oneOf, optional, text, withDefault } from '@tessera/fields';
 import { readSettings, serviceVariables } from './index.ts';
 
@@ -59,3 +62,52 @@ test.each(['https://app.example.com/', '*', 'app.example.com', 'https://*.exampl
     );
   },
 );
+
+describe('a variable in a file', () => {
+  const file = (content: string): string => {
+    const path = join(mkdtempSync(join(tmpdir(), 'settings-')), 'secret');
+    writeFileSync(path, content);
+    return path;
+  };
+
+  test('is read without the line break at its end, lists included', () => {
+    const environment = {
+      DATABASE_URL_FILE: file('postgres://from-a-file\n'),
+      ORIGINS_FILE: file('https://a.example,https://b.example\r\n'),
+    };
+    expect(readSettings(fields, environment)).toMatchObject({
+      DATABASE_URL: 'postgres://from-a-file',
+      ORIGINS: ['https://a.example', 'https://b.example'],
+    });
+  });
+
+  test('and in the environment as well is refused: which one counts would be a guess', () => {
+    const environment = { DATABASE_URL: 's3cret', DATABASE_URL_FILE: file('s3cret') };
+    const read = () => readSettings(fields, environment);
+    expect(read).toThrow('- DATABASE_URL and DATABASE_URL_FILE exclude each other');
+    expect(read).not.toThrow('s3cret');
+  });
+
+  test.each([
+    ['/does/not/exist', 'cannot be read (ENOENT)'],
+    [tmpdir(), 'cannot be read (EISDIR)'],
+    [file(''), 'is empty'],
+  ])('%s: the error names variable and path, once', (path, problem) => {
+    expect(() => readSettings(fields, { DATABASE_URL_FILE: path })).toThrow(
+      /^The configuration does not fit:\n- DATABASE_URL_FILE names [^\n]+$/,
+    );
+    expect(() => readSettings(fields, { DATABASE_URL_FILE: path })).toThrow(problem);
+  });
+
+  test('is checked like any other value, which is not repeated', () => {
+    const environment = { DATABASE_URL: 'postgres://', SECRET_FILE: file('s3cret s3cret') };
+    const read = () => readSettings(fields, environment);
+    expect(read).toThrow('- SECRET length must be');
+    expect(read).not.toThrow('s3cret');
+  });
+
+  test('does not exist where its path is empty', () => {
+    const environment = { DATABASE_URL: 'postgres://', DATABASE_URL_FILE: '' };
+    expect(readSettings(fields, environment)).toMatchObject({ DATABASE_URL: 'postgres://' });
+  });
+});

@@ -1,4 +1,12 @@
-import { type Fields, type OutOf, readTexts, shape, validate } from '@tessera/fields';
+import { readFileSync } from 'node:fs';
+import {
+  type FieldErrors,
+  type Fields,
+  type OutOf,
+  readTexts,
+  shape,
+  validate,
+} from '@tessera/fields';
 
 const readLists = (fields: Fields, texts: Record<string, string>): Record<string, unknown> =>
   Object.fromEntries(
@@ -8,22 +16,57 @@ const readLists = (fields: Fields, texts: Record<string, string>): Record<string
     ]),
   );
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What is wrong with a variable, without its value. */
+class Misfit extends Error {}
+
+/** The content of the file that `<name>_FILE` names, without the line break at its end. */
+const contentOf = (name: string, path: string): string => {
+  try {
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Misfit(`${name}_FILE names ${path}, which cannot be read (${code})`);
+  }
+};
+
+/** The text of a variable: its own, or that of its file. Undefined where there is neither. */
+const textOf = (name: string, environment: Environment): string | undefined => {
+  const value = environment[name] || undefined;
+  const path = environment[`${name}_FILE`];
+  if (!path) return value;
+  if (value !== undefined) throw new Misfit(`${name} and ${name}_FILE exclude each other`);
+  const content = contentOf(name, path);
+  if (content === '') throw new Misfit(`${name}_FILE names ${path}, which is empty`);
+  return content;
+};
+
 /**
- * Reads the declared variables out of an environment; an empty one counts as absent, lists are
- * separated by commas. Throws one error that names every variable that does not fit, never its value.
+ * Reads the declared variables from an environment. An empty one counts as absent, and lists are separated
+ * by commas. `<NAME>_FILE` names a file that holds the value of `<NAME>`, for secrets that are mounted as
+ * files. Throws one error that names every variable that does not fit, never its value.
  */
 export const readSettings = <const F extends Fields>(
   fields: F,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
 ): OutOf<F> => {
   const declared = shape(fields);
   const given: Record<string, string> = {};
+  const problems: FieldErrors = {};
   for (const name of Object.keys(fields)) {
-    const value = environment[name];
-    if (value) given[name] = value;
+    try {
+      const value = textOf(name, environment);
+      if (value !== undefined) given[name] = value;
+    } catch (error) {
+      if (!(error instanceof Misfit)) throw error;
+      problems[name] = [error.message];
+    }
   }
   const result = validate(declared, readTexts(declared, readLists(fields, given)), 'environment');
-  if (result.ok) return result.value as OutOf<F>;
-  const problems = Object.values(result.errors).flat();
-  throw new Error(`The configuration does not fit:\n${problems.map((p) => `- ${p}`).join('\n')}`);
+  // A variable whose file cannot be read is not reported as missing as well.
+  const all = { ...(result.ok ? {} : result.errors), ...problems };
+  const messages = Object.values(all).flat();
+  if (result.ok && messages.length === 0) return result.value as OutOf<F>;
+  throw new Error(`The configuration does not fit:\n${messages.map((m) => `- ${m}`).join('\n')}`);
 };
