@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Generates the secrets of docker-compose.yml into the volumes below /secrets. What exists is kept: the same
+# command works at every start. Each service can read its own secrets only.
+set -euo pipefail
+umask 077
+
+# As many random bytes as asked for, as hexadecimal digits: safe in URLs and files.
+random() { od -An -v -tx1 -N"$1" /dev/urandom | tr -d ' \n'; }
+
+# Puts standard input into a file that this owner alone can read, all at once or not at all.
+write() { # path, owner
+  cat > "$1.new"
+  chown "$2" "$1.new"
+  chmod 400 "$1.new"
+  mv "$1.new" "$1"
+}
+
+# The same for text that is generated once.
+once() { # path, owner, text
+  [ -e "$1" ] || printf '%s' "$3" | write "$1" "$2"
+}
+
+POSTGRES=postgres:postgres
+APP=65532:65532 # the user of both images
+
+once /secrets/postgres/postgres-password "$POSTGRES" "$(random 32)"
+for app in identity crm; do
+  once "/secrets/postgres/$app-password" "$POSTGRES" "$(random 32)"
+  password=$(cat "/secrets/postgres/$app-password")
+  once "/secrets/$app/database-url" "$APP" "postgresql://$app:$password@postgres:5432/$app"
+  key=$(head -c 32 /dev/urandom | base64 --wrap=0)
+  once "/secrets/$app/key-encryption-keys" "$APP" "key-1:$key"
+done
+# Identity shows CRM this token.
+once /secrets/identity/crm-system-token "$APP" "$(random 32)"
+once /secrets/crm/system-tokens "$APP" "$(cat /secrets/identity/crm-system-token)"
+
+# The directories themselves: nobody else may look inside, and a service reads without root.
+chown "$POSTGRES" /secrets/postgres
+chown "$APP" /secrets/identity /secrets/crm
+chmod 500 /secrets/*

