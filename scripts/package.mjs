@@ -8,7 +8,9 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readlinkSync,
   rmSync,
+  symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -89,9 +91,12 @@ try {
   pnpm('--filter', `@tessera/${app}`, 'deploy', '--prod', '--legacy', '--prefer-offline', deployed);
   for (const file of await loaded(deployed)) {
     const path = join(deployed, file);
+    const copy = join(target, file);
     if (lstatSync(path).isDirectory()) continue;
-    mkdirSync(dirname(join(target, file)), { recursive: true });
-    cpSync(path, join(target, file), { verbatimSymlinks: true, preserveTimestamps: true });
+    mkdirSync(dirname(copy), { recursive: true });
+    // cpSync of Node 24 refuses links to directories.
+    if (lstatSync(path).isSymbolicLink()) symlinkSync(readlinkSync(path), copy);
+    else cpSync(path, copy, { preserveTimestamps: true });
   }
 } finally {
   rmSync(dirname(deployed), { recursive: true, force: true });
