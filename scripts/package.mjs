@@ -1,6 +1,7 @@
 // `npm run package -- <identity|crm> <directory>`: a service as a directory of its own that runs with Node
 // alone (`node dist/main.js`, `node dist/cli.js`). It holds what these two load, and nothing else: no
 // development dependency, no test, no declaration, no source map. The container images are made of it.
+import { spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -9,11 +10,12 @@ import {
   mkdtempSync,
   readdirSync,
   readlinkSync,
+  realpathSync,
   rmSync,
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { bootstrap, pnpm } from './bootstrap.mjs';
 
 const APPS = ['identity', 'crm'];
@@ -56,6 +58,17 @@ const filesBelow = (directory) =>
 const packagesOf = (files) =>
   new Set(files.flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []));
 
+/** The symbolic links, among these files, to packages that have a file among those that are kept. */
+const linksTo = (directory, files, kept) => {
+  const packages = packagesOf(kept);
+  return files.filter((file) => {
+    const path = join(directory, file);
+    return (
+      lstatSync(path).isSymbolicLink() && packages.has(relative(directory, realpathSync(path)))
+    );
+  });
+};
+
 const licencesOf = (directory, files) =>
   [...packagesOf(files)].flatMap((name) =>
     readdirSync(join(directory, name))
@@ -76,17 +89,41 @@ const readByName = (files) =>
     });
   });
 
+const isTest = (file) => /\.test\.[cm]?js$/.test(file);
+
 /** What of a deployed directory is loaded: every import that can be reached, and what is read besides. */
 const loaded = async (directory) => {
   const { nodeFileTrace } = await import('@vercel/nft');
   const entries = ENTRIES.map((entry) => join(directory, entry));
-  const { fileList } = await nodeFileTrace(entries, { base: directory });
-  const files = [...fileList, ...readByName(filesBelow(directory)), 'package.json'];
-  return new Set([...files, ...licencesOf(directory, files)]);
+  const traces = await Promise.all(
+    // The tracer takes Node 20 for one that does not know `module-sync`; from 20.19 on it does.
+    [['node'], ['node', 'module-sync']].map((conditions) =>
+      nodeFileTrace(entries, { base: directory, conditions, ignore: isTest }),
+    ),
+  );
+  const traced = traces.flatMap(({ fileList }) => [...fileList]);
+  const all = filesBelow(directory);
+  const kept = [...traced, ...readByName(all), 'package.json'];
+  return new Set([...kept, ...linksTo(directory, all, kept), ...licencesOf(directory, kept)]);
+};
+
+/** Loads every module of both entries, which a missing file would end with another message than these. */
+const proveComplete = () => {
+  const environment = { PATH: process.env.PATH };
+  for (const [entry, expected] of [
+    ['dist/cli.js', /^Usage: /],
+    ['dist/main.js', /The configuration does not fit/],
+  ]) {
+    const { stdout, stderr } = spawnSync(process.execPath, [join(target, entry), '--help'], {
+      encoding: 'utf8',
+      env: environment,
+    });
+    if (!expected.test(stdout)) fail(`${entry} does not run on its own:\n${stdout}${stderr}`);
+  }
 };
 
 bootstrap({ build: true });
-const deployed = join(mkdtempSync(join(tmpdir(), 'tessera-package-')), app);
+const deployed = join(realpathSync(mkdtempSync(join(tmpdir(), 'tessera-package-'))), app);
 try {
   pnpm('--filter', `@tessera/${app}`, 'deploy', '--prod', '--legacy', '--prefer-offline', deployed);
   for (const file of await loaded(deployed)) {
@@ -101,4 +138,5 @@ try {
 } finally {
   rmSync(dirname(deployed), { recursive: true, force: true });
 }
+proveComplete();
 console.log(`${app} is in ${target}: node ${join(destination, ENTRIES[0])}`);
