@@ -101,6 +101,15 @@ test('a taken port ends it with 1 and a line that names the port and its variabl
   }
 });
 
+test('it writes nothing but lines of its log', async () => {
+  const crm = await start();
+  const url = await crm.ready();
+  await fetch(`${url}/api/crm/health`);
+  crm.child.kill('SIGTERM');
+  await crm.ended;
+  for (const line of crm.said().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
+});
+
 test('metrics have a port of their own', async () => {
   const reserved = createServer().listen(0, '127.0.0.1');
   await once(reserved, 'listening');

@@ -19,6 +19,7 @@ import type { Totp } from './features/two-factor/totp.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { startMail } from './mail/mail.ts';
 import { MailOutbox } from './mail/outbox.ts';
+import { runtimeNotice } from './oauth/oidc-provider.ts';
 import { startRelay } from './outbox/relay.ts';
 import { createServices, type Services } from './services.ts';
 import { KeyUses } from './tokens/key-uses.ts';
@@ -116,6 +117,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
 
     async start() {
       const { provisioning } = services.tenantAdministration;
+      if (runtimeNotice) logger.warn(runtimeNotice);
       await migrate(config.database.url, migrations, logger);
       await ensureBuiltInRoles(database);
       await keys.start();

@@ -111,6 +111,22 @@ test('a configuration that does not fit ends it with 1, names every variable and
   expect(identity.said()).not.toContain('hunter2');
 });
 
+test('on a supported Node it writes nothing but lines of its log, and on another one line that says so', async () => {
+  const identity = await start({ LOG_LEVEL: 'info' });
+  const url = await identity.ready();
+  await fetch(`${url}/.well-known/openid-configuration`);
+  identity.child.kill('SIGTERM');
+  await identity.ended;
+  const messages = identity
+    .said()
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { msg: string }).msg);
+  const notice = `supports Node 22 LTS and later LTS releases, and this is ${process.version}`;
+  const isSupported = (process.release.lts ?? '') >= 'Jod';
+  expect(messages.filter((message) => message.includes(notice))).toHaveLength(isSupported ? 0 : 1);
+});
+
 test('metrics have a port of their own', async () => {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');

@@ -1,9 +1,10 @@
 import { generateKeyPairSync, type JsonWebKey } from 'node:crypto';
-import { type Adapter, Provider } from 'oidc-provider';
+import type { Adapter, Provider as OidcProvider } from 'oidc-provider';
 import type { Pool } from 'pg';
 import type { Database } from '../../database.ts';
 import { absentModel } from '../absent-model.ts';
 import { compareByDigest, ownSecretMetadata } from '../client-secrets.ts';
+import { Provider } from '../oidc-provider.ts';
 import { type SystemApplications, systemApplications } from './applications.ts';
 import { systemTokens } from './tokens.ts';
 
@@ -42,7 +43,7 @@ const adapterOf = (
 export const createSystemProvider = (
   stores: ProviderStores,
   { issuer }: { readonly issuer: string },
-): Provider => {
+): OidcProvider => {
   const applications = systemApplications(stores.pool);
   const provider = new Provider(issuer, {
     adapter: adapterOf(stores, applications),

@@ -1,5 +1,6 @@
-import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider';
+import type { Grant, KoaContextWithOIDC } from 'oidc-provider';
 import { isOidcScope } from '../../tokens/scopes.ts';
+import { errors } from '../oidc-provider.ts';
 import { isTrusted, tenantOf } from './clients.ts';
 import { allows, type Consent, findConsent } from './consent-store.ts';
 import { current } from './current.ts';

@@ -1,4 +1,5 @@
-import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+import type { KoaContextWithOIDC, interactionPolicy as Policy } from 'oidc-provider';
+import { interactionPolicy } from '../oidc-provider.ts';
 import { isTrusted } from './clients.ts';
 import { current } from './current.ts';
 
@@ -25,7 +26,7 @@ const onRequest = (name: PromptName) => new Prompt({ name, requestable: true });
  * the PIN, an address that has to be confirmed, a password that has to be changed, and consent, for which
  * trusted clients do not have to ask.
  */
-export const promptPolicy = (): interactionPolicy.DefaultPolicy => {
+export const promptPolicy = (): Policy.DefaultPolicy => {
   const policy = interactionPolicy.base();
   const consent = policy.get('consent');
   consent?.checks.remove('native_client_prompt');

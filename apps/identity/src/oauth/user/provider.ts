@@ -1,9 +1,10 @@
-import { type Adapter, type Configuration, Provider } from 'oidc-provider';
+import type { Adapter, Configuration, Provider as OidcProvider } from 'oidc-provider';
 import type { Config } from '../../config.ts';
 import { OIDC_SCOPES } from '../../tokens/scopes.ts';
 import type { SigningKey } from '../../tokens/signing-keys.ts';
 import { absentModel } from '../absent-model.ts';
 import { compareByDigest } from '../client-secrets.ts';
+import { Provider } from '../oidc-provider.ts';
 import { accessTokenStore, recordAccessToken } from './access-tokens.ts';
 import { claimsByScope, findAccount } from './account.ts';
 import { grantStore, interactionStore } from './artifacts.ts';
@@ -17,7 +18,6 @@ import { promptPolicy } from './policy.ts';
 import { refuseDirectly } from './refusals.ts';
 import { audienceOf } from './scopes.ts';
 import { sessionStore } from './web-session.ts';
-import '../node-20.ts';
 
 /** Seconds. */
 const CODE_TTL = 60;
@@ -105,7 +105,7 @@ const featuresOf = ({ issuer }: ProviderSettings, kid: string): Configuration['f
 export const createUserProvider = (
   settings: ProviderSettings,
   keys: readonly SigningKey[],
-): Provider => {
+): OidcProvider => {
   const { issuer, cookieName } = settings;
   const pages = pagesOf(issuer, settings);
   const [{ kid } = { kid: '' }] = keys;

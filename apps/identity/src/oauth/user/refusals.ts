@@ -1,4 +1,5 @@
-import { errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
+import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { errors } from '../oidc-provider.ts';
 
 /** RFC 7636 section 4.2. */
 const CHALLENGE = /^[\w.~-]{43,128}$/;

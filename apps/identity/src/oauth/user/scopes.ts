@@ -1,6 +1,7 @@
 import { knowledgeOf } from '@tessera/contracts';
-import { type Client, errors, type KoaContextWithOIDC, type ResourceServer } from 'oidc-provider';
+import type { Client, KoaContextWithOIDC, ResourceServer } from 'oidc-provider';
 import { API_SCOPE, isOidcScope } from '../../tokens/scopes.ts';
+import { errors } from '../oidc-provider.ts';
 import { coversPattern } from '../system/scopes.ts';
 import { allowedScopesOf, kindOf } from './clients.ts';
 
