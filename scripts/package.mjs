@@ -15,7 +15,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { bootstrap, pnpm } from './bootstrap.mjs';
 
 const APPS = ['identity', 'crm'];
@@ -89,6 +89,10 @@ const readByName = (files) =>
     });
   });
 
+/** The same file by a path that leads through no symbolic link. */
+const withoutLinks = (directory, file) =>
+  relative(directory, join(realpathSync(dirname(join(directory, file))), basename(file)));
+
 const isTest = (file) => /\.test\.[cm]?js$/.test(file);
 
 /** What of a deployed directory is loaded: every import that can be reached, and what is read besides. */
@@ -104,7 +108,8 @@ const loaded = async (directory) => {
   const traced = traces.flatMap(({ fileList }) => [...fileList]);
   const all = filesBelow(directory);
   const kept = [...traced, ...readByName(all), 'package.json'];
-  return new Set([...kept, ...linksTo(directory, all, kept), ...licencesOf(directory, kept)]);
+  const files = [...kept, ...linksTo(directory, all, kept), ...licencesOf(directory, kept)];
+  return new Set(files.map((file) => withoutLinks(directory, file)));
 };
 
 /** Loads every module of both entries, which a missing file would end with another message than these. */
