@@ -44,6 +44,27 @@ test('Migrations are applied in order, once', async () => {
   expect(await migrationsApplied(pool, fixture)()).toBe(true);
 });
 
+test('A role finds its migrations again after one of them created the schema of its name', async () => {
+  await pool.query("CREATE ROLE librarian LOGIN SUPERUSER PASSWORD 'librarian'");
+  try {
+    const own = new URL(url);
+    own.username = 'librarian';
+    own.password = 'librarian';
+    await add(
+      '20260103000000_own_schema',
+      'CREATE SCHEMA librarian; CREATE TABLE librarian.desks ()',
+    );
+    expect((await migrate(`${own}`, directory)).applied).toHaveLength(3);
+    const librarian = new pg.Pool({ connectionString: `${own}` });
+    expect(await migrationsApplied(librarian, directory)()).toBe(true);
+    await librarian.end();
+    expect((await migrate(`${own}`, directory)).applied).toEqual([]);
+  } finally {
+    await pool.query('REASSIGN OWNED BY librarian TO CURRENT_USER');
+    await pool.query('DROP ROLE librarian');
+  }
+});
+
 test('The log tells what was applied and what is unknown, and nothing where there is nothing', async () => {
   const told: unknown[] = [];
   const log = {

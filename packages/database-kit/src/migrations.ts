@@ -73,6 +73,9 @@ async function bringUpToDate(url: string, folder: string): Promise<Migrated> {
   await client.connect();
   try {
     await client.query('SET statement_timeout = 0');
+    // Where Prisma keeps its records. By default the search path begins with the schema that has the role's
+    // name: as soon as a migration creates that, the records of earlier migrations would be out of sight.
+    await client.query('SET search_path = public');
     await client.query('SELECT pg_advisory_lock($1)', [PRISMA_LOCK]);
     await client.query(CREATE_TABLE);
     const { rows } = await client.query<Row>(
@@ -112,10 +115,10 @@ export function migrationsApplied(
 ): () => Promise<boolean> {
   let names: string[] | undefined;
   return async () => {
-    const table = await database.query("SELECT to_regclass('_prisma_migrations') AS name");
+    const table = await database.query("SELECT to_regclass('public._prisma_migrations') AS name");
     if (table.rows[0].name === null) return false;
     const { rows } = await database.query<Row>(
-      `SELECT migration_name FROM _prisma_migrations
+      `SELECT migration_name FROM public._prisma_migrations
        WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
     );
     const done = new Set(rows.map((row) => row.migration_name));
