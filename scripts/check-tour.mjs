@@ -15,7 +15,7 @@ const script = (text, name) => {
 const PAGES = ['README.md', 'docs/service-accounts.md', 'docs/ci-pipeline.md'];
 
 /** What is run, each by itself: two parts of the README, and the pages that are a walk. */
-const walks = () => {
+export const walks = () => {
   const [readme, ...pages] = PAGES.map((name) => ({
     name,
     text: readFileSync(join(root, name), 'utf8'),

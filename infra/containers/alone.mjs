@@ -1,0 +1,37 @@
+import { call } from '../../packages/local-stack/src/system/people.ts';
+import { seedAccounts } from './accounts.mjs';
+import { createContact, signIn } from './api.mjs';
+import { within } from './within.mjs';
+
+/** Starts two replicas of identity on an empty database, and proves that they take turns to migrate it. */
+const proveTurns = async (project) => {
+  await project.up('postgres', 'kafka', 'redis', 'mail');
+  const second = ['run', '--detach', '--no-deps', 'identity'];
+  const [, said] = await Promise.all([project.up('identity'), project.compose(second)]);
+  const id = said.trim().split('\n').at(-1);
+  await within('the second replica is healthy', async () => {
+    const [{ State }] = JSON.parse(await project.docker(['inspect', id]));
+    if (!State.Running) throw new Error(await project.docker(['logs', id]));
+    return State.Health.Status === 'healthy';
+  });
+  await project.docker(['rm', '--force', id]);
+};
+
+/**
+ * Proves that identity runs with its parts alone, in a project of its own, and CRM alone, in another one,
+ * against that identity.
+ */
+export const proveAlone = async (identity, crm, directory) => {
+  await proveTurns(identity);
+  const system = await seedAccounts(identity, directory);
+  const token = await signIn(system, 'owner');
+  await crm.up('crm-alone');
+  // Another machine would have a name of its own; here it is one on the same network.
+  const { Id } = await identity.container('identity');
+  await crm.docker(['network', 'connect', '--alias', 'elsewhere', `${crm.name}_public`, Id]);
+  await createContact({ crm_url: crm.urls.crm_url }, token, 'Réka');
+  const { status } = await call('GET', `${crm.urls.crm_url}/api/crm/contacts`, {
+    token: 'unknown',
+  });
+  if (status !== 401) throw new Error(`CRM alone answers an unknown token with ${status}.`);
+};

@@ -1,0 +1,72 @@
+// What people and programs do with a running system.
+import { call } from '../../packages/local-stack/src/system/people.ts';
+import { within } from './within.mjs';
+
+const expect = (answer, status, what) => {
+  if (answer.status === status) return answer.body;
+  throw new Error(`${what} is answered ${answer.status}: ${answer.text}`);
+};
+
+/** Signs in with one of the system's accounts and gives the token. */
+export const signIn = async (system, who) => {
+  const { email, password } = system[who];
+  const url = `${system.identity_url}/api/auth/login`;
+  const answer = await call('POST', url, { body: { email, password } });
+  return expect(answer, 200, `The sign-in of ${who}`).data.token;
+};
+
+/** Creates a contact and gives its id. */
+export const createContact = async (system, token, first_name) => {
+  const url = `${system.crm_url}/api/crm/contacts`;
+  const answer = await call('POST', url, { token, body: { first_name } });
+  return expect(answer, 201, 'A new contact').data.id;
+};
+
+/** Throws unless the contact can be read. */
+export const readContact = async (system, token, id) => {
+  const url = `${system.crm_url}/api/crm/contacts/${id}`;
+  return expect(await call('GET', url, { token }), 200, 'Reading a contact');
+};
+
+const setRole = async (system, token, role) => {
+  const { tenant_id, user_id } = system.viewer;
+  const url = `${system.identity_url}/api/tenants/${tenant_id}/members/${user_id}`;
+  expect(await call('PUT', url, { token, body: { role } }), 200, `The role ${role}`);
+};
+
+const waitForAnswer = (system, token, status) =>
+  within(`CRM answers a viewer's new contact with ${status}`, async () => {
+    const url = `${system.crm_url}/api/crm/contacts`;
+    const answer = await call('POST', url, { token, body: { first_name: 'Viktor' } });
+    return answer.status === status;
+  });
+
+/**
+ * Proves that the whole system works: a person signs in and creates a contact, and CRM obeys a change of a
+ * role by its event, while it knows the rights of the viewer already.
+ */
+export const proveWorks = async (system) => {
+  const owner = await signIn(system, 'owner');
+  const viewer = await signIn(system, 'viewer');
+  await createContact(system, owner, 'Ágnes');
+  await waitForAnswer(system, viewer, 403);
+  await setRole(system, owner, 'member');
+  await waitForAnswer(system, viewer, 201);
+  await setRole(system, owner, 'viewer');
+  await waitForAnswer(system, viewer, 403);
+};
+
+/** Proves that a forgotten password brings a mail to the mail catcher. */
+export const proveMail = async (system, port) => {
+  const { email } = system.person;
+  const mails = async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/messages?limit=500`);
+    const { messages } = await response.json();
+    return messages.filter(({ To }) => To.some(({ Address }) => Address === email)).length;
+  };
+  const before = await mails();
+  const url = `${system.identity_url}/api/auth/password/forgot`;
+  const { status, text } = await call('POST', url, { body: { email } });
+  if (status >= 300) throw new Error(`A forgotten password is answered ${status}: ${text}`);
+  await within('the mail arrives', async () => (await mails()) > before);
+};

@@ -1,0 +1,31 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { APPS } from './images.mjs';
+
+/** npm's settings and the certificates that this machine trusts: builds may need both behind a company's proxy. */
+const secretFiles = () =>
+  Object.entries({
+    npmrc: process.env.NPM_CONFIG_USERCONFIG || join(homedir(), '.npmrc'),
+    'ca-certificates': process.env.NODE_EXTRA_CA_CERTS,
+  }).filter(([, file]) => file && existsSync(file));
+
+/**
+ * Writes a compose file that lets builds use what this machine needs to reach npm's registry.
+ *
+ * @param {boolean} usesHostNetwork whether builds have no network of their own, as in our engine.
+ */
+export const writeBuildFile = (file, usesHostNetwork) => {
+  const secrets = secretFiles();
+  const build = {
+    network: usesHostNetwork ? 'host' : 'default',
+    secrets: secrets.map(([name]) => name),
+  };
+  writeFileSync(
+    file,
+    JSON.stringify({
+      services: Object.fromEntries(APPS.map((app) => [app, { build }])),
+      secrets: Object.fromEntries(secrets.map(([name, path]) => [name, { file: path }])),
+    }),
+  );
+};

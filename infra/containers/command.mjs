@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const SHOWN_CHARACTERS = 6000;
+const LIMIT_MS = 15 * 60_000;
+
+const running = new Set();
+let isInterrupted = false;
+
+/** Ends the commands that run now and refuses others, except those that clean up. */
+export const interruptCommands = () => {
+  isInterrupted = true;
+  for (const child of running) child.kill('SIGTERM');
+};
+
+/**
+ * Runs a command and gives its standard output. Throws, with the end of what it said, where its exit code
+ * is not 0.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ input?: string, directory?: string, environment?: Record<string, string>, limitMs?: number,
+ *   isCleaning?: boolean }} options `isCleaning`: it also runs after an interruption.
+ */
+export const run = async (command, args, options = {}) => {
+  const { input = '', directory, environment, limitMs = LIMIT_MS, isCleaning = false } = options;
+  if (isInterrupted && !isCleaning) throw new Error('Interrupted.');
+  const child = spawn(command, args, {
+    cwd: directory,
+    env: { ...process.env, ...environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    timeout: limitMs,
+  });
+  if (!isCleaning) running.add(child);
+  const output = [];
+  const everything = [];
+  child.stdout.on('data', (chunk) => output.push(chunk) && everything.push(chunk));
+  child.stderr.on('data', (chunk) => everything.push(chunk));
+  // A command may end without reading what it is given.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  try {
+    const [code, signal] = await once(child, 'close');
+    if (code === 0) return Buffer.concat(output).toString();
+    const said = Buffer.concat(everything).toString().trim().slice(-SHOWN_CHARACTERS);
+    throw new Error(`${[command, ...args].join(' ')} ended with ${code ?? signal}:\n${said}`);
+  } finally {
+    running.delete(child);
+  }
+};
+
+/** Whether a command can be run and succeeds. */
+export const succeeds = (command, args, options) =>
+  run(command, args, options).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,68 @@
+import { lockCache } from './cache.mjs';
+import { run, succeeds } from './command.mjs';
+import { officialImages } from './images.mjs';
+import { startOwnEngine } from './own-engine.mjs';
+import { makeStandIns } from './stand-ins.mjs';
+
+const PULL_LIMIT_MS = 5 * 60_000;
+
+/** Whether every official image is there or can be pulled. Gives up at the first that cannot. */
+const bring = async (images, environment) => {
+  for (const image of images) {
+    const isThere = await succeeds('docker', ['image', 'inspect', image], { environment });
+    if (isThere && !(await isStandIn(image, environment))) continue;
+    if (!(await succeeds('docker', ['pull', image], { environment, limitMs: PULL_LIMIT_MS }))) {
+      return false;
+    }
+  }
+  return true;
+};
+
+const isStandIn = async (image, environment) => {
+  const label = '{{index .Config.Labels "tessera.stand-in"}}';
+  const said = await run('docker', ['image', 'inspect', '--format', label, image], { environment });
+  return said.trim() !== '';
+};
+
+/**
+ * A Docker engine with the images that the project's files name: the one that runs on this machine, with the
+ * official images; where there is none, or it reaches no registry, one of our own, with stand-ins if need be.
+ *
+ * @returns {Promise<{ environment: Record<string, string>, name: string, usesStandIns: boolean,
+ *   stop: () => Promise<void> }>}
+ */
+export const startEngine = async ({ isOwn = false } = {}) => {
+  const images = officialImages();
+  if (!isOwn) {
+    const runs = await succeeds('docker', ['version'], { limitMs: 30_000 });
+    const hasCompose = runs && (await succeeds('docker', ['compose', 'version']));
+    if (hasCompose && (await bring(images, {}))) {
+      return {
+        environment: {},
+        name: 'the running engine',
+        usesStandIns: false,
+        stop: async () => {},
+      };
+    }
+  }
+  const unlock = await lockCache();
+  let engine;
+  try {
+    engine = await startOwnEngine();
+    const { environment } = engine;
+    const usesStandIns = !(await bring(images, environment));
+    if (usesStandIns) await makeStandIns(environment);
+    const stop = () => engine.stop().finally(unlock);
+    return { environment, name: 'an engine of its own', usesStandIns, stop };
+  } catch (error) {
+    await engine?.stop();
+    unlock();
+    throw error;
+  }
+};
+
+/** Removes the layers and images that no file names any more, and keeps the cache below a bound. */
+export const prune = async (environment) => {
+  await run('docker', ['image', 'prune', '--force'], { environment });
+  await run('docker', ['builder', 'prune', '--force', '--keep-storage', '6GB'], { environment });
+};

@@ -1,0 +1,85 @@
+import { freePort } from '../../packages/local-stack/src/free-port.ts';
+import { root } from './cache.mjs';
+import { run } from './command.mjs';
+
+const LOG_LINES = '60';
+
+/**
+ * A project of `docker compose` from the root's docker-compose.yml, on free ports.
+ *
+ * @param {{ environment: Record<string, string> }} engine
+ * @param {{ name: string, files: string[], variables?: Record<string, string> }} options `files`: laid over
+ *   docker-compose.yml.
+ */
+export const createProject = async (engine, { name, files, variables = {} }) => {
+  const ports = { identity: await freePort(), crm: await freePort(), mail: await freePort() };
+  const environment = {
+    ...engine.environment,
+    TESSERA_VERSION: 'verification',
+    IDENTITY_PORT: `${ports.identity}`,
+    CRM_PORT: `${ports.crm}`,
+    MAIL_PORT: `${ports.mail}`,
+    ...variables,
+  };
+  const docker = (args, options) => run('docker', args, { environment, ...options });
+  const options = [
+    // A developer's own .env has no say here.
+    ...['--env-file', '/dev/null', '--project-name', name],
+    ...['docker-compose.yml', ...files].flatMap((file) => ['--file', file]),
+  ];
+  const compose = (args, more) =>
+    docker(['compose', ...options, ...args], { directory: root, ...more });
+  const ids = async (...filters) => {
+    const all = [`label=com.docker.compose.project=${name}`, ...filters];
+    const said = await docker(['ps', '--all', '--quiet', ...all.flatMap((of) => ['--filter', of])]);
+    return said.split('\n').filter(Boolean);
+  };
+  return {
+    name,
+    ports,
+    docker,
+    compose,
+    urls: {
+      identity_url: `http://127.0.0.1:${ports.identity}`,
+      crm_url: `http://127.0.0.1:${ports.crm}`,
+    },
+    /** Starts services, all by default, and waits until they are healthy. */
+    up: (...args) =>
+      compose(['up', '--detach', '--wait', '--wait-timeout', '300', '--no-build', ...args]),
+    /** What `docker inspect` says of every container. */
+    async containers() {
+      const found = await ids();
+      return found.length === 0 ? [] : JSON.parse(await docker(['inspect', ...found]));
+    },
+    /** What `docker inspect` says of the container of one service. */
+    async container(service) {
+      const [id] = await ids(
+        `label=com.docker.compose.service=${service}`,
+        'label=com.docker.compose.oneoff=False',
+      );
+      if (!id) throw new Error(`There is no container of ${service}.`);
+      return JSON.parse(await docker(['inspect', id]))[0];
+    },
+    /** How the containers are, and the end of what they said. */
+    logs: async () => {
+      const cleaning = { isCleaning: true };
+      const states = await compose(['ps', '--all'], cleaning);
+      return states + (await compose(['logs', '--no-color', '--tail', LOG_LINES], cleaning));
+    },
+    /** Removes the project with its data. */
+    remove: () =>
+      compose(['--profile', '*', 'down', '--volumes', '--remove-orphans', '--timeout', '10'], {
+        isCleaning: true,
+      }),
+    /** The names of what the engine still has of it: containers, networks, volumes. */
+    async left() {
+      const of = ['--filter', `label=com.docker.compose.project=${name}`];
+      const lists = await Promise.all([
+        docker(['ps', '--all', '--quiet', ...of]),
+        docker(['network', 'ls', '--quiet', ...of]),
+        docker(['volume', 'ls', '--quiet', ...of]),
+      ]);
+      return lists.join('').split('\n').filter(Boolean);
+    },
+  };
+};

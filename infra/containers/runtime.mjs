@@ -1,0 +1,114 @@
+// How the containers run, as the engine and the kernel tell it.
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { APPS } from './images.mjs';
+
+/** The volumes whose files no environment, command or log may hold. */
+const SECRETS = ['postgres-secrets', 'identity-secrets', 'crm-secrets'];
+
+/** A program for a service's own Node: how the kernel limits its first process, and whether it can write. */
+const CONFINEMENT = `
+const { readFileSync, writeFileSync } = require('node:fs');
+const status = readFileSync('/proc/1/status', 'utf8');
+const value = (name) => new RegExp('^' + name + ':\\\\s*(.*)$', 'm').exec(status)[1];
+const writes = (path) => { try { writeFileSync(path, ''); return 'written'; } catch (error) { return error.code; } };
+console.log(JSON.stringify({
+  user: value('Uid').split('\\t')[0],
+  capabilities: value('CapEff') + value('CapPrm') + value('CapBnd'),
+  newPrivileges: value('NoNewPrivs'),
+  file: writes('/app/planted'),
+}));`;
+
+const CONFINED = {
+  user: '65532',
+  capabilities: '0'.repeat(48),
+  newPrivileges: '1',
+  file: 'EROFS',
+};
+
+const proveConfined = async (project, app) => {
+  const said = await project.compose(['exec', '-T', app, 'node', '-e', CONFINEMENT]);
+  if (said.trim() !== JSON.stringify(CONFINED)) {
+    throw new Error(`${app} is not confined: ${said} in place of ${JSON.stringify(CONFINED)}`);
+  }
+};
+
+const answers = (host, port) =>
+  new Promise((tell) => {
+    const socket = connect({ host, port, timeout: 2000 });
+    const end = (isOpen) => {
+      socket.destroy();
+      tell(isOpen);
+    };
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+    socket.once('timeout', () => end(false));
+  });
+
+/** Only loopback is published, and of the services only these. */
+const provePublished = async (project, containers) => {
+  const published = containers.flatMap(({ NetworkSettings }) =>
+    Object.values(NetworkSettings.Ports ?? {}).flatMap((bindings) => bindings ?? []),
+  );
+  const found = published.map(({ HostIp, HostPort }) => `${HostIp}:${HostPort}`).sort();
+  const expected = Object.values(project.ports)
+    .map((port) => `127.0.0.1:${port}`)
+    .sort();
+  if (`${found}` !== `${expected}`) throw new Error(`Published: ${found}; expected: ${expected}`);
+  const outside = Object.values(networkInterfaces())
+    .flat()
+    .filter(({ internal, family }) => !internal && family === 'IPv4');
+  for (const { address } of outside) {
+    for (const port of Object.values(project.ports)) {
+      if (await answers(address, port))
+        throw new Error(`${address}:${port} is open to the network.`);
+    }
+  }
+};
+
+const proveRestrictions = (containers) => {
+  for (const { Name, HostConfig } of containers) {
+    const isApp = APPS.some((app) => Name.includes(`-${app}-`));
+    if (!HostConfig.SecurityOpt?.some((option) => option.startsWith('no-new-privileges'))) {
+      throw new Error(`${Name} may gain privileges.`);
+    }
+    if (HostConfig.Privileged || !HostConfig.Memory) throw new Error(`${Name} has no limits.`);
+    if (isApp && !HostConfig.ReadonlyRootfs) throw new Error(`${Name} can write its file system.`);
+  }
+};
+
+const secretsOf = async (project, image) => {
+  const mounts = SECRETS.flatMap((name) => ['--volume', `${project.name}_${name}:/of/${name}:ro`]);
+  const show = ['--network', 'none', '--entrypoint', 'sh', image, '-c', 'tail -n +1 /of/*/*'];
+  const said = await project.docker(['run', '--rm', ...mounts, ...show]);
+  // `==> file <==` stands above each. Of a URL the password counts.
+  return said
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('==>'))
+    .map((line) => /:\/\/[^:]+:([^@]+)@/.exec(line)?.[1] ?? line.replace(/^[\w-]+:/, ''));
+};
+
+const proveSecrets = async (project, containers, image) => {
+  const secrets = await secretsOf(project, image);
+  if (secrets.length < SECRETS.length || secrets.some((secret) => secret.length < 32)) {
+    throw new Error('The secrets cannot be read, or are short.');
+  }
+  const logs = await project.compose(['logs', '--no-color']);
+  const shown = [
+    ...containers.map(({ Name, Config }) => [Name, JSON.stringify(Config)]),
+    ['a log', logs],
+  ];
+  for (const [name, text] of shown) {
+    if (secrets.some((secret) => text.includes(secret))) throw new Error(`${name} shows a secret.`);
+  }
+};
+
+/** Proves that every container is confined as docker-compose.yml promises. */
+export const proveConfinement = async (project) => {
+  const containers = await project.containers();
+  const { Config } = await project.container('postgres');
+  proveRestrictions(containers);
+  await provePublished(project, containers);
+  await proveSecrets(project, containers, Config.Image);
+  for (const app of APPS) await proveConfined(project, app);
+};

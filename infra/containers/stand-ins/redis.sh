@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Becomes the server, as the redis account; like the official image it leaves protected mode off.
+set -euo pipefail
+case "${1:-}" in
+  -* | *.conf) set -- redis-server "$@" ;;
+esac
+[ "${1:-}" = redis-server ] || exec "$@"
+if [ "$(id -u)" = 0 ]; then
+  chown redis /data
+  exec setpriv --reuid=redis --regid=redis --init-groups "$0" "$@"
+fi
+exec "$@" --protected-mode no

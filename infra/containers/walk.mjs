@@ -1,0 +1,19 @@
+import { walks } from '../../scripts/check-tour.mjs';
+import { run } from './command.mjs';
+
+/** The README's tour, and the other pages whose commands need nothing but a running system. */
+const NAMES = ['README, A five-minute tour', 'docs/service-accounts.md'];
+
+/** Follows the pages with the accounts of `.data/local.json` below a directory. */
+export const followPages = async (directory) => {
+  const found = walks().filter(({ name }) => NAMES.includes(name));
+  if (found.length !== NAMES.length) throw new Error(`Not every page is there: ${NAMES}`);
+  for (const { name, code } of found) {
+    await run('bash', ['-c', `set -euo pipefail\n${code}`], {
+      directory,
+      environment: { TMPDIR: directory },
+    }).catch((error) => {
+      throw new Error(`${name}: ${error.message}`);
+    });
+  }
+};
