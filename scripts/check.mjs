@@ -77,6 +77,7 @@ for (const app of ['identity', 'crm']) {
 await check('the documents are valid OpenAPI and AsyncAPI', documents);
 await check('every benchmark runs and is answered 2xx', benchRuns);
 await check('the README can be followed', tour);
+await check('the containers do what the README says', () => node('infra/verify-containers.mjs'));
 await check('no process is left behind', () => noProcessLeft.since(before));
 
 console.log(`\n${passed} passed, ${failed} failed`);

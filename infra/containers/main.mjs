@@ -85,8 +85,8 @@ const verify = async () => {
 
 /** What a run leaves behind, after it has removed its projects. */
 const cleanUp = async () => {
-  // The first project's network has a container of another: containers go first.
-  for (const project of projects.toReversed()) await project.remove();
+  // In this order: identity is also in the network of the CRM that runs alone.
+  for (const project of projects) await project.remove();
   const left = (await Promise.all(projects.map((project) => project.left()))).flat();
   await prune(engine.environment);
   if (left.length > 0) throw new Error(`Left behind: ${left.join(', ')}`);
