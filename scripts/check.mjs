@@ -64,6 +64,7 @@ await check('tests', tests('test'));
 await check('tests of events on Apache Kafka', tests('test:kafka'));
 await check('tests of limits that replicas share in Redis', tests('test:redis'));
 await check('tests of the pages in a browser', tests('test:browser'));
+await check('tests on another release of Node', tests('test:node'));
 await check('format and lint', () => node('node_modules/@biomejs/biome/bin/biome', 'ci', '.'));
 await check('types', () => node('node_modules/typescript/bin/tsc', '-b'));
 await check('import directions, by planted violations', imports);
@@ -78,6 +79,7 @@ await check('the documents are valid OpenAPI and AsyncAPI', documents);
 await check('every benchmark runs and is answered 2xx', benchRuns);
 await check('the README can be followed', tour);
 await check('the containers do what the README says', () => node('infra/verify-containers.mjs'));
+await check('docs/deployment.md can be followed', () => node('infra/verify-deployment.mjs'));
 await check('no process is left behind', () => noProcessLeft.since(before));
 
 console.log(`\n${passed} passed, ${failed} failed`);

@@ -1,0 +1,21 @@
+// `npm run start:identity`, `npm run start:crm`: one service as it runs in production, from this checkout. Its
+// settings are those of the environment; nothing is embedded. It becomes the service: signals reach it directly.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { bootstrap, root } from './bootstrap.mjs';
+
+const [app] = process.argv.slice(2);
+bootstrap({ build: true });
+process.env.NODE_ENV ??= 'production';
+const dist = pathToFileURL(join(root, `apps/${app}/dist/`));
+const { readConfig } = await import(new URL('config.js', dist).href);
+try {
+  readConfig(process.env);
+} catch (error) {
+  console.error(`${app} cannot start. ${error.message}
+
+docs/configuration.md describes every setting, and docs/deployment.md a whole deployment.
+For development, npm start brings its own PostgreSQL and broker, and npm run dev:${app} its own PostgreSQL.`);
+  process.exit(1);
+}
+await import(new URL('main.js', dist).href);
