@@ -61,8 +61,9 @@ export const startEngine = async ({ isOwn = false } = {}) => {
   }
 };
 
-/** Removes the layers and images that no file names any more, and keeps the cache below a bound. */
+/** Removes the images that no name leads to any more, and keeps the cache of builds below a bound. */
 export const prune = async (environment) => {
-  await run('docker', ['image', 'prune', '--force'], { environment });
-  await run('docker', ['builder', 'prune', '--force', '--keep-storage', '6GB'], { environment });
+  const docker = (args) => run('docker', args, { environment, isCleaning: true });
+  await docker(['image', 'prune', '--force']);
+  await docker(['builder', 'prune', '--force', '--keep-storage', '6GB']);
 };

@@ -27,6 +27,7 @@ const { step } = report;
 const directory = mkdtempSync(join(tmpdir(), 'tessera-verification-'));
 const projects = [];
 let engine;
+let isInterrupted = false;
 
 const checkImages = async () => {
   for (const app of APPS) {
@@ -99,6 +100,7 @@ const showLogs = async () => {
 const interrupted = new Promise((_, reject) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
+      isInterrupted = true;
       interruptCommands();
       reject(new Error(`Interrupted by ${signal}.`));
     });
@@ -114,7 +116,7 @@ try {
   await Promise.race([verify(), interrupted]);
 } catch (error) {
   failed(error);
-  await showLogs().catch(failed);
+  if (!isInterrupted) await showLogs().catch(failed);
 }
 if (engine) {
   await step('remove everything', cleanUp).catch(failed);

@@ -74,10 +74,11 @@ export const createProject = async (engine, { name, files, variables = {} }) => 
     /** The names of what the engine still has of it: containers, networks, volumes. */
     async left() {
       const of = ['--filter', `label=com.docker.compose.project=${name}`];
+      const list = (args) => docker([...args, '--quiet', ...of], { isCleaning: true });
       const lists = await Promise.all([
-        docker(['ps', '--all', '--quiet', ...of]),
-        docker(['network', 'ls', '--quiet', ...of]),
-        docker(['volume', 'ls', '--quiet', ...of]),
+        list(['ps', '--all']),
+        list(['network', 'ls']),
+        list(['volume', 'ls']),
       ]);
       return lists.join('').split('\n').filter(Boolean);
     },

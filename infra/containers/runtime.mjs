@@ -66,14 +66,25 @@ const provePublished = async (project, containers) => {
   }
 };
 
+/** What of the restrictions in docker-compose.yml a container, as `docker inspect` tells it, runs without. */
+export const missingRestrictions = ({ Config, HostConfig }) => {
+  const isApp = APPS.includes(Config.Labels['com.docker.compose.service']);
+  const restrictions = {
+    'no new privileges': HostConfig.SecurityOpt?.some((of) => of.startsWith('no-new-privileges')),
+    'no privileged mode': !HostConfig.Privileged,
+    'a limit of memory': HostConfig.Memory > 0,
+    'a read-only file system': !isApp || HostConfig.ReadonlyRootfs,
+    'no capability': !isApp || HostConfig.CapDrop?.includes('ALL'),
+    'an account without rights': !isApp || /^[1-9]/.test(Config.User),
+  };
+  return Object.keys(restrictions).filter((name) => !restrictions[name]);
+};
+
 const proveRestrictions = (containers) => {
-  for (const { Name, HostConfig } of containers) {
-    const isApp = APPS.some((app) => Name.includes(`-${app}-`));
-    if (!HostConfig.SecurityOpt?.some((option) => option.startsWith('no-new-privileges'))) {
-      throw new Error(`${Name} may gain privileges.`);
-    }
-    if (HostConfig.Privileged || !HostConfig.Memory) throw new Error(`${Name} has no limits.`);
-    if (isApp && !HostConfig.ReadonlyRootfs) throw new Error(`${Name} can write its file system.`);
+  for (const container of containers) {
+    const missing = missingRestrictions(container);
+    if (missing.length > 0)
+      throw new Error(`${container.Name} runs without ${missing.join(', ')}.`);
   }
 };
 
