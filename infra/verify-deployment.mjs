@@ -46,5 +46,5 @@ const settings = [
 ];
 const [command, ...args] =
   process.getuid() === 0 ? ['env', ...settings, ...copy] : ['sudo', 'env', ...settings, ...copy];
-const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit', timeout: 600_000 });
+const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
 process.exitCode = status ?? 1;

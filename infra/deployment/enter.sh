@@ -10,11 +10,16 @@ shift
 
 if [ "${COPY:-}" = '' ]; then
   # The processes of the copy are in a cgroup of their own, which is removed in the end.
+  trap : INT TERM HUP
   hierarchy=$(mktemp --directory)
-  unshare --mount bash -c '
+  timeout --foreground 600 unshare --mount bash -c '
     mount -t cgroup2 cgroup2 "$1"
     group=$(mktemp --directory "$1/tessera.XXXXXX")
-    COPY=$group/cgroup.procs unshare --mount --net --pid --uts --ipc --fork --kill-child "${@:2}" && code=0 || code=$?
+    COPY=$group/cgroup.procs unshare --mount --net --pid --uts --ipc --fork --kill-child "${@:2}" &
+    copy=$!
+    # unshare ignores the signals that ask it to end; with it ends everything in the copy.
+    trap "kill -KILL $copy 2> /dev/null" INT TERM HUP
+    wait "$copy" && code=0 || code=$?
     until find "$group" -depth -type d -exec rmdir {} + 2> /dev/null; do sleep 0.1; done
     exit "$code"
   ' bash "$hierarchy" bash "$0" "$checkout" "$@" && code=0 || code=$?
