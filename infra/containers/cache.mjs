@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { refuseInterrupted } from './command.mjs';
 
 const PATIENCE_MS = 30 * 60_000;
 
@@ -51,6 +52,7 @@ export const lockCache = async () => {
   const path = `\0tessera-containers-${createHash('sha256').update(cache).digest('hex')}`;
   let isTold = false;
   for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(500)) {
+    refuseInterrupted();
     const server = await listen(path);
     if (server) return () => server.close();
     if (!isTold) console.log(`Waiting for another run that uses ${cache}.`);

@@ -13,6 +13,11 @@ export const interruptCommands = () => {
   for (const child of running) child.kill('SIGTERM');
 };
 
+/** Throws after an interruption: for work that runs no command. */
+export const refuseInterrupted = () => {
+  if (isInterrupted) throw new Error('Interrupted.');
+};
+
 /**
  * Runs a command and gives its standard output. Throws, with the end of what it said, where its exit code
  * is not 0.
@@ -24,7 +29,7 @@ export const interruptCommands = () => {
  */
 export const run = async (command, args, options = {}) => {
   const { input = '', directory, environment, limitMs = LIMIT_MS, isCleaning = false } = options;
-  if (isInterrupted && !isCleaning) throw new Error('Interrupted.');
+  if (!isCleaning) refuseInterrupted();
   const child = spawn(command, args, {
     cwd: directory,
     env: { ...process.env, ...environment },

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { refuseInterrupted } from './command.mjs';
 
 const LIMIT_MS = 120_000;
 const PAUSE_MS = 100;
@@ -7,6 +8,7 @@ const PAUSE_MS = 100;
 export const within = async (what, holds) => {
   let last;
   for (const deadline = Date.now() + LIMIT_MS; Date.now() < deadline; await sleep(PAUSE_MS)) {
+    refuseInterrupted();
     try {
       if (await holds()) return;
       last = undefined;
