@@ -15,11 +15,16 @@ import {
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cache, digestOf, directoryOf } from './cache.mjs';
-import { run, succeeds } from './command.mjs';
+import { refuseInterrupted, run, succeeds } from './command.mjs';
 import { RELEASE, requireDebian, unpack } from './debian.mjs';
 
 const PACKAGES = [
-  ...['docker.io', 'docker-cli', 'docker-buildx', 'docker-compose', 'containerd', 'tini'],
+  'docker.io',
+  'docker-cli',
+  'docker-buildx',
+  'docker-compose',
+  'containerd',
+  'tini',
 ];
 const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 30_000;
@@ -48,7 +53,7 @@ for directory in /run/containerd /etc/docker; do
 done
 exec dockerd "$@"`;
 
-const start = (directory, run_, log) =>
+const start = (directory, state, log) =>
   spawn(
     'setpriv',
     [
@@ -56,9 +61,9 @@ const start = (directory, run_, log) =>
       ...['--pdeathsig', 'KILL'],
       ...['unshare', '--pid', '--mount', '--mount-proc', '--fork', '--kill-child'],
       ...['sh', '-c', START, 'dockerd'],
-      ...['--config-file', join(run_, 'daemon.json'), '--pidfile', join(run_, 'docker.pid')],
-      ...['--data-root', join(cache, 'data'), '--exec-root', join(run_, 'exec')],
-      ...['--host', `unix://${join(run_, 'docker.sock')}`],
+      ...['--config-file', join(state, 'daemon.json'), '--pidfile', join(state, 'docker.pid')],
+      ...['--data-root', join(cache, 'data'), '--exec-root', join(state, 'exec')],
+      ...['--host', `unix://${join(state, 'docker.sock')}`],
       // The services are published by docker-proxy on loopback and need no way out.
       ...['--bridge=none', '--iptables=false', '--ip6tables=false', '--ip-forward=false'],
     ],
@@ -80,16 +85,16 @@ export const startOwnEngine = async () => {
   await requireDebian();
   mkdirSync(cache, { recursive: true, mode: 0o700 });
   const directory = await install();
-  const run_ = join(cache, 'run');
-  rmSync(run_, { recursive: true, force: true });
-  mkdirSync(run_, { recursive: true });
-  writeFileSync(join(run_, 'daemon.json'), '{}');
-  const log = join(run_, 'engine.log');
-  const engine = start(directory, run_, openSync(log, 'a'));
+  const state = join(cache, 'run');
+  rmSync(state, { recursive: true, force: true });
+  mkdirSync(state, { recursive: true });
+  writeFileSync(join(state, 'daemon.json'), '{}');
+  const log = join(state, 'engine.log');
+  const engine = start(directory, state, openSync(log, 'a'));
   const ended = once(engine, 'exit');
   const environment = {
     PATH: pathOf(directory),
-    DOCKER_HOST: `unix://${join(run_, 'docker.sock')}`,
+    DOCKER_HOST: `unix://${join(state, 'docker.sock')}`,
     DOCKER_CONFIG: join(directory, 'config'),
     DOCKER_CONTEXT: '',
   };
@@ -97,7 +102,10 @@ export const startOwnEngine = async () => {
 
   const stop = async () => {
     if (engine.exitCode !== null || engine.signalCode !== null) return;
-    process.kill(childOf(engine.pid), 'SIGTERM');
+    const dockerd = childOf(engine.pid);
+    // Nothing has started yet: process.kill(0) would mean ourselves.
+    if (dockerd > 0) process.kill(dockerd, 'SIGTERM');
+    else engine.kill('SIGKILL');
     const isEnded = await Promise.race([
       ended.then(() => true),
       sleep(STOP_LIMIT_MS, false, { ref: false }),
@@ -106,20 +114,24 @@ export const startOwnEngine = async () => {
     await ended;
   };
 
-  const deadline = Date.now() + START_LIMIT_MS;
-  while (!(await succeeds('docker', ['version'], { environment }))) {
-    if (Date.now() > deadline || engine.exitCode !== null) {
-      await stop();
-      throw new Error(
-        `The Docker engine did not start:\n${readFileSync(log, 'utf8').slice(-4000)}`,
-      );
+  try {
+    const deadline = Date.now() + START_LIMIT_MS;
+    while (!(await succeeds('docker', ['version'], { environment }))) {
+      refuseInterrupted();
+      if (Date.now() > deadline || engine.exitCode !== null) {
+        const said = readFileSync(log, 'utf8').slice(-4000);
+        throw new Error(`The Docker engine did not start:\n${said}`);
+      }
+      await sleep(100);
     }
-    await sleep(100);
+    // What a run left that was killed.
+    const containers = (await docker(['ps', '--all', '--quiet'])).split('\n').filter(Boolean);
+    if (containers.length > 0) await docker(['rm', '--force', '--volumes', ...containers]);
+    await docker(['network', 'prune', '--force']);
+    await docker(['volume', 'prune', '--all', '--force']);
+  } catch (error) {
+    await stop();
+    throw error;
   }
-  // What a run left that was killed.
-  const containers = (await docker(['ps', '--all', '--quiet'])).split('\n').filter(Boolean);
-  if (containers.length > 0) await docker(['rm', '--force', '--volumes', ...containers]);
-  await docker(['network', 'prune', '--force']);
-  await docker(['volume', 'prune', '--all', '--force']);
   return { environment, stop };
 };
