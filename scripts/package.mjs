@@ -99,13 +99,14 @@ const isTest = (file) => /\.test\.[cm]?js$/.test(file);
 const loaded = async (directory) => {
   const { nodeFileTrace } = await import('@vercel/nft');
   const entries = ENTRIES.map((entry) => join(directory, entry));
-  const traces = await Promise.all(
-    // The tracer takes Node 20 for one that does not know `module-sync`; from 20.19 on it does.
-    [['node'], ['node', 'module-sync']].map((conditions) =>
-      nodeFileTrace(entries, { base: directory, conditions, ignore: isTest }),
-    ),
-  );
-  const traced = traces.flatMap(({ fileList }) => [...fileList]);
+  const traced = [];
+  // What one trace has read, the other need not read again.
+  const cache = {};
+  // The tracer takes Node 20 for one that does not know `module-sync`; from 20.19 on it does.
+  for (const conditions of [['node'], ['node', 'module-sync']]) {
+    const options = { base: directory, conditions, ignore: isTest, cache };
+    traced.push(...(await nodeFileTrace(entries, options)).fileList);
+  }
   const all = filesBelow(directory);
   const kept = [...traced, ...readByName(all), 'package.json'];
   const files = [...kept, ...linksTo(directory, all, kept), ...licencesOf(directory, kept)];
