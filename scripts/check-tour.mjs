@@ -12,23 +12,23 @@ const script = (text, name) => {
   return found.join('\n');
 };
 
-const PAGES = ['README.md', 'docs/service-accounts.md', 'docs/ci-pipeline.md'];
+const PAGES = ['docs/service-accounts.md', 'docs/ci-pipeline.md'];
 
-/** What is run, each by itself: two parts of the README, and the pages that are a walk. */
-export const walks = () => {
-  const [readme, ...pages] = PAGES.map((name) => ({
-    name,
-    text: readFileSync(join(root, name), 'utf8'),
-  }));
-  const part = (heading) => ({
-    name: `README, ${heading}`,
-    text: readme.text.split(/^## /m).find((text) => text.startsWith(heading)) ?? '',
-  });
-  return [part('A five-minute tour'), part('Administration'), ...pages].map(({ name, text }) => ({
-    name,
-    code: script(text, name),
-  }));
+const textOf = (page) => readFileSync(join(root, page), 'utf8');
+
+/** The commands of a section of the README. */
+export const sectionOfReadme = (heading) => {
+  const name = `README, ${heading}`;
+  const sections = textOf('README.md').split(/^## /m);
+  const text = sections.find((section) => section.startsWith(heading)) ?? '';
+  return { name, code: script(text, name) };
 };
+
+/** What is run, each by itself: two sections of the README, and the pages that are a walk. */
+export const walks = () => [
+  ...['A five-minute tour', 'Administration'].map(sectionOfReadme),
+  ...PAGES.map((name) => ({ name, code: script(textOf(name), name) })),
+];
 
 /** Prints what it runs, and stops at the first command that fails. */
 const follow = (code) =>

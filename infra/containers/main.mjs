@@ -18,7 +18,7 @@ import { createProject } from './project.mjs';
 import { createReport, megabytes } from './report.mjs';
 import { proveConfinement } from './runtime.mjs';
 import { proveStop } from './stops.mjs';
-import { followPages } from './walk.mjs';
+import { followPages, followStart } from './walk.mjs';
 
 const { values } = parseArgs({ options: { 'own-engine': { type: 'boolean', default: false } } });
 
@@ -66,7 +66,7 @@ const verify = async () => {
   const all = await project('all');
   await step('build both images', () => all.compose(['build', '--progress', 'plain']));
   await step('their contents, and planted faults', checkImages);
-  await step('docker compose up --wait', () => all.up());
+  await step('docker compose up --wait', () => followStart(all));
   const system = await step('accounts by identity-admin', () => seedAccounts(all, directory));
   await step("the README's tour", () => followPages(directory));
   await step('confinement, ports and secrets', () => proveConfinement(all));

@@ -39,6 +39,17 @@ export const createProject = async (engine, { name, files, variables = {} }) => 
     ports,
     docker,
     compose,
+    /** Runs a script of the shell in which `docker compose` means this project. */
+    shell: (code) =>
+      run('bash', ['-c', `set -euo pipefail\n${code}`], {
+        directory: root,
+        environment: {
+          ...environment,
+          COMPOSE_ENV_FILES: '/dev/null',
+          COMPOSE_FILE: ['docker-compose.yml', ...files].join(':'),
+          COMPOSE_PROJECT_NAME: name,
+        },
+      }),
     urls: {
       identity_url: `http://127.0.0.1:${ports.identity}`,
       crm_url: `http://127.0.0.1:${ports.crm}`,
