@@ -8,7 +8,7 @@ import {
   type Logger,
   type Metrics,
 } from '@tessera/http-kit';
-import { createVault } from '@tessera/vault';
+import { createVault, type Vault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import { Background } from './background.ts';
@@ -34,6 +34,7 @@ export interface Context extends Services {
   readonly database: Database;
   readonly counters: Counters;
   readonly keys: SigningKeys;
+  readonly vault: Vault;
   readonly mail: MailOutbox;
   readonly keyUses: KeyUses;
   readonly sessionUses: SessionUses;
@@ -108,6 +109,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     database,
     counters,
     keys,
+    vault,
     keyUses,
     sessionUses,
     mail,

@@ -57,7 +57,7 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
   /** Only who is signed in to the account that was confirmed goes on with it. */
   const confirmed = (visit: Visit, { userId, asks }: Question): string =>
     visit.user?.id === userId && asks === 'nothing'
-      ? '/signed-in?notice=email_verified'
+      ? '/account?notice=email_verified'
       : resultAddress(visit, 'email_verified', userId);
 
   const { token: _, ...given } = ConfirmAddress.fields;

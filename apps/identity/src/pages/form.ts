@@ -147,5 +147,5 @@ export const link = (address: string, text: string, question?: string): Html =>
 
 export const signOutForm = (visit: Visit): Html => html`<form method="post" action="/sign-out">
 <input type="hidden" name="form_token" value="${visit.tokens.user}">
-<button type="submit" class="plain">${visit.texts.signedIn.signOut}</button>
+<button type="submit" class="plain">${visit.texts.signOutNow}</button>
 </form>`;

@@ -156,7 +156,7 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await enter(page);
     await stranger.begin(page, { prompt: 'select_account' });
   },
-  'signed in': enter,
+  account: enter,
   async 'sign-out'(page) {
     await enter(page);
     await open('/sign-out')(page);

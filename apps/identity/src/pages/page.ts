@@ -7,9 +7,11 @@ import {
   validationFailed,
 } from '@tessera/http-kit';
 import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { UserCaller } from '../tokens/caller.ts';
 import { emptyForm, type FormState } from './form.ts';
 import { type Brand, sendPage, type View } from './layout.ts';
 import { type NewPasswordField, newPasswordErrors, stateAfter } from './problems.ts';
+import type { PageReauthentication, Step } from './reauthentication.ts';
 import { Elsewhere, type Visit, type Visits, visitOf } from './visit.ts';
 
 /** A page as it is written: what it needs, what it shows and what becomes of its form. */
@@ -17,6 +19,8 @@ export interface Page<Data, F extends Fields> {
   readonly path: string;
   /** The class of limits that counts its form: that of the JSON route that does the same; `form` unless told. */
   readonly limit?: string;
+  /** Opening it and sending its form need a recent authentication (decision I19), which is asked for here. */
+  readonly isSensitive?: boolean;
   /** The form does not act for who is signed in, so it stays good when that changes in another tab. */
   readonly isForAnybody?: boolean;
   /** What showing and answering it need. Throws `Elsewhere` where they have no business here. */
@@ -43,6 +47,7 @@ export interface PageOptions extends Visits {
   /** Fewest characters of a new password. */
   readonly minLength: number;
   readonly limits: Limits;
+  readonly reauthentication: PageReauthentication;
 }
 
 const SEE_OTHER = 303;
@@ -125,12 +130,31 @@ const visitOfPage = async (
   };
 };
 
+/** Who has to have authenticated recently to use a page; null where nobody has to, or `open` refuses anyway. */
+const sensitiveFor = ({ isSensitive = false }: AnyPage, { user }: Visit): UserCaller | null =>
+  isSensitive && user?.restriction === null ? user : null;
+
 const showing = (page: AnyPage, options: PageOptions): RequestHandler =>
   orElsewhere(async (req, res) => {
     const { open, view } = page;
     const visit = await visitOfPage(page, options, req, res);
-    sendPage(res, visit, view(visit, await open(visit), emptyForm), options.brand);
+    const user = sensitiveFor(page, visit);
+    const first = user && (await options.reauthentication.beforeShowing(visit, user));
+    const shown = first ?? view(visit, await open(visit), emptyForm);
+    sendPage(res, first ? { ...visit, hasForm: true } : visit, shown, options.brand);
   });
+
+/** What a sensitive page does with a form; on any other page, and for nobody, the form goes on as it is. */
+const afterReauthentication = async (
+  page: AnyPage,
+  visit: Visit,
+  { reauthentication }: PageOptions,
+  sent: Readonly<Record<string, string>>,
+): Promise<Step> => {
+  const user = sensitiveFor(page, visit);
+  if (!user) return { kind: 'go_on', values: sent };
+  return reauthentication.beforeSubmitting(visit, user, sent);
+};
 
 /**
  * On success the browser goes on with a GET, so that nothing is sent twice; else the form is shown again
@@ -146,13 +170,22 @@ const submitting = (
   const { forgery, brand, minLength, limits } = options;
   const limiter = limits.address(limit);
   return orElsewhere(async (req, res) => {
-    const values = await readForm(req, res);
-    const language = values.ui_locales;
+    const sent = await readForm(req, res);
+    const language = sent.ui_locales;
     const isAttempt = language === undefined;
     const tooMany = isAttempt ? await counted(limiter, req, res) : null;
     if (tooMany && !forgery.isFromHere(req)) throw tooMany;
     forgery.demandFromHere(req);
     const visit = await visitOfPage(page, options, req, res, language);
+    const step = tooMany ? null : await afterReauthentication(page, visit, options, sent);
+    if (step?.kind === 'ask') {
+      const { view, refusal } = step;
+      if (refusal) res.status(refusal.status).set(refusal.headers);
+      sendPage(res, visit, view, brand);
+      return;
+    }
+    if (step?.kind === 'reopen') throw new Elsewhere(req.originalUrl);
+    const values = step?.values ?? sent;
     const data = await open(visit);
     if (!isAttempt) {
       sendPage(res, visit, view(visit, data, { values, errors: {} }), brand);

@@ -1,3 +1,4 @@
+import { account } from './account/de/account.ts';
 import type { Texts } from './texts.ts';
 import { waiting } from './waiting.ts';
 
@@ -81,6 +82,7 @@ export const de: Texts = {
     password_reset: 'Ihr Passwort wurde geändert.',
     invitation_accepted: 'Sie sind der Organisation beigetreten.',
   },
+  signOutNow: 'Abmelden',
   back: 'Zurück zur Anmeldung',
   signIn: {
     title: 'Anmelden',
@@ -224,13 +226,16 @@ export const de: Texts = {
     reference: 'API-Referenz',
     health: 'Status des Dienstes',
   },
-  signedIn: {
-    title: 'Sie sind angemeldet',
-    as: (who) => `Angemeldet als ${who}.`,
-    lead: 'Sie können diese Seite schließen und zu Ihrer App zurückkehren.',
-    change: 'Passwort ändern',
-    signOut: 'Abmelden',
+  reauthentication: {
+    title: 'Bitte bestätigen Sie, dass Sie es sind',
+    lead: 'Geben Sie zu Ihrer Sicherheit Ihr Passwort ein, um fortzufahren.',
+    leadCode:
+      'Geben Sie zu Ihrer Sicherheit den Code aus Ihrer Authenticator-App oder einen Wiederherstellungscode ein, um fortzufahren.',
+    byCode: 'Stattdessen einen Code verwenden',
+    byPassword: 'Stattdessen das Passwort verwenden',
+    submit: 'Weiter',
   },
+  account,
   signOut: {
     title: 'Möchten Sie sich abmelden?',
     lead: 'Damit werden Sie auch von den Apps abgemeldet, die Sie in diesem Browser geöffnet haben.',

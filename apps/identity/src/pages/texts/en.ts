@@ -1,3 +1,4 @@
+import { account } from './account/en/account.ts';
 import { waiting } from './waiting.ts';
 
 /** The texts of the pages in English. Their shape is that of every language. */
@@ -80,6 +81,7 @@ export const en = {
     password_reset: 'Your password has been changed.',
     invitation_accepted: 'You have joined the organization.',
   },
+  signOutNow: 'Sign out',
   back: 'Back to sign in',
   signIn: {
     title: 'Sign in',
@@ -216,13 +218,16 @@ export const en = {
     reference: 'API reference',
     health: 'Service status',
   },
-  signedIn: {
-    title: 'You are signed in',
-    as: (who: string) => `Signed in as ${who}.`,
-    lead: 'You can close this page and return to your app.',
-    change: 'Change your password',
-    signOut: 'Sign out',
+  reauthentication: {
+    title: 'Confirm that it is you',
+    lead: 'For your security, enter your password to continue.',
+    leadCode:
+      'For your security, enter the code from your authenticator app, or a recovery code, to continue.',
+    byCode: 'Use a code instead',
+    byPassword: 'Use your password instead',
+    submit: 'Continue',
   },
+  account,
   signOut: {
     title: 'Sign out?',
     lead: 'This also signs you out of the apps you opened from this browser.',

@@ -1,4 +1,5 @@
 import { hungarianSpan } from '../../mail/texts/format.ts';
+import { account } from './account/hu/account.ts';
 import type { Texts } from './texts.ts';
 import { waiting } from './waiting.ts';
 
@@ -79,6 +80,7 @@ export const hu: Texts = {
     password_reset: 'A jelszava megváltozott.',
     invitation_accepted: 'Csatlakozott a szervezethez.',
   },
+  signOutNow: 'Kijelentkezés',
   back: 'Vissza a bejelentkezéshez',
   signIn: {
     title: 'Bejelentkezés',
@@ -218,13 +220,16 @@ export const hu: Texts = {
     reference: 'API-dokumentáció',
     health: 'A szolgáltatás állapota',
   },
-  signedIn: {
-    title: 'Bejelentkezett',
-    as: (who) => `Bejelentkezve mint ${who}.`,
-    lead: 'Bezárhatja ezt az oldalt, és visszatérhet az alkalmazáshoz.',
-    change: 'Jelszó módosítása',
-    signOut: 'Kijelentkezés',
+  reauthentication: {
+    title: 'Erősítse meg, hogy Ön az',
+    lead: 'Biztonsága érdekében a folytatáshoz adja meg a jelszavát.',
+    leadCode:
+      'Biztonsága érdekében a folytatáshoz adja meg a hitelesítő alkalmazás kódját vagy egy helyreállító kódot.',
+    byCode: 'Inkább kódot adok meg',
+    byPassword: 'Inkább jelszót adok meg',
+    submit: 'Folytatás',
   },
+  account,
   signOut: {
     title: 'Kijelentkezik?',
     lead: 'Ezzel azokból az alkalmazásokból is kijelentkezik, amelyeket ebből a böngészőből nyitott meg.',

@@ -1,0 +1,4 @@
+import { frame } from './frame.ts';
+import { overview } from './overview.ts';
+
+export const account = { frame, overview };
