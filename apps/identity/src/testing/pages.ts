@@ -78,3 +78,7 @@ export const sees = (page: Page, heading: string): Promise<void> =>
 /** Waits until the page says this, as a part of something. */
 export const reads = (page: Page, text: string | RegExp): Promise<void> =>
   page.getByText(text).waitFor();
+
+/** Waits until an account page is there, whichever it is. */
+export const seesAccount = (page: Page): Promise<void> =>
+  page.getByRole('navigation', { name: 'Account' }).waitFor();
