@@ -1,4 +1,5 @@
 import { HttpError } from '@tessera/http-kit';
+import type { Action } from '../../actions.ts';
 import { type Actor, note } from '../../activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { User } from '../../generated/prisma/client.ts';
@@ -196,7 +197,7 @@ export class PasswordsRepository {
     tx: Transaction,
     person: Person,
     actor: Actor,
-    action: string,
+    action: Action,
     news: readonly News[],
   ): Promise<void> {
     const { email: to, firstName, locale } = person;

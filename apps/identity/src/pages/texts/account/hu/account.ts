@@ -1,4 +1,5 @@
+import { actions } from './actions.ts';
 import { frame } from './frame.ts';
 import { overview } from './overview.ts';
 
-export const account = { frame, overview };
+export const account = { actions, frame, overview };
