@@ -94,7 +94,8 @@ describe('a new account', () => {
     await reads(page, 'Your email address is confirmed.');
     expect((await found())?.emailVerifiedAt).not.toBeNull();
     await giveCredentials(page, { email }, NEW);
-    await reads(page, `Signed in as ${email}.`);
+    await seesAccount(page);
+    await reads(page, email);
   });
 
   test('gets another link where the first is no longer good', async () => {
@@ -180,7 +181,7 @@ describe('a session', () => {
     const here = page;
     page = await browser.newPerson();
     await signIn();
-    await here.getByRole('link', { name: 'Change your password' }).click();
+    await here.getByRole('link', { name: 'Password', exact: true }).click();
     await fill(here, {
       'Current password': PASSWORD,
       'New password': NEW,
