@@ -113,7 +113,8 @@ describe('a new account', () => {
     await press(page, 'Confirm and save password');
     await reads(page, 'Your email address is confirmed.');
     await giveCredentials(page, user, NEW);
-    await reads(page, `Signed in as ${user.email}.`);
+    await seesAccount(page);
+    await reads(page, user.email ?? '');
   });
 });
 
