@@ -27,10 +27,14 @@ export const actions = {
   login_failed: disputable('sign_in'),
   logout: { kind: 'sign_in' },
   logout_all: disputable('sign_in'),
+  logout_others: disputable('sign_in'),
+  session_revoked: disputable('sign_in'),
   token_reused: disputable('sign_in'),
   reauthenticated: disputable('sign_in'),
   reauthentication_failed: disputable('sign_in'),
   device_trusted: disputable('sign_in'),
+  device_untrusted: disputable('sign_in'),
+  device_renamed: disputable('sign_in'),
   device_revoked: disputable('sign_in'),
   impersonated: { kind: 'sign_in' },
 
@@ -58,6 +62,7 @@ export const actions = {
 
   application_allowed: disputable('app'),
   application_withdrawn: disputable('app'),
+  application_signed_out: disputable('app'),
 
   tenant_switched: { kind: 'organization' },
   tenant_left: disputable('organization'),

@@ -34,6 +34,7 @@ import { registrationRoutes } from './features/registration/registration.routes.
 import { roleRoutes } from './features/roles/roles.routes.ts';
 import { serviceAccountRoutes } from './features/service-accounts/service-accounts.routes.ts';
 import { serviceHealthRoutes } from './features/service-health/service-health.routes.ts';
+import { openSessionRoutes } from './features/sessions/open-sessions.routes.ts';
 import { sessionRoutes } from './features/sessions/sessions.routes.ts';
 import { signInRoutes } from './features/sign-in/sign-in.routes.ts';
 import { scalingRoutes } from './features/tenants/scaling.routes.ts';
@@ -130,7 +131,10 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
     }),
   },
   Devices: deviceRoutes(context.devices),
-  Sessions: sessionRoutes(context.sessions, context.config),
+  Sessions: {
+    ...sessionRoutes(context.sessions, context.config),
+    ...openSessionRoutes(context.openSessions),
+  },
   OAuth: {
     ...oauthRoutes(context, context.config),
     ...userOAuthRoutes(context.authorizationServer),

@@ -194,6 +194,10 @@ export const variables = {
     withDefault(text(60), 'Tessera'),
     "What identity's own pages and its mails are headed with.",
   ),
+  GEOIP_DATABASE: described(
+    optional(verbatim(1000)),
+    'The path of a database of places in MaxMind DB format, such as GeoLite2-City.mmdb or DB-IP Lite. With it, people see the city and the country of their devices; a new file is read within an hour.',
+  ),
   IDLE_SIGN_OUT_SECONDS: described(
     withDefault(int(0, 86_400), 1800),
     "Seconds after which a browser that is not remembered is signed out of identity, unless its pages or its session's tokens are used; 0: never.",
@@ -332,6 +336,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     pages: read.FRONTEND_URL ?? read.ISSUER,
     frontendLoginUrl: read.FRONTEND_LOGIN_URL,
     brandName: read.BRAND_NAME,
+    geoipDatabase: read.GEOIP_DATABASE,
     reservedSlugs: read.RESERVED_SLUGS,
     /** Seconds; 0: never. */
     idleSignOut: read.IDLE_SIGN_OUT_SECONDS,

@@ -20,6 +20,7 @@ import { startHousekeeping } from './housekeeping.ts';
 import { startMail } from './mail/mail.ts';
 import { MailOutbox } from './mail/outbox.ts';
 import { startRelay } from './outbox/relay.ts';
+import { Places } from './places.ts';
 import { createServices, type Services } from './services.ts';
 import { KeyUses } from './tokens/key-uses.ts';
 import { SessionUses } from './tokens/session-uses.ts';
@@ -38,6 +39,7 @@ export interface Context extends Services {
   readonly mail: MailOutbox;
   readonly keyUses: KeyUses;
   readonly sessionUses: SessionUses;
+  readonly places: Places;
   readonly observers: readonly RequestHandler[];
   /** Brings the database up to date, then starts what runs in the background. */
   start(): Promise<void>;
@@ -64,6 +66,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const sessionUses = new SessionUses({ pool, logger }, config.idleSignOut);
   const mail = new MailOutbox(pool, vault, config);
   const background = new Background(logger);
+  const places = new Places(config.geoipDatabase, logger);
   const services = createServices({
     ...{
       config,
@@ -77,6 +80,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       sessionUses,
       mail,
       background,
+      places,
     },
     totp: overrides.totp,
   });
@@ -113,11 +117,14 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     keyUses,
     sessionUses,
     mail,
+    places,
     ...services,
     observers: overrides.observers ?? [],
 
     async start() {
       const { provisioning } = services.tenantAdministration;
+      await places.start();
+      running.push(places);
       await migrate(config.database.url, migrations, logger);
       await ensureBuiltInRoles(database);
       await keys.start();

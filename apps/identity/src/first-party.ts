@@ -6,7 +6,7 @@ import { flatten, type RouteGroups } from '@tessera/http-kit';
  */
 const SECURITY = [
   /^\/api\/auth\/(2fa|pin|password)\//,
-  /^\/api\/auth\/(logout-all|reauthenticate)$/,
+  /^\/api\/auth\/(logout-all|logout-others|reauthenticate)$/,
   /^\/api\/user\/password$/,
   /^\/api\/devices(\/|$)/,
   /^\/api\/(me\/)?sessions(\/|$)/,

@@ -39,6 +39,8 @@ import { RegistrationService } from './features/registration/registration.servic
 import { RolesRepository } from './features/roles/roles.repository.ts';
 import { RolesService } from './features/roles/roles.service.ts';
 import { ServiceAccountsService } from './features/service-accounts/service-accounts.service.ts';
+import { OpenSessionsRepository } from './features/sessions/open-sessions.repository.ts';
+import { OpenSessionsService } from './features/sessions/open-sessions.service.ts';
 import { SessionsRepository } from './features/sessions/sessions.repository.ts';
 import { SessionsService } from './features/sessions/sessions.service.ts';
 import { PasswordConfirmation } from './features/sign-in/password-confirmation.ts';
@@ -55,6 +57,7 @@ import { MailQuota } from './mail/quota.ts';
 import { ClientAttempts } from './oauth/client-attempts.ts';
 import { AuthorizationServer } from './oauth/user/server.ts';
 import { Passwords } from './passwords.ts';
+import type { Places } from './places.ts';
 import { SecurityMails } from './security-mails.ts';
 import { sessionCookie } from './session-cookie.ts';
 import { Authentication } from './tokens/authenticate.ts';
@@ -75,6 +78,7 @@ export interface Parts {
   readonly keys: SigningKeys;
   readonly keyUses: KeyUses;
   readonly sessionUses: SessionUses;
+  readonly places: Places;
   readonly mail: MailOutbox;
   readonly background: Background;
   readonly totp: Totp | undefined;
@@ -94,7 +98,11 @@ export const createServices = (parts: Parts) => {
   const clientAttempts = new ClientAttempts(counters, config.limits.clientFailures);
   const me = new MeService(new MeRepository(database));
   const passwords = new Passwords(config.passwords);
-  const devices = new DevicesService(new DevicesRepository(database), config.lifetimes.deviceTrust);
+  const devices = new DevicesService(
+    new DevicesRepository(database),
+    config.lifetimes.deviceTrust,
+    parts.places,
+  );
   /** Wrong passwords a minute, by account. */
   const failuresOf = (name: string, message: string) =>
     createAttempts({
@@ -239,6 +247,10 @@ export const createServices = (parts: Parts) => {
         devices,
       }),
       { signIn: config.lifetimes.personalAccessToken, code: config.lifetimes.accessToken },
+    ),
+    openSessions: new OpenSessionsService(
+      new OpenSessionsRepository(database, devices),
+      parts.places,
     ),
     me,
     applications: new ApplicationsService(new ApplicationsRepository(database)),

@@ -8,7 +8,7 @@ export {
   tooManyAttempts,
 } from './attempts.ts';
 export { jsonBody } from './body.ts';
-export { clientAddress, networkOf } from './client-address.ts';
+export { clientAddress, networkOf, type Reach, reachOf } from './client-address.ts';
 export { type Counters, createCounters } from './counters.ts';
 export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
 export { type ExportFormat, exported, exportFormat } from './exported.ts';

@@ -46,6 +46,8 @@ describe('every login records its device', () => {
         browser: 'Firefox',
         os: 'Linux',
         ip_address: '127.0.0.1',
+        country: null,
+        city: null,
         is_trusted: false,
         is_current: false,
         last_used_at: expect.any(String),

@@ -5,10 +5,14 @@ export const actions: ActionTexts = {
   login_failed: 'Anmeldeversuch mit falschem Passwort',
   logout: 'Abgemeldet',
   logout_all: 'Überall abgemeldet',
+  logout_others: 'Auf allen anderen Geräten abgemeldet',
+  session_revoked: 'Eine Anmeldung beendet',
   token_reused: 'Überall abgemeldet, weil eine alte Anmeldung erneut verwendet wurde',
   reauthenticated: 'Passwort bestätigt',
   reauthentication_failed: 'Bei der Bestätigung ein falsches Passwort eingegeben',
   device_trusted: 'Einem Gerät vertraut',
+  device_untrusted: 'Einem Gerät das Vertrauen entzogen',
+  device_renamed: 'Ein Gerät umbenannt',
   device_revoked: 'Ein Gerät entfernt',
   impersonated: 'Ein Administrator dieses Dienstes hat auf Ihr Konto zugegriffen',
 
@@ -36,6 +40,7 @@ export const actions: ActionTexts = {
 
   application_allowed: 'Einer App Zugriff auf das Konto gewährt',
   application_withdrawn: 'Einer App den Zugriff entzogen',
+  application_signed_out: 'Von einer App abgemeldet',
 
   tenant_switched: 'Zu einer anderen Organisation gewechselt',
   tenant_left: 'Eine Organisation verlassen',

@@ -8,10 +8,14 @@ export const actions: ActionTexts = {
   login_failed: 'Failed sign-in with a wrong password',
   logout: 'Signed out',
   logout_all: 'Signed out everywhere',
+  logout_others: 'Signed out everywhere else',
+  session_revoked: 'Ended one of the sign-ins',
   token_reused: 'Signed out everywhere because an old sign-in was used again',
   reauthenticated: 'Confirmed the password',
   reauthentication_failed: 'Entered a wrong password when asked to confirm it',
   device_trusted: 'Trusted a device',
+  device_untrusted: 'Stopped trusting a device',
+  device_renamed: 'Renamed a device',
   device_revoked: 'Removed a device',
   impersonated: 'An administrator of this service accessed your account',
 
@@ -39,6 +43,7 @@ export const actions: ActionTexts = {
 
   application_allowed: 'Gave an app access to the account',
   application_withdrawn: 'Removed the access of an app',
+  application_signed_out: 'Signed out of an app',
 
   tenant_switched: 'Switched to another organization',
   tenant_left: 'Left an organization',

@@ -5,10 +5,14 @@ export const actions: ActionTexts = {
   login_failed: 'Sikertelen bejelentkezés hibás jelszóval',
   logout: 'Kijelentkezés',
   logout_all: 'Kijelentkezés mindenhonnan',
+  logout_others: 'Kijelentkezés minden más eszközről',
+  session_revoked: 'Egy bejelentkezés megszüntetése',
   token_reused: 'Kijelentkeztetés mindenhonnan, mert egy régi bejelentkezést ismét használtak',
   reauthenticated: 'Jelszó megerősítése',
   reauthentication_failed: 'Hibás jelszó a megerősítéskor',
   device_trusted: 'Eszköz megbízhatónak jelölése',
+  device_untrusted: 'Eszköz megbízhatóságának visszavonása',
+  device_renamed: 'Eszköz átnevezése',
   device_revoked: 'Eszköz eltávolítása',
   impersonated: 'A szolgáltatás egyik rendszergazdája hozzáfért a fiókjához',
 
@@ -36,6 +40,7 @@ export const actions: ActionTexts = {
 
   application_allowed: 'Hozzáférés engedélyezése egy alkalmazásnak',
   application_withdrawn: 'Egy alkalmazás hozzáférésének visszavonása',
+  application_signed_out: 'Kijelentkezés egy alkalmazásból',
 
   tenant_switched: 'Váltás másik szervezetre',
   tenant_left: 'Kilépés egy szervezetből',
