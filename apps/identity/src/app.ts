@@ -17,6 +17,7 @@ import { adminUserRoutes } from './features/admin-users/admin-users.routes.ts';
 import { apiKeyRoutes } from './features/api-keys/api-keys.routes.ts';
 import { applicationRoutes } from './features/applications/applications.routes.ts';
 import { deviceRoutes } from './features/devices/devices.routes.ts';
+import { disputeRoutes } from './features/disputes/disputes.routes.ts';
 import { impersonationRoutes } from './features/impersonation/impersonation.routes.ts';
 import { keyRoutes } from './features/keys/keys.routes.ts';
 import { meRoutes } from './features/me/me.routes.ts';
@@ -163,7 +164,7 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
     ...adminUserRoutes(context.adminUsers),
     ...impersonationRoutes(context.impersonation),
   },
-  Activity: activityRoutes(context.activity),
+  Activity: { ...activityRoutes(context.activity), ...disputeRoutes(context.disputes) },
   Pages: pageRoutes(context, limits),
   'Tenant administration': {
     ...tenantRoutes(context.tenantAdministration.tenants),

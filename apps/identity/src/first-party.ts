@@ -9,6 +9,7 @@ const SECURITY = [
   /^\/api\/auth\/(logout-all|logout-others|reauthenticate)$/,
   /^\/api\/user\/password$/,
   /^\/api\/devices(\/|$)/,
+  /^\/api\/profile\/activity\/dispute(\/|$)/,
   /^\/api\/(me\/)?sessions(\/|$)/,
   /^\/api\/me\/applications(\/|$)/,
   /^\/api\/admin\//,

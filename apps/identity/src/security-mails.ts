@@ -9,7 +9,9 @@ export type SecurityNews =
   | { readonly kind: 'factor_added'; readonly factor: MailedFactor }
   | { readonly kind: 'factor_removed'; readonly factor: MailedFactor }
   | { readonly kind: 'recovery_code_used'; readonly left: number }
-  | { readonly kind: 'recovery_codes_replaced' };
+  | { readonly kind: 'recovery_codes_replaced' }
+  | { readonly kind: 'account_secured'; readonly by: 'password' | 'link' }
+  | { readonly kind: 'tenant_left'; readonly tenant: string };
 
 /**
  * Tells people by mail what has changed about the security of their account. The mail leaves with the
@@ -52,6 +54,20 @@ export class SecurityMails {
           to,
           locale,
           data: { ...told, left: news.left },
+        });
+      case 'account_secured':
+        return this.#mail.enqueue(tx, {
+          kind: news.kind,
+          to,
+          locale,
+          data: { ...told, by: news.by },
+        });
+      case 'tenant_left':
+        return this.#mail.enqueue(tx, {
+          kind: news.kind,
+          to,
+          locale,
+          data: { ...told, tenant: news.tenant },
         });
       case 'recovery_codes_replaced':
         return this.#mail.enqueue(tx, { kind: news.kind, to, locale, data: told });

@@ -14,6 +14,8 @@ import { ApplicationsRepository } from './features/applications/applications.rep
 import { ApplicationsService } from './features/applications/applications.service.ts';
 import { DevicesRepository } from './features/devices/devices.repository.ts';
 import { DevicesService } from './features/devices/devices.service.ts';
+import { DisputesRepository } from './features/disputes/disputes.repository.ts';
+import { DisputesService } from './features/disputes/disputes.service.ts';
 import { ImpersonationRepository } from './features/impersonation/impersonation.repository.ts';
 import { ImpersonationService } from './features/impersonation/impersonation.service.ts';
 import { MeRepository } from './features/me/me.repository.ts';
@@ -209,6 +211,10 @@ export const createServices = (parts: Parts) => {
     passwordConfirmation,
     reauthentication,
     passwords: accounts,
+    disputes: new DisputesService({
+      repository: new DisputesRepository({ database, devices, mails: securityMails }),
+      passwords: accounts,
+    }),
     registration: new RegistrationService({
       repository: new RegistrationRepository({
         ...{ database, mail },

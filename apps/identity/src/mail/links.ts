@@ -28,6 +28,8 @@ export const mailLinks = ({ issuer, pages }: LinkTargets): LinkOf => {
     factor_removed: newPassword,
     recovery_code_used: newPassword,
     recovery_codes_replaced: newPassword,
+    account_secured: () => address(issuer, '/account/activity'),
+    tenant_left: () => address(issuer, '/account/activity/not-me'),
     email_changed: newPassword,
     address_taken: newPassword,
     invitation: ({ data: { token } }) => address(pages, '/invitations/accept', { token }),

@@ -22,6 +22,10 @@ export interface MailData {
   readonly recovery_code_used: Named & Seen & { readonly left: number };
   /** The account has new recovery codes, and the old ones are dead. */
   readonly recovery_codes_replaced: Named & Seen;
+  /** The person reported activity that was not theirs, and everybody else was signed out. */
+  readonly account_secured: Named & Seen & { readonly by: 'password' | 'link' };
+  /** The person left a tenant. */
+  readonly tenant_left: Named & Seen & { readonly tenant: string };
   /** The account has another address; to the old one and to the new one. */
   readonly email_changed: Named & { readonly newEmail: string };
   /** Somebody wanted to register with an address that has an account. */

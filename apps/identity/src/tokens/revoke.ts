@@ -13,6 +13,7 @@ export type RevocationReason =
   | 'rotated'
   | 'tenant_switched'
   | 'token_reused'
+  | 'activity_disputed'
   | 'password_changed'
   | 'password_reset'
   | 'account_taken_over'

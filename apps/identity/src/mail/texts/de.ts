@@ -147,6 +147,34 @@ export const de: Texts = {
       action: 'Neues Passwort festlegen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
     }),
+    account_secured: ({ firstName, by, ...seen }) => ({
+      subject: 'Ihr Konto wurde gesichert',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Sie haben Aktivität in Ihrem Konto gemeldet, die nicht von Ihnen stammt:',
+        seenBy(seen),
+        {
+          password:
+            'Ihr Passwort wurde geändert, und alle anderen Geräte und Apps wurden abgemeldet. Kein Gerät überspringt mehr die Zwei-Faktor-Authentifizierung.',
+          link: 'Alle anderen Geräte und Apps wurden abgemeldet, und kein Gerät überspringt mehr die Zwei-Faktor-Authentifizierung. Den Link für ein neues Passwort haben wir Ihnen in einer eigenen E-Mail geschickt.',
+        }[by],
+      ],
+      action: 'Aktivität ansehen',
+      notes: [
+        'Falls die Meldung nicht von Ihnen kam, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
+      ],
+    }),
+    tenant_left: ({ firstName, tenant, ...seen }) => ({
+      subject: `Sie haben ${tenant} verlassen`,
+      greeting: hello(firstName),
+      paragraphs: [
+        `Sie sind kein Mitglied von ${tenant} mehr:`,
+        seenBy(seen),
+        'Um zurückzukehren, lassen Sie sich von jemandem aus der Organisation einladen. Falls Sie das nicht waren, sichern Sie sofort Ihr Konto.',
+      ],
+      action: 'Das war ich nicht',
+      notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
+    }),
     email_changed: ({ firstName, newEmail }) => ({
       subject: 'Ihre E-Mail-Adresse wurde geändert',
       greeting: hello(firstName),

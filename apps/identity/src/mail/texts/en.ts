@@ -146,6 +146,34 @@ export const en: Texts = {
       action: 'Choose a new password',
       notes: ['If this was you, you do not need to do anything.'],
     }),
+    account_secured: ({ firstName, by, ...seen }) => ({
+      subject: 'Your account was secured',
+      greeting: hello(firstName),
+      paragraphs: [
+        'You reported activity in your account that was not yours:',
+        seenBy(seen),
+        {
+          password:
+            'Your password was changed, and all other devices and apps were signed out. No device skips two-factor authentication anymore.',
+          link: 'All other devices and apps were signed out, and no device skips two-factor authentication anymore. We have sent you a separate email with a link to choose a new password.',
+        }[by],
+      ],
+      action: 'Review your activity',
+      notes: [
+        'If you did not report this, choose a new password right away and contact your administrator.',
+      ],
+    }),
+    tenant_left: ({ firstName, tenant, ...seen }) => ({
+      subject: `You left ${tenant}`,
+      greeting: hello(firstName),
+      paragraphs: [
+        `You are no longer a member of ${tenant}:`,
+        seenBy(seen),
+        'To come back, ask someone in the organization to invite you. If this was not you, secure your account right away.',
+      ],
+      action: 'This was not me',
+      notes: ['If this was you, you do not need to do anything.'],
+    }),
     email_changed: ({ firstName, newEmail }) => ({
       subject: 'Your email address was changed',
       greeting: hello(firstName),

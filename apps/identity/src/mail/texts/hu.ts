@@ -150,6 +150,34 @@ export const hu: Texts = {
       action: 'Új jelszó beállítása',
       notes: ['Ha Ön volt, nincs további teendője.'],
     }),
+    account_secured: ({ firstName, by, ...seen }) => ({
+      subject: 'Biztonságba helyeztük a fiókját',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Ön olyan tevékenységet jelentett a fiókjában, amely nem Öntől származott:',
+        seenBy(seen),
+        {
+          password:
+            'A jelszava megváltozott, és minden más eszközt és alkalmazást kijelentkeztettünk. A kétlépcsős azonosítást már egyik eszközön sem lehet kihagyni.',
+          link: 'Minden más eszközt és alkalmazást kijelentkeztettünk, és a kétlépcsős azonosítást már egyik eszközön sem lehet kihagyni. Az új jelszó beállításához külön e-mailben küldtünk hivatkozást.',
+        }[by],
+      ],
+      action: 'Tevékenység megtekintése',
+      notes: [
+        'Ha nem Ön jelentette, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
+      ],
+    }),
+    tenant_left: ({ firstName, tenant, ...seen }) => ({
+      subject: `Kilépett a következő szervezetből: ${tenant}`,
+      greeting: hello(firstName),
+      paragraphs: [
+        `Ön már nem tagja ennek a szervezetnek: ${tenant}.`,
+        seenBy(seen),
+        'A visszatéréshez kérjen meghívót a szervezet egyik tagjától. Ha nem Ön volt, azonnal helyezze biztonságba a fiókját.',
+      ],
+      action: 'Nem én voltam',
+      notes: ['Ha Ön volt, nincs további teendője.'],
+    }),
     email_changed: ({ firstName, newEmail }) => ({
       subject: 'Megváltozott az e-mail-címe',
       greeting: hello(firstName),

@@ -1,8 +1,12 @@
 import type { Context } from '../../context.ts';
 import type { AnyPage } from '../page.ts';
+import { activityPages } from './activity.pages.ts';
+import { notMePages } from './not-me.pages.ts';
 import { overviewPages } from './overview.pages.ts';
 
 /** Every page below `/account`. */
 export const accountPages = (context: Context): Record<string, AnyPage> => ({
   ...overviewPages(context),
+  ...activityPages(context),
+  ...notMePages({ ...context, minLength: context.config.passwords.minLength }),
 });

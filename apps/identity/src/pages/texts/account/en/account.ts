@@ -1,6 +1,8 @@
 import { actions } from './actions.ts';
+import { activity } from './activity.ts';
 import { frame } from './frame.ts';
+import { notMe } from './not-me.ts';
 import { overview } from './overview.ts';
 
 /** The texts of the account pages; each language has the same files. */
-export const account = { actions, frame, overview };
+export const account = { actions, activity, frame, overview, notMe };
