@@ -1,6 +1,8 @@
 import type { Context } from '../../context.ts';
 import type { AnyPage } from '../page.ts';
 import { activityPages } from './activity.pages.ts';
+import { appsPages } from './apps.pages.ts';
+import { devicesPages } from './devices.pages.ts';
 import { notMePages } from './not-me.pages.ts';
 import { overviewPages } from './overview.pages.ts';
 
@@ -9,4 +11,6 @@ export const accountPages = (context: Context): Record<string, AnyPage> => ({
   ...overviewPages(context),
   ...activityPages(context),
   ...notMePages({ ...context, minLength: context.config.passwords.minLength }),
+  ...devicesPages(context),
+  ...appsPages(context),
 });

@@ -28,5 +28,5 @@ export const accountNavigation = ({ texts }: Visit, current: Section): Html => {
       html`<li><a href="${address}"${name === current && html` aria-current="page"`}>${frame.sections[name]}</a></li>`,
   );
   return html`<nav class="sections" aria-label="${frame.menu}"><ul>${items}</ul></nav>
-<p class="up"><a href="${sections.overview}">${frame.back}</a></p>`;
+<nav class="up" aria-label="${frame.menu}"><a href="${sections.overview}">${frame.back}</a></nav>`;
 };

@@ -14,7 +14,7 @@ export const sections = {
 
 export type Section = keyof typeof sections;
 
-const ACCOUNT_PAGE = /^\/account(\/[a-z-]{1,40}){0,3}$/;
+const ACCOUNT_PAGE = /^\/account(\/[a-z0-9-]{1,40}){0,3}$/;
 
 /** Whether a path is one of an account page, to which a sign-in may lead. */
 export const isAccountPath = (path: string): boolean => ACCOUNT_PAGE.test(path);

@@ -21,6 +21,7 @@ export const de: Texts = {
     first_name: 'Vorname',
     last_name: 'Nachname',
     tenant_name: 'Name Ihrer Firma oder Ihres Teams',
+    device_name: 'Name des Geräts',
   },
   problems: {
     email: 'Geben Sie eine gültige E-Mail-Adresse ein, zum Beispiel ada@example.com.',
@@ -34,6 +35,7 @@ export const de: Texts = {
     first_name: 'Geben Sie Ihren Vornamen ein.',
     last_name: 'Geben Sie Ihren Nachnamen ein.',
     tenant_name: 'Geben Sie einen Namen ein.',
+    device_name: 'Geben Sie einen Namen mit höchstens 100 Zeichen ein.',
     token: 'Dieser Link ist ungültig oder abgelaufen. Fordern Sie einen neuen an.',
     other: 'Dieser Wert ist ungültig.',
   },
@@ -77,6 +79,15 @@ export const de: Texts = {
     expired: 'Die Anmeldung ist abgelaufen. Bitte melden Sie sich erneut an.',
     mail_requested_again:
       'Wir haben Ihre Anfrage erhalten. Es kann ein paar Minuten dauern, bis die E-Mail ankommt.',
+    device_signed_out: 'Das Gerät wurde abgemeldet.',
+    device_removed: 'Das Gerät wurde entfernt.',
+    device_untrusted:
+      'Das Gerät ist nicht mehr vertrauenswürdig. Für die nächste Anmeldung darauf ist ein Zwei-Faktor-Code nötig.',
+    device_renamed: 'Der Name wurde gespeichert.',
+    session_ended: 'Die Anmeldung wurde beendet.',
+    signed_out_elsewhere: 'Sie wurden überall sonst abgemeldet.',
+    app_removed: 'Die App hat keinen Zugriff mehr auf Ihr Konto.',
+    app_signed_out: 'Sie wurden von der App abgemeldet.',
   },
   signedInNotices: {
     password_reset: 'Ihr Passwort wurde geändert.',

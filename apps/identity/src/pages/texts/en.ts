@@ -22,6 +22,7 @@ export const en = {
     first_name: 'First name',
     last_name: 'Last name',
     tenant_name: 'Company or team name',
+    device_name: 'Device name',
   },
   /** What is wrong with a field. */
   problems: {
@@ -36,6 +37,7 @@ export const en = {
     first_name: 'Enter your first name.',
     last_name: 'Enter your last name.',
     tenant_name: 'Enter a name.',
+    device_name: 'Enter a name of at most 100 characters.',
     token: 'This link is invalid or has expired. Request a new one.',
     other: 'This value is not valid.',
   },
@@ -75,6 +77,15 @@ export const en = {
     expired: 'Your sign-in has timed out. Please sign in again.',
     mail_requested_again:
       'We have received your request. It can take a few minutes for the email to arrive.',
+    device_signed_out: 'The device has been signed out.',
+    device_removed: 'The device has been removed.',
+    device_untrusted:
+      'The device is no longer trusted. The next sign-in on it requires a two-factor code.',
+    device_renamed: 'The name has been saved.',
+    session_ended: 'The sign-in has ended.',
+    signed_out_elsewhere: 'You have been signed out everywhere else.',
+    app_removed: 'The app no longer has access to your account.',
+    app_signed_out: 'You have been signed out of the app.',
   },
   /** Instead of some of these, for people who are signed in. */
   signedInNotices: {

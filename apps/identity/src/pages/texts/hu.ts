@@ -22,6 +22,7 @@ export const hu: Texts = {
     first_name: 'Utónév',
     last_name: 'Vezetéknév',
     tenant_name: 'A cég vagy csapat neve',
+    device_name: 'Az eszköz neve',
   },
   problems: {
     email: 'Adjon meg egy érvényes e-mail-címet, például: ada@example.com.',
@@ -35,6 +36,7 @@ export const hu: Texts = {
     first_name: 'Adja meg az utónevét.',
     last_name: 'Adja meg a vezetéknevét.',
     tenant_name: 'Adjon meg egy nevet.',
+    device_name: 'Legfeljebb 100 karakteres nevet adjon meg.',
     token: 'Ez a link érvénytelen vagy lejárt. Kérjen újat.',
     other: 'Ez az érték nem megfelelő.',
   },
@@ -75,6 +77,15 @@ export const hu: Texts = {
     invitation_joined: 'Csatlakozott a szervezethez.',
     expired: 'A bejelentkezésre szánt idő lejárt. Kérjük, jelentkezzen be újra.',
     mail_requested_again: 'Megkaptuk a kérését. Néhány percbe telhet, amíg az e-mail megérkezik.',
+    device_signed_out: 'Az eszközt kijelentkeztettük.',
+    device_removed: 'Az eszközt eltávolítottuk.',
+    device_untrusted:
+      'Az eszköz többé nem megbízható. A következő bejelentkezéshez kétlépcsős kódra lesz szükség rajta.',
+    device_renamed: 'A nevet elmentettük.',
+    session_ended: 'A bejelentkezést megszüntettük.',
+    signed_out_elsewhere: 'Minden más eszközről kijelentkeztettük.',
+    app_removed: 'Az alkalmazás többé nem fér hozzá a fiókjához.',
+    app_signed_out: 'Kijelentkeztettük az alkalmazásból.',
   },
   signedInNotices: {
     password_reset: 'A jelszava megváltozott.',

@@ -1,8 +1,10 @@
 import { actions } from './actions.ts';
 import { activity } from './activity.ts';
+import { apps } from './apps.ts';
+import { devices } from './devices.ts';
 import { frame } from './frame.ts';
 import { notMe } from './not-me.ts';
 import { overview } from './overview.ts';
 
 /** The texts of the account pages; each language has the same files. */
-export const account = { actions, activity, frame, overview, notMe };
+export const account = { actions, activity, apps, devices, frame, notMe, overview };
