@@ -58,7 +58,12 @@ export const actions = {
   email_changed: disputable('account'),
   address_changed: disputable('account'),
   address_disowned: { kind: 'account' },
+  email_change_requested: disputable('account'),
+  email_change_cancelled: disputable('account'),
+  email_restored: disputable('account'),
   profile_updated: disputable('account'),
+  picture_changed: disputable('account'),
+  picture_removed: disputable('account'),
 
   application_allowed: disputable('app'),
   application_withdrawn: disputable('app'),

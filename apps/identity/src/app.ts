@@ -18,6 +18,7 @@ import { apiKeyRoutes } from './features/api-keys/api-keys.routes.ts';
 import { applicationRoutes } from './features/applications/applications.routes.ts';
 import { deviceRoutes } from './features/devices/devices.routes.ts';
 import { disputeRoutes } from './features/disputes/disputes.routes.ts';
+import { emailChangeRoutes } from './features/email-change/email-change.routes.ts';
 import { impersonationRoutes } from './features/impersonation/impersonation.routes.ts';
 import { keyRoutes } from './features/keys/keys.routes.ts';
 import { meRoutes } from './features/me/me.routes.ts';
@@ -25,6 +26,7 @@ import { memberRoutes } from './features/members/members.routes.ts';
 import { memberPermissionRoutes } from './features/members/permissions.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { passwordRoutes } from './features/passwords/passwords.routes.ts';
+import { pictureRoutes } from './features/picture/picture.routes.ts';
 import { pinRoutes } from './features/pin/pin.routes.ts';
 import { policyRoutes } from './features/policies/policies.routes.ts';
 import { profileRoutes } from './features/profile/profile.routes.ts';
@@ -145,7 +147,11 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
     ...meRoutes(context.me),
     ...applicationRoutes(context.applications),
   },
-  Profile: profileRoutes(context.profiles),
+  Profile: {
+    ...profileRoutes(context.profiles),
+    ...pictureRoutes(context.pictures),
+    ...emailChangeRoutes(context.emailChanges),
+  },
   Policies: policyRoutes(context.policies),
   'Service accounts': {
     ...serviceAccountRoutes(context.serviceAccounts),

@@ -166,6 +166,14 @@ export const variables = {
     withDefault(seconds(), 86_400),
     'Seconds that the link is good for which confirms an address.',
   ),
+  EMAIL_CHANGE_TTL: described(
+    withDefault(seconds(), 86_400),
+    'Seconds that the link is good for which confirms the new address of an account.',
+  ),
+  EMAIL_CHANGE_UNDO_TTL: described(
+    withDefault(seconds(), 3 * 86_400),
+    'Seconds that the old address can undo a change of the address.',
+  ),
   REGISTRATION_TTL: described(
     withDefault(seconds(), 7 * 86_400),
     'Seconds that a registration waits for the confirmation of its address; then it is deleted.',
@@ -364,6 +372,8 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       remembered: read.REMEMBER_TTL,
       passwordReset: read.PASSWORD_RESET_TTL,
       emailVerification: read.EMAIL_VERIFICATION_TTL,
+      emailChange: read.EMAIL_CHANGE_TTL,
+      emailChangeUndo: read.EMAIL_CHANGE_UNDO_TTL,
       registration: read.REGISTRATION_TTL,
       invitation: read.INVITATION_TTL,
       pendingSignIn: read.TWO_FACTOR_PENDING_TTL,

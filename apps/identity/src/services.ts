@@ -16,6 +16,9 @@ import { DevicesRepository } from './features/devices/devices.repository.ts';
 import { DevicesService } from './features/devices/devices.service.ts';
 import { DisputesRepository } from './features/disputes/disputes.repository.ts';
 import { DisputesService } from './features/disputes/disputes.service.ts';
+import { AccountRecovery } from './features/email-change/account-recovery.ts';
+import { EmailChangeRepository } from './features/email-change/email-change.repository.ts';
+import { EmailChangeService } from './features/email-change/email-change.service.ts';
 import { ImpersonationRepository } from './features/impersonation/impersonation.repository.ts';
 import { ImpersonationService } from './features/impersonation/impersonation.service.ts';
 import { MeRepository } from './features/me/me.repository.ts';
@@ -24,6 +27,8 @@ import { MembersRepository } from './features/members/members.repository.ts';
 import { MembersService } from './features/members/members.service.ts';
 import { PasswordsRepository } from './features/passwords/passwords.repository.ts';
 import { PasswordsService } from './features/passwords/passwords.service.ts';
+import { PictureRepository } from './features/picture/picture.repository.ts';
+import { PictureService } from './features/picture/picture.service.ts';
 import { PinRepository } from './features/pin/pin.repository.ts';
 import { PinService } from './features/pin/pin.service.ts';
 import { PoliciesService } from './features/policies/policies.service.ts';
@@ -68,6 +73,9 @@ import type { KeyUses } from './tokens/key-uses.ts';
 import { renewTokens } from './tokens/renew.ts';
 import type { SessionUses } from './tokens/session-uses.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
+
+/** Changes of the picture of one account: converting one is work. */
+const PICTURES_AN_HOUR = 30;
 
 /** What the services are made of. */
 export interface Parts {
@@ -228,6 +236,26 @@ export const createServices = (parts: Parts) => {
         message: 'The address was changed too often. Try again later.',
       }),
     }),
+    emailChanges: new EmailChangeService({
+      repository: new EmailChangeRepository({
+        database,
+        mail,
+        securityMails,
+        lifetime: config.lifetimes.emailChange,
+        undoLifetime: config.lifetimes.emailChangeUndo,
+      }),
+      recovery: new AccountRecovery({ devices, resetLifetime: config.lifetimes.passwordReset }),
+      reauthentication,
+      quota,
+      requests: createAttempts({
+        name: 'email-change',
+        window: 3600,
+        most: config.limits.mail,
+        store: counters.store('email-change:'),
+        message: 'Too many changes of the address were asked for. Try again later.',
+      }),
+      background,
+    }),
     confirmation: new ConfirmationService({
       repository: new ConfirmationRepository(database),
       ...{ addresses, accounts, passwords },
@@ -261,6 +289,16 @@ export const createServices = (parts: Parts) => {
     me,
     applications: new ApplicationsService(new ApplicationsRepository(database)),
     profiles: new ProfileService(new ProfileRepository(database)),
+    pictures: new PictureService({
+      repository: new PictureRepository(database, (key) => `${issuer}/pictures/${key}/256`),
+      changes: createAttempts({
+        name: 'picture',
+        window: 3600,
+        most: PICTURES_AN_HOUR,
+        store: counters.store('picture:'),
+        message: 'The picture was changed too often. Try again later.',
+      }),
+    }),
     policies: new PoliciesService(me),
     members,
     roles: new RolesService(new RolesRepository(database), members),

@@ -34,10 +34,13 @@ export type { RefusalExample } from './refusal-examples.ts';
 export { type RootOptions, rootRoute, ServiceInformation, sendServicePage } from './root.ts';
 export {
   type Access,
+  type Binary,
+  binary,
   type Empty,
   empty,
   forwarded,
   type HandlerInput,
+  isBinary,
   type Problem,
   permissionsOf,
   type Reply,

@@ -31,6 +31,11 @@ export const mailLinks = ({ issuer, pages }: LinkTargets): LinkOf => {
     account_secured: () => address(issuer, '/account/activity'),
     tenant_left: () => address(issuer, '/account/activity/not-me'),
     email_changed: newPassword,
+    email_change: ({ data: { token } }) => address(issuer, '/email/change', { token }),
+    email_change_requested: () => address(issuer, '/account/profile'),
+    email_change_taken: () => address(issuer, '/account'),
+    email_replaced: ({ data: { token } }) => address(issuer, '/email/undo', { token }),
+    email_restored: newPassword,
     address_taken: newPassword,
     invitation: ({ data: { token } }) => address(pages, '/invitations/accept', { token }),
   };

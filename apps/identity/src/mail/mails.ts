@@ -28,6 +28,16 @@ export interface MailData {
   readonly tenant_left: Named & Seen & { readonly tenant: string };
   /** The account has another address; to the old one and to the new one. */
   readonly email_changed: Named & { readonly newEmail: string };
+  /** Follow the link: the address is yours, and the account shall have it. To the new address. */
+  readonly email_change: Secret;
+  /** Somebody asked for another address; to the one that the account has. */
+  readonly email_change_requested: Named & Seen & { readonly newEmail: string };
+  /** Somebody asked for this address for their account; to who has it. */
+  readonly email_change_taken: Named;
+  /** The account has another address; to the old one, which can undo it. */
+  readonly email_replaced: Named & Secret & { readonly newEmail: string };
+  /** A change of the address was undone; to the address that the account has again, and to the other one. */
+  readonly email_restored: Named & { readonly email: string };
   /** Somebody wanted to register with an address that has an account. */
   readonly address_taken: Named;
   /** Follow the link to join a tenant. */

@@ -6,11 +6,12 @@ import {
   type RouteTable,
   validationFailed,
 } from '@tessera/http-kit';
-import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import type { UserCaller } from '../tokens/caller.ts';
 import { emptyForm, type FormState } from './form.ts';
 import { type Brand, sendPage, type View } from './layout.ts';
 import { type NewPasswordField, newPasswordErrors, stateAfter } from './problems.ts';
+import { type FileField, readForm } from './read-form.ts';
 import type { PageReauthentication, Step } from './reauthentication.ts';
 import { Elsewhere, type Visit, type Visits, visitOf } from './visit.ts';
 
@@ -30,8 +31,18 @@ export interface Page<Data, F extends Fields> {
     readonly fields: F;
     /** The field with a new password, whose rules are told together with what else is wrong. */
     readonly newPassword?: NewPasswordField;
-    /** Does what was asked for, and gives the address to go on at. */
-    submit(visit: Visit, given: OutOf<F>, data: Data): Promise<string> | string;
+    /** The field that sends a file, and the most bytes of it. */
+    readonly file?: FileField;
+    /**
+     * Does what was asked for, and gives the address to go on at. `file` is what was sent in the field for it; null
+     * where nothing was.
+     */
+    submit(
+      visit: Visit,
+      given: OutOf<F>,
+      data: Data,
+      file: Buffer | null,
+    ): Promise<string> | string;
   };
 }
 
@@ -51,33 +62,6 @@ export interface PageOptions extends Visits {
 }
 
 const SEE_OTHER = 303;
-const FORM = 'application/x-www-form-urlencoded';
-
-const parse = express.urlencoded({ extended: false, limit: '32kb', parameterLimit: 50 });
-
-/** The fields of a form that are given once. */
-const readForm = async (req: Request, res: Response): Promise<Record<string, string>> => {
-  if (!req.is(FORM)) {
-    throw new HttpError(415, 'unsupported_media_type', `The form must be sent as ${FORM}.`);
-  }
-  await new Promise<void>((resolve, reject) => {
-    parse(req, res, (error?: { status?: number }) => {
-      if (!error) return resolve();
-      const isTooLarge = error.status === 413;
-      reject(
-        isTooLarge
-          ? new HttpError(413, 'body_too_large', 'The form is too large.', { cause: error })
-          : new HttpError(400, 'malformed_body', 'The form is not well-formed.', { cause: error }),
-      );
-    });
-  });
-  return Object.fromEntries(
-    Object.entries((req.body ?? {}) as Record<string, unknown>).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string',
-    ),
-  );
-};
-
 /** What a form says, by its fields. 422 names every field that is wrong, a new password included. */
 const checked = <F extends Fields>(
   { fields, newPassword }: Pick<NonNullable<Page<unknown, F>['form']>, 'fields' | 'newPassword'>,
@@ -156,6 +140,20 @@ const afterReauthentication = async (
   return reauthentication.beforeSubmitting(visit, user, sent);
 };
 
+/** Files are large: nobody sends one who could not send the form, and none is read before it is counted. */
+const admitFile = async (
+  page: AnyPage,
+  options: PageOptions,
+  limiter: RequestHandler,
+  req: Request,
+  res: Response,
+): Promise<void> => {
+  const tooMany = await counted(limiter, req, res);
+  if (tooMany) throw tooMany;
+  options.forgery.demandFromHere(req);
+  await page.open(await visitOfPage(page, options, req, res));
+};
+
 /**
  * On success the browser goes on with a GET, so that nothing is sent twice; else the form is shown again
  * with what was typed, but no secrets. That includes a change of language, which does nothing else, and
@@ -170,10 +168,11 @@ const submitting = (
   const { forgery, brand, minLength, limits } = options;
   const limiter = limits.address(limit);
   return orElsewhere(async (req, res) => {
-    const sent = await readForm(req, res);
+    if (form.file) await admitFile(page, options, limiter, req, res);
+    const { values: sent, file, problem } = await readForm(req, res, form.file);
     const language = sent.ui_locales;
     const isAttempt = language === undefined;
-    const tooMany = isAttempt ? await counted(limiter, req, res) : null;
+    const tooMany = isAttempt && !form.file ? await counted(limiter, req, res) : null;
     if (tooMany && !forgery.isFromHere(req)) throw tooMany;
     forgery.demandFromHere(req);
     const visit = await visitOfPage(page, options, req, res, language);
@@ -194,8 +193,9 @@ const submitting = (
     try {
       if (tooMany) throw tooMany;
       forgery.demandToken(req, values.form_token, isForAnybody ? null : (visit.user?.id ?? ''));
+      if (problem) throw problem;
       const given = checked(form, values, minLength);
-      res.redirect(SEE_OTHER, await form.submit(visit, given, data));
+      res.redirect(SEE_OTHER, await form.submit(visit, given, data, file));
     } catch (error) {
       if (error instanceof Elsewhere) throw error;
       const { state, refusal } = stateAfter(visit, error, values, minLength);

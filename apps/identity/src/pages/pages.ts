@@ -6,6 +6,7 @@ import { sections } from './account/sections.ts';
 import { assetRoutes } from './assets.ts';
 import { confirmationPages } from './confirmation.pages.ts';
 import { consentPage } from './consent.page.ts';
+import { emailChangePages } from './email-change.pages.ts';
 import { ForgeryGuard } from './forgery.ts';
 import { invitationPages } from './invitation.pages.ts';
 import { mailSentPage } from './mail-sent.page.ts';
@@ -58,6 +59,7 @@ export const pageRoutes = (context: Context, limits: Limits): RouteTable => {
       mailed,
     }),
     ...invitationPages({ invitations: context.invitations, issuer: config.issuer, minLength }),
+    ...emailChangePages(context),
     ...accountPages(context),
     mailSent: mailSentPage(mailed),
     result: resultPage,

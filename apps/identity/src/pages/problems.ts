@@ -19,6 +19,8 @@ const alertOf = (error: HttpError, { alerts, failure }: Texts): string | undefin
       return alerts.forged;
     case 'tenant_suspended':
       return alerts.suspended;
+    case 'address_taken':
+      return alerts.addressTaken;
     case 'conflict':
       return alerts.conflict;
     default:

@@ -86,6 +86,12 @@ export const readerOf = (req: Request, known: Known = { user: null, returnTo: nu
   return { req, language, texts: textsOf(language), query: queryOf(req) };
 };
 
+/** Makes a language that of every page in this browser. */
+export const keepLanguage = (res: Response, language: Language): void => {
+  const { name, options } = languageCookie;
+  res.cookie(name, language, { ...options, maxAge: ONE_YEAR });
+};
+
 export interface Visits {
   readonly config: Pick<Config, 'isLocal' | 'issuer'>;
   readonly authentication: Pick<Authentication, 'ofSession'>;
@@ -116,10 +122,7 @@ export const visitOf = async (
   const { next = '', ui_locales } = queryOf(req);
   const returnTo = returnToOf(req, config.issuer);
   const reader = readerOf(req, { user, returnTo, chosen });
-  if ((chosen ?? ui_locales) !== undefined) {
-    const { name, options } = languageCookie;
-    res.cookie(name, reader.language, { ...options, maxAge: ONE_YEAR });
-  }
+  if ((chosen ?? ui_locales) !== undefined) keepLanguage(res, reader.language);
   const tokens = forgery.tokensFor(req, res, user?.id ?? null);
   return {
     ...reader,

@@ -19,6 +19,7 @@ export type RevocationReason =
   | 'account_taken_over'
   | 'account_deleted'
   | 'address_disowned'
+  | 'address_restored'
   | 'factor_removed'
   | 'membership_removed'
   | 'secret_rotated'

@@ -24,8 +24,10 @@ import type { ProfileChange, Security } from './profile.repository.ts';
 const locale = oneOf('en', 'hu', 'de');
 
 /** Digits with what people write between them, the extension included. */
+const PHONE = /^\+?[0-9][0-9 ()./-]*( *(x|ext\.?) *[0-9]+)?$/;
+
 const phone = described(
-  matching(/^\+?[0-9][0-9 ()./-]*( *(x|ext\.?) *[0-9]+)?$/, 'a telephone number', 50),
+  matching(PHONE, 'a telephone number', 50),
   'As people write it',
   '+36 1 234 5678',
 );
@@ -52,6 +54,14 @@ export const ProfileInput = named(
   'ProfileInput',
   partial(shape({ ...names, phone: nullable(phone), timezone: timeZone(), locale })),
 );
+
+/** The same as a form sends it: whole, and with nothing typed for no telephone number. */
+export const profileFormFields = {
+  ...names,
+  phone: matching(new RegExp(`^(${PHONE.source.slice(1, -1)})?$`), 'a telephone number', 50),
+  timezone: timeZone(),
+  locale,
+};
 
 export const SecurityStatus = named(
   'SecurityStatus',

@@ -185,6 +185,64 @@ export const de: Texts = {
       action: 'Neues Passwort festlegen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
     }),
+    email_change: ({ lifetime }) => ({
+      subject: 'Bestätigen Sie Ihre neue E-Mail-Adresse',
+      greeting: 'Guten Tag,',
+      paragraphs: [
+        'Sie möchten diese E-Mail-Adresse für Ihr Konto verwenden. Bitte bestätigen Sie, dass sie Ihnen gehört.',
+        'Bis dahin behält Ihr Konto die bisherige Adresse.',
+      ],
+      action: 'Neue Adresse bestätigen',
+      notes: [
+        lasting(lifetime),
+        'Falls die Anfrage nicht von Ihnen stammt, können Sie diese E-Mail ignorieren. Ohne Ihre Bestätigung verwenden wir Ihre Adresse nicht.',
+      ],
+    }),
+    email_change_requested: ({ firstName, newEmail, ...seen }) => ({
+      subject: 'Ihre E-Mail-Adresse soll geändert werden',
+      greeting: hello(firstName),
+      paragraphs: [
+        `jemand hat sich bei Ihrem Konto angemeldet und möchte die E-Mail-Adresse in ${newEmail} ändern:`,
+        seenBy(seen),
+        'Bisher hat sich nichts geändert. Falls Sie das nicht waren, brechen Sie die Änderung in Ihrem Profil ab und legen Sie sofort ein neues Passwort fest.',
+      ],
+      action: 'Profil öffnen',
+      notes: [
+        'Falls Sie das waren, öffnen Sie den Link, den wir an die neue Adresse gesendet haben.',
+      ],
+    }),
+    email_change_taken: ({ firstName }) => ({
+      subject: 'Ihre E-Mail-Adresse gehört bereits zu einem Konto',
+      greeting: hello(firstName),
+      paragraphs: [
+        'jemand, vermutlich Sie selbst, wollte diese E-Mail-Adresse für ein anderes Konto verwenden. Sie gehört bereits zu Ihrem Konto, deshalb hat sich nichts geändert.',
+        'Um sie für das andere Konto zu verwenden, ändern Sie zuerst die Adresse dieses Kontos.',
+      ],
+      action: 'Konto öffnen',
+      notes: [
+        'Falls Sie das nicht waren, können Sie diese E-Mail ignorieren. An Ihrem Konto hat sich nichts geändert.',
+      ],
+    }),
+    email_replaced: ({ firstName, newEmail, lifetime }) => ({
+      subject: 'Die E-Mail-Adresse Ihres Kontos wurde geändert',
+      greeting: hello(firstName),
+      paragraphs: [
+        `die E-Mail-Adresse für Ihr Konto lautet jetzt ${newEmail}. Mit dieser Adresse können Sie sich nicht mehr anmelden.`,
+        'Falls Sie das nicht waren, machen Sie die Änderung rückgängig. Wir stellen diese Adresse wieder her, melden alle Geräte ab und lassen Sie ein neues Passwort festlegen.',
+      ],
+      action: 'Änderung rückgängig machen',
+      notes: [lasting(lifetime), 'Falls Sie das waren, müssen Sie nichts weiter tun.'],
+    }),
+    email_restored: ({ firstName, email }) => ({
+      subject: 'Die Änderung Ihrer E-Mail-Adresse wurde rückgängig gemacht',
+      greeting: hello(firstName),
+      paragraphs: [
+        `die E-Mail-Adresse für Ihr Konto lautet wieder ${email}. Die Änderung wurde mit dem Link rückgängig gemacht, den wir an diese Adresse gesendet haben.`,
+        'Alle Geräte wurden abgemeldet, das bisherige Passwort gilt nicht mehr, und eine seither eingerichtete Zwei-Faktor-Authentifizierung oder PIN wurde entfernt.',
+      ],
+      action: 'Neues Passwort festlegen',
+      notes: ['Falls Sie das nicht waren, wenden Sie sich an Ihren Administrator.'],
+    }),
     address_taken: ({ firstName }) => ({
       subject: 'Sie haben bereits ein Konto',
       greeting: hello(firstName),

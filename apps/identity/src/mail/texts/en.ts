@@ -184,6 +184,60 @@ export const en: Texts = {
       action: 'Choose a new password',
       notes: ['If this was you, you do not need to do anything.'],
     }),
+    email_change: ({ lifetime }) => ({
+      subject: 'Confirm your new email address',
+      greeting: 'Hello,',
+      paragraphs: [
+        'You asked us to use this email address for your account. Please confirm that it is yours.',
+        'Until then, your account keeps its current address.',
+      ],
+      action: 'Confirm new address',
+      notes: [
+        lasting(lifetime),
+        'If you did not ask for this, you can ignore this email. We will not use your address unless you confirm it.',
+      ],
+    }),
+    email_change_requested: ({ firstName, newEmail, ...seen }) => ({
+      subject: 'Someone asked to change your email address',
+      greeting: hello(firstName),
+      paragraphs: [
+        `Someone signed in to your account and asked to change its email address to ${newEmail}:`,
+        seenBy(seen),
+        'Nothing has changed yet. If this was not you, cancel the change in your profile and choose a new password right away.',
+      ],
+      action: 'Open your profile',
+      notes: ['If this was you, follow the link that we sent to the new address.'],
+    }),
+    email_change_taken: ({ firstName }) => ({
+      subject: 'Your email address already has an account',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Someone, probably you, asked to use this email address for another account. It already belongs to your account, so nothing has changed.',
+        'To use it for the other account, change the address of this account first.',
+      ],
+      action: 'Open your account',
+      notes: ['If this was not you, you can ignore this email. Your account has not changed.'],
+    }),
+    email_replaced: ({ firstName, newEmail, lifetime }) => ({
+      subject: 'Your email address was changed',
+      greeting: hello(firstName),
+      paragraphs: [
+        `The email address of your account is now ${newEmail}. You can no longer sign in with this address.`,
+        'If this was not you, undo the change. We will restore this address, sign out all devices, and let you choose a new password.',
+      ],
+      action: 'Undo this change',
+      notes: [lasting(lifetime), 'If this was you, you do not need to do anything.'],
+    }),
+    email_restored: ({ firstName, email }) => ({
+      subject: 'A change of your email address was undone',
+      greeting: hello(firstName),
+      paragraphs: [
+        `The email address of your account is ${email} again. The change was undone with the link that we sent to that address.`,
+        'All devices have been signed out, the old password no longer works, and two-factor authentication or a PIN that was set up since then has been removed.',
+      ],
+      action: 'Choose a new password',
+      notes: ['If this was not you, contact your administrator.'],
+    }),
     address_taken: ({ firstName }) => ({
       subject: 'You already have an account',
       greeting: hello(firstName),

@@ -188,6 +188,60 @@ export const hu: Texts = {
       action: 'Új jelszó beállítása',
       notes: ['Ha Ön volt, nincs további teendője.'],
     }),
+    email_change: ({ lifetime }) => ({
+      subject: 'Erősítse meg az új e-mail-címét',
+      greeting: 'Üdvözöljük!',
+      paragraphs: [
+        'Azt kérte, hogy a fiókjához ezt az e-mail-címet használjuk. Kérjük, erősítse meg, hogy a cím az Öné.',
+        'Addig a fiókja a jelenlegi címét tartja meg.',
+      ],
+      action: 'Új cím megerősítése',
+      notes: [
+        lasting(lifetime),
+        'Ha nem Ön kérte, hagyja figyelmen kívül ezt az e-mailt. Megerősítés nélkül nem használjuk a címét.',
+      ],
+    }),
+    email_change_requested: ({ firstName, newEmail, ...seen }) => ({
+      subject: 'Kérték az e-mail-címe módosítását',
+      greeting: hello(firstName),
+      paragraphs: [
+        `Valaki bejelentkezett a fiókjába, és azt kérte, hogy az e-mail-cím ez legyen: ${newEmail}.`,
+        seenBy(seen),
+        'Egyelőre semmi sem változott. Ha nem Ön volt, vonja vissza a kérést a profiljában, és azonnal állítson be új jelszót.',
+      ],
+      action: 'Profil megnyitása',
+      notes: ['Ha Ön volt, nyissa meg az új címre küldött linket.'],
+    }),
+    email_change_taken: ({ firstName }) => ({
+      subject: 'Ehhez az e-mail-címhez már tartozik fiók',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Valaki, feltehetően Ön, egy másik fiókhoz szerette volna használni ezt az e-mail-címet. A cím már az Ön fiókjához tartozik, ezért semmi sem változott.',
+        'Ha a másik fiókhoz szeretné használni, előbb módosítsa ennek a fióknak a címét.',
+      ],
+      action: 'Fiók megnyitása',
+      notes: ['Ha nem Ön volt, hagyja figyelmen kívül ezt az e-mailt. A fiókja nem változott.'],
+    }),
+    email_replaced: ({ firstName, newEmail, lifetime }) => ({
+      subject: 'Módosították az e-mail-címét',
+      greeting: hello(firstName),
+      paragraphs: [
+        `A fiókjához tartozó e-mail-cím mostantól: ${newEmail}. Ezzel a címmel már nem tud bejelentkezni.`,
+        'Ha nem Ön volt, vonja vissza a módosítást. Visszaállítjuk ezt a címet, minden eszközt kijelentkeztetünk, és új jelszót állíthat be.',
+      ],
+      action: 'Módosítás visszavonása',
+      notes: [lasting(lifetime), 'Ha Ön volt, nincs további teendője.'],
+    }),
+    email_restored: ({ firstName, email }) => ({
+      subject: 'Visszavonták az e-mail-címe módosítását',
+      greeting: hello(firstName),
+      paragraphs: [
+        `A fiókjához tartozó e-mail-cím ismét: ${email}. A módosítást az erre a címre küldött linkkel vonták vissza.`,
+        'Minden eszközt kijelentkeztettünk, a régi jelszó már nem érvényes, és eltávolítottuk az azóta beállított kétlépcsős azonosítást és PIN-kódot.',
+      ],
+      action: 'Új jelszó beállítása',
+      notes: ['Ha nem Ön volt, értesítse a rendszergazdáját.'],
+    }),
     address_taken: ({ firstName }) => ({
       subject: 'Már van fiókja',
       greeting: hello(firstName),

@@ -3,8 +3,10 @@ import type { AnyPage } from '../page.ts';
 import { activityPages } from './activity.pages.ts';
 import { appsPages } from './apps.pages.ts';
 import { devicesPages } from './devices.pages.ts';
+import { emailPages } from './email.pages.ts';
 import { notMePages } from './not-me.pages.ts';
 import { overviewPages } from './overview.pages.ts';
+import { profilePages } from './profile.pages.ts';
 
 /** Every page below `/account`. */
 export const accountPages = (context: Context): Record<string, AnyPage> => ({
@@ -13,4 +15,6 @@ export const accountPages = (context: Context): Record<string, AnyPage> => ({
   ...notMePages({ ...context, minLength: context.config.passwords.minLength }),
   ...devicesPages(context),
   ...appsPages(context),
+  ...profilePages(context),
+  ...emailPages(context),
 });

@@ -22,6 +22,10 @@ export const de: Texts = {
     last_name: 'Nachname',
     tenant_name: 'Name Ihrer Firma oder Ihres Teams',
     device_name: 'Name des Geräts',
+    locale: 'Sprache',
+    timezone: 'Zeitzone',
+    phone: 'Telefonnummer',
+    picture: 'Bilddatei',
   },
   problems: {
     email: 'Geben Sie eine gültige E-Mail-Adresse ein, zum Beispiel ada@example.com.',
@@ -36,6 +40,12 @@ export const de: Texts = {
     last_name: 'Geben Sie Ihren Nachnamen ein.',
     tenant_name: 'Geben Sie einen Namen ein.',
     device_name: 'Geben Sie einen Namen mit höchstens 100 Zeichen ein.',
+    locale: 'Wählen Sie eine Sprache.',
+    timezone: 'Wählen Sie eine Zeitzone.',
+    phone:
+      'Geben Sie eine Telefonnummer ein, zum Beispiel +36 1 234 5678, oder lassen Sie das Feld leer.',
+    picture:
+      'Wählen Sie ein JPEG-, PNG-, WebP- oder GIF-Bild mit höchstens 10 MB und 50 Megapixeln.',
     token: 'Dieser Link ist ungültig oder abgelaufen. Fordern Sie einen neuen an.',
     other: 'Dieser Wert ist ungültig.',
   },
@@ -64,6 +74,8 @@ export const de: Texts = {
     conflict: 'In der Zwischenzeit hat sich etwas geändert. Bitte versuchen Sie es noch einmal.',
     suspended: 'Diese Organisation ist derzeit gesperrt.',
     fields: 'Bitte überprüfen Sie die markierten Felder.',
+    addressTaken:
+      'Diese E-Mail-Adresse gehört bereits zu einem anderen Konto. Melden Sie sich bei jenem Konto an oder wählen Sie eine andere Adresse.',
   },
   notices: {
     password_reset: 'Ihr Passwort wurde geändert. Melden Sie sich mit dem neuen Passwort an.',
@@ -88,6 +100,16 @@ export const de: Texts = {
     signed_out_elsewhere: 'Sie wurden überall sonst abgemeldet.',
     app_removed: 'Die App hat keinen Zugriff mehr auf Ihr Konto.',
     app_signed_out: 'Sie wurden von der App abgemeldet.',
+    profile_saved: 'Ihr Profil wurde gespeichert.',
+    picture_saved: 'Ihr Bild wurde gespeichert.',
+    picture_removed: 'Ihr Bild wurde entfernt.',
+    email_change_requested:
+      'Sehen Sie in Ihr neues Postfach. Ihre E-Mail-Adresse ändert sich, sobald Sie den Link öffnen, den wir dorthin gesendet haben.',
+    email_change_cancelled: 'Ihre E-Mail-Adresse bleibt unverändert.',
+    email_unchanged: 'Das ist bereits Ihre E-Mail-Adresse.',
+    email_changed: 'Ihre E-Mail-Adresse wurde geändert.',
+    email_restored:
+      'Ihre E-Mail-Adresse wurde wiederhergestellt und alle Geräte wurden abgemeldet. Legen Sie ein neues Passwort fest, um sich wieder anzumelden.',
   },
   signedInNotices: {
     password_reset: 'Ihr Passwort wurde geändert.',
@@ -178,6 +200,22 @@ export const de: Texts = {
     lead: (email: string) =>
       `Jemand anderes hat sich mit ${email} registriert. Wir löschen das Konto mit allen Daten.`,
     submit: 'Konto löschen',
+  },
+  emailChange: {
+    title: 'Bestätigen Sie Ihre neue E-Mail-Adresse',
+    lead: (email) => `Soll Ihr Konto ab jetzt die Adresse ${email} verwenden?`,
+    submit: 'Neue Adresse bestätigen',
+    goOn: 'Weiter',
+    undo: {
+      title: 'Änderung Ihrer E-Mail-Adresse rückgängig machen?',
+      lead: (email) => `Ihr Konto erhält wieder die Adresse ${email}.`,
+      points: [
+        'Alle Geräte werden abgemeldet.',
+        'Das aktuelle Passwort wird ungültig. Auf der nächsten Seite legen Sie ein neues fest.',
+        'Eine seit der Änderung eingerichtete Zwei-Faktor-Authentifizierung oder PIN wird entfernt.',
+      ],
+      submit: 'Änderung rückgängig machen',
+    },
   },
   confirmEmail: {
     title: 'E-Mail-Adresse bestätigen',

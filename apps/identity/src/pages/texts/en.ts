@@ -23,6 +23,10 @@ export const en = {
     last_name: 'Last name',
     tenant_name: 'Company or team name',
     device_name: 'Device name',
+    locale: 'Language',
+    timezone: 'Time zone',
+    phone: 'Phone number',
+    picture: 'Image file',
   },
   /** What is wrong with a field. */
   problems: {
@@ -38,6 +42,10 @@ export const en = {
     last_name: 'Enter your last name.',
     tenant_name: 'Enter a name.',
     device_name: 'Enter a name of at most 100 characters.',
+    locale: 'Choose a language.',
+    timezone: 'Choose a time zone.',
+    phone: 'Enter a phone number, such as +36 1 234 5678, or leave this empty.',
+    picture: 'Choose a JPEG, PNG, WebP, or GIF image of at most 10 MB and 50 megapixels.',
     token: 'This link is invalid or has expired. Request a new one.',
     other: 'This value is not valid.',
   },
@@ -63,6 +71,8 @@ export const en = {
     conflict: 'Something changed in the meantime. Please try again.',
     suspended: 'This organization is currently suspended.',
     fields: 'Please check the highlighted fields.',
+    addressTaken:
+      'This email address already belongs to another account. Sign in to that account, or choose a different address.',
   },
   notices: {
     password_reset: 'Your password has been changed. Sign in with your new password.',
@@ -86,6 +96,16 @@ export const en = {
     signed_out_elsewhere: 'You have been signed out everywhere else.',
     app_removed: 'The app no longer has access to your account.',
     app_signed_out: 'You have been signed out of the app.',
+    profile_saved: 'Your profile has been saved.',
+    picture_saved: 'Your picture has been saved.',
+    picture_removed: 'Your picture has been removed.',
+    email_change_requested:
+      'Check your new mailbox. Your email address changes when you open the link that we have sent there.',
+    email_change_cancelled: 'Your email address stays as it is.',
+    email_unchanged: 'This is already your email address.',
+    email_changed: 'Your email address has been changed.',
+    email_restored:
+      'Your email address has been restored and all devices are signed out. Choose a new password to sign in again.',
   },
   /** Instead of some of these, for people who are signed in. */
   signedInNotices: {
@@ -172,6 +192,22 @@ export const en = {
     lead: (email: string) =>
       `Someone else signed up with ${email}. We will delete the account and everything in it.`,
     submit: 'Delete account',
+  },
+  emailChange: {
+    title: 'Confirm your new email address',
+    lead: (email: string) => `Use ${email} for your account from now on?`,
+    submit: 'Confirm new address',
+    goOn: 'Continue',
+    undo: {
+      title: 'Undo the change of your email address?',
+      lead: (email: string) => `We will make ${email} the address of your account again.`,
+      points: [
+        'All devices are signed out.',
+        'The current password stops working. You choose a new one on the next page.',
+        'Two-factor authentication or a PIN that was set up since the change is removed.',
+      ],
+      submit: 'Undo the change',
+    },
   },
   confirmEmail: {
     title: 'Confirm your email address',

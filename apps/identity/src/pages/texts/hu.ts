@@ -23,6 +23,10 @@ export const hu: Texts = {
     last_name: 'Vezetéknév',
     tenant_name: 'A cég vagy csapat neve',
     device_name: 'Az eszköz neve',
+    locale: 'Nyelv',
+    timezone: 'Időzóna',
+    phone: 'Telefonszám',
+    picture: 'Képfájl',
   },
   problems: {
     email: 'Adjon meg egy érvényes e-mail-címet, például: ada@example.com.',
@@ -37,6 +41,10 @@ export const hu: Texts = {
     last_name: 'Adja meg a vezetéknevét.',
     tenant_name: 'Adjon meg egy nevet.',
     device_name: 'Legfeljebb 100 karakteres nevet adjon meg.',
+    locale: 'Válasszon nyelvet.',
+    timezone: 'Válasszon időzónát.',
+    phone: 'Adjon meg egy telefonszámot, például: +36 1 234 5678, vagy hagyja üresen.',
+    picture: 'Válasszon egy legfeljebb 10 MB-os, 50 megapixeles JPEG, PNG, WebP vagy GIF képet.',
     token: 'Ez a link érvénytelen vagy lejárt. Kérjen újat.',
     other: 'Ez az érték nem megfelelő.',
   },
@@ -64,6 +72,8 @@ export const hu: Texts = {
     conflict: 'Időközben megváltozott valami. Kérjük, próbálja újra.',
     suspended: 'Ez a szervezet jelenleg fel van függesztve.',
     fields: 'Kérjük, ellenőrizze a megjelölt mezőket.',
+    addressTaken:
+      'Ez az e-mail-cím már egy másik fiókhoz tartozik. Jelentkezzen be abba a fiókba, vagy válasszon másik címet.',
   },
   notices: {
     password_reset: 'A jelszava megváltozott. Jelentkezzen be az új jelszavával.',
@@ -86,6 +96,16 @@ export const hu: Texts = {
     signed_out_elsewhere: 'Minden más eszközről kijelentkeztettük.',
     app_removed: 'Az alkalmazás többé nem fér hozzá a fiókjához.',
     app_signed_out: 'Kijelentkeztettük az alkalmazásból.',
+    profile_saved: 'A profilját elmentettük.',
+    picture_saved: 'A képét elmentettük.',
+    picture_removed: 'A képét eltávolítottuk.',
+    email_change_requested:
+      'Nézze meg az új postafiókját. Az e-mail-címe akkor változik meg, ha megnyitja az oda küldött linket.',
+    email_change_cancelled: 'Az e-mail-címe változatlan marad.',
+    email_unchanged: 'Jelenleg is ez az e-mail-címe.',
+    email_changed: 'Az e-mail-címe megváltozott.',
+    email_restored:
+      'Az e-mail-címét visszaállítottuk, és minden eszközt kijelentkeztettünk. A bejelentkezéshez állítson be új jelszót.',
   },
   signedInNotices: {
     password_reset: 'A jelszava megváltozott.',
@@ -172,6 +192,22 @@ export const hu: Texts = {
     lead: (email: string) =>
       `Valaki más regisztrált ezzel az e-mail-címmel: ${email}. A fiókot minden adatával együtt töröljük.`,
     submit: 'Fiók törlése',
+  },
+  emailChange: {
+    title: 'Erősítse meg az új e-mail-címét',
+    lead: (email) => `Mostantól ez legyen a fiókja e-mail-címe: ${email}?`,
+    submit: 'Új cím megerősítése',
+    goOn: 'Tovább',
+    undo: {
+      title: 'Visszavonja az e-mail-címe módosítását?',
+      lead: (email) => `A fiókja e-mail-címe ismét ez lesz: ${email}.`,
+      points: [
+        'Minden eszközt kijelentkeztetünk.',
+        'A jelenlegi jelszó érvényét veszti. A következő oldalon állíthat be újat.',
+        'A módosítás óta beállított kétlépcsős azonosítást és PIN-kódot eltávolítjuk.',
+      ],
+      submit: 'Módosítás visszavonása',
+    },
   },
   confirmEmail: {
     title: 'Erősítse meg az e-mail-címét',

@@ -36,7 +36,12 @@ export const actions: ActionTexts = {
   email_changed: 'Die E-Mail-Adresse wurde geändert',
   address_changed: 'E-Mail-Adresse vor der Bestätigung korrigiert',
   address_disowned: 'Der Inhaber der E-Mail-Adresse hat die Registrierung abgelehnt',
+  email_change_requested: 'Änderung der E-Mail-Adresse angefordert',
+  email_change_cancelled: 'Änderung der E-Mail-Adresse abgebrochen',
+  email_restored: 'Frühere E-Mail-Adresse wiederhergestellt',
   profile_updated: 'Profil geändert',
+  picture_changed: 'Profilbild geändert',
+  picture_removed: 'Profilbild entfernt',
 
   application_allowed: 'Einer App Zugriff auf das Konto gewährt',
   application_withdrawn: 'Einer App den Zugriff entzogen',

@@ -39,7 +39,12 @@ export const actions: ActionTexts = {
   email_changed: 'The email address was changed',
   address_changed: 'Corrected the email address before confirming it',
   address_disowned: 'The owner of the email address rejected the sign-up',
+  email_change_requested: 'Asked to change the email address',
+  email_change_cancelled: 'Cancelled the change of the email address',
+  email_restored: 'Restored the previous email address',
   profile_updated: 'Changed the profile',
+  picture_changed: 'Changed the profile picture',
+  picture_removed: 'Removed the profile picture',
 
   application_allowed: 'Gave an app access to the account',
   application_withdrawn: 'Removed the access of an app',

@@ -2,8 +2,20 @@ import { actions } from './actions.ts';
 import { activity } from './activity.ts';
 import { apps } from './apps.ts';
 import { devices } from './devices.ts';
+import { email } from './email.ts';
 import { frame } from './frame.ts';
 import { notMe } from './not-me.ts';
 import { overview } from './overview.ts';
+import { profile } from './profile.ts';
 
-export const account = { actions, activity, apps, devices, frame, notMe, overview };
+export const account = {
+  actions,
+  activity,
+  apps,
+  devices,
+  email,
+  frame,
+  notMe,
+  overview,
+  profile,
+};

@@ -36,7 +36,12 @@ export const actions: ActionTexts = {
   email_changed: 'Az e-mail-cím megváltozott',
   address_changed: 'E-mail-cím javítása a megerősítés előtt',
   address_disowned: 'Az e-mail-cím tulajdonosa elutasította a regisztrációt',
+  email_change_requested: 'E-mail-cím módosításának kérése',
+  email_change_cancelled: 'E-mail-cím módosításának visszavonása',
+  email_restored: 'A korábbi e-mail-cím visszaállítása',
   profile_updated: 'Profil módosítása',
+  picture_changed: 'Profilkép módosítása',
+  picture_removed: 'Profilkép eltávolítása',
 
   application_allowed: 'Hozzáférés engedélyezése egy alkalmazásnak',
   application_withdrawn: 'Egy alkalmazás hozzáférésének visszavonása',
