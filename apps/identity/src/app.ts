@@ -24,6 +24,7 @@ import { keyRoutes } from './features/keys/keys.routes.ts';
 import { meRoutes } from './features/me/me.routes.ts';
 import { memberRoutes } from './features/members/members.routes.ts';
 import { memberPermissionRoutes } from './features/members/permissions.routes.ts';
+import { membershipRoutes } from './features/memberships/memberships.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { passwordRoutes } from './features/passwords/passwords.routes.ts';
 import { pictureRoutes } from './features/picture/picture.routes.ts';
@@ -145,6 +146,7 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
   },
   Me: {
     ...meRoutes(context.me),
+    ...membershipRoutes(context.memberships),
     ...applicationRoutes(context.applications),
   },
   Profile: {

@@ -25,6 +25,8 @@ import { MeRepository } from './features/me/me.repository.ts';
 import { MeService } from './features/me/me.service.ts';
 import { MembersRepository } from './features/members/members.repository.ts';
 import { MembersService } from './features/members/members.service.ts';
+import { MembershipsRepository } from './features/memberships/memberships.repository.ts';
+import { MembershipsService } from './features/memberships/memberships.service.ts';
 import { PasswordsRepository } from './features/passwords/passwords.repository.ts';
 import { PasswordsService } from './features/passwords/passwords.service.ts';
 import { PictureRepository } from './features/picture/picture.repository.ts';
@@ -301,6 +303,11 @@ export const createServices = (parts: Parts) => {
     }),
     policies: new PoliciesService(me),
     members,
+    memberships: new MembershipsService({
+      repository: new MembershipsRepository(database),
+      members,
+      mails: securityMails,
+    }),
     roles: new RolesService(new RolesRepository(database), members),
     adminUsers: new AdminUsersService(new AdminUsersRepository(database)),
     activity: new ActivityService(

@@ -141,6 +141,8 @@ interface FormOptions {
   readonly submit: string;
   /** Sending it is not the first thing to do on the page. */
   readonly isPlain?: boolean;
+  /** What it does cannot be undone. */
+  readonly isDangerous?: boolean;
   readonly content?: Content;
   /** What is sent when it is this button that was pressed. */
   readonly decision?: readonly [name: string, value: string];
@@ -166,6 +168,7 @@ export const formOf = (visit: Visit, state: FormState, options: FormOptions): Ht
     submit,
     isPlain = false,
     isUpload = false,
+    isDangerous = false,
     content,
     decision,
     beside,
@@ -174,7 +177,7 @@ export const formOf = (visit: Visit, state: FormState, options: FormOptions): Ht
 <form id="${FORM_ID}" method="post" action="${action}"${isUpload && html` enctype="multipart/form-data"`} novalidate>
 <input type="hidden" name="form_token" value="${visit.formToken}">
 ${content}
-<div class="actions"><button type="submit"${isPlain && html` class="plain"`}${
+<div class="actions"><button type="submit"${isPlain && html` class="plain"`}${isDangerous && html` class="danger"`}${
     decision !== undefined && html` name="${decision[0]}" value="${decision[1]}"`
   }>${submit}</button>${beside}</div>
 </form>`;

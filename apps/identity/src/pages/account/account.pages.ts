@@ -7,11 +7,13 @@ import { emailPages } from './email.pages.ts';
 import { notMePages } from './not-me.pages.ts';
 import { overviewPages } from './overview.pages.ts';
 import { profilePages } from './profile.pages.ts';
+import { tenantPages } from './tenants.pages.ts';
 
 /** Every page below `/account`. */
 export const accountPages = (context: Context): Record<string, AnyPage> => ({
   ...overviewPages(context),
   ...activityPages(context),
+  ...tenantPages(context),
   ...notMePages({ ...context, minLength: context.config.passwords.minLength }),
   ...devicesPages(context),
   ...appsPages(context),

@@ -66,6 +66,8 @@ export const de: Texts = {
   ruleHint: (least) =>
     `Mindestens ${least} Zeichen, darunter Groß- und Kleinbuchstaben, eine Ziffer und ein Sonderzeichen.`,
   alerts: {
+    lastOwner:
+      'Diese Organisation hätte dann keinen Inhaber mehr. Machen Sie zuerst ein anderes Mitglied zum Inhaber.',
     credentials: 'E-Mail-Adresse oder Passwort ist falsch.',
     tooMany: (seconds) =>
       `Zu viele Versuche. Versuchen Sie es ${waiting('de', seconds)} noch einmal.`,
@@ -78,6 +80,9 @@ export const de: Texts = {
       'Diese E-Mail-Adresse gehört bereits zu einem anderen Konto. Melden Sie sich bei jenem Konto an oder wählen Sie eine andere Adresse.',
   },
   notices: {
+    tenant_switched: 'Sie haben die Organisation gewechselt.',
+    tenant_left:
+      'Sie haben die Organisation verlassen. Zur Bestätigung haben wir Ihnen eine E-Mail geschickt.',
     password_reset: 'Ihr Passwort wurde geändert. Melden Sie sich mit dem neuen Passwort an.',
     password_changed: 'Ihr Passwort wurde geändert.',
     email_verified: 'Ihre E-Mail-Adresse ist bestätigt.',

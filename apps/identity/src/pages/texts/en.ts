@@ -65,6 +65,8 @@ export const en = {
   ruleHint: (least: number) =>
     `At least ${least} characters, including uppercase and lowercase letters, a number, and a special character.`,
   alerts: {
+    lastOwner:
+      'This organization would be left without an owner. Make another member an owner first.',
     credentials: 'Incorrect email address or password.',
     tooMany: (seconds: number) => `Too many attempts. Try again ${waiting('en', seconds)}.`,
     forged: 'We could not verify that this request came from our page. Please try again.',
@@ -75,6 +77,8 @@ export const en = {
       'This email address already belongs to another account. Sign in to that account, or choose a different address.',
   },
   notices: {
+    tenant_switched: 'You have switched to the organization.',
+    tenant_left: 'You have left the organization. We have sent you an email to confirm it.',
     password_reset: 'Your password has been changed. Sign in with your new password.',
     password_changed: 'Your password has been changed.',
     email_verified: 'Your email address is confirmed.',

@@ -65,6 +65,8 @@ export const hu: Texts = {
   ruleHint: (least) =>
     `Legalább ${least} karakter, köztük kis- és nagybetű, számjegy és különleges karakter.`,
   alerts: {
+    lastOwner:
+      'Ennek a szervezetnek nem maradna tulajdonosa. Előbb tegyen egy másik tagot tulajdonossá.',
     credentials: 'Hibás e-mail-cím vagy jelszó.',
     tooMany: (seconds) => `Túl sok próbálkozás. Próbálja újra ${waiting('hu', seconds)}.`,
     forged:
@@ -76,6 +78,8 @@ export const hu: Texts = {
       'Ez az e-mail-cím már egy másik fiókhoz tartozik. Jelentkezzen be abba a fiókba, vagy válasszon másik címet.',
   },
   notices: {
+    tenant_switched: 'Átváltott a szervezetre.',
+    tenant_left: 'Kilépett a szervezetből. Megerősítésül e-mailt küldtünk.',
     password_reset: 'A jelszava megváltozott. Jelentkezzen be az új jelszavával.',
     password_changed: 'A jelszava megváltozott.',
     email_verified: 'Az e-mail-címét megerősítettük.',

@@ -7,15 +7,22 @@ import { frame } from './frame.ts';
 import { notMe } from './not-me.ts';
 import { overview } from './overview.ts';
 import { profile } from './profile.ts';
+import { tenants } from './tenants.ts';
 
 export const account = {
+  <<<<<<< HEAD
+  email,
+  =======
+  frame,
+  >>>>>>> 4237527 (People see the organizations they belong to,
   actions,
   activity,
   apps,
   devices,
-  email,
   frame,
   notMe,
   overview,
   profile,
+  switch between them and leave them),
+  tenants,
 };

@@ -7,16 +7,23 @@ import { frame } from './frame.ts';
 import { notMe } from './not-me.ts';
 import { overview } from './overview.ts';
 import { profile } from './profile.ts';
+import { tenants } from './tenants.ts';
 
 /** The texts of the account pages; each language has the same files. */
 export const account = {
+  <<<<<<< HEAD
+  email,
+  =======
+  frame,
+  >>>>>>> 4237527 (People see the organizations they belong to,
   actions,
   activity,
   apps,
   devices,
-  email,
   frame,
   notMe,
   overview,
   profile,
+  switch between them and leave them),
+  tenants,
 };
