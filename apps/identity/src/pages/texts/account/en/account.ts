@@ -11,19 +11,14 @@ import { tenants } from './tenants.ts';
 
 /** The texts of the account pages; each language has the same files. */
 export const account = {
-  <<<<<<< HEAD
-  email,
-  =======
-  frame,
-  >>>>>>> 4237527 (People see the organizations they belong to,
   actions,
   activity,
   apps,
   devices,
+  email,
   frame,
   notMe,
   overview,
   profile,
-  switch between them and leave them),
   tenants,
 };

@@ -10,19 +10,14 @@ import { profile } from './profile.ts';
 import { tenants } from './tenants.ts';
 
 export const account = {
-  <<<<<<< HEAD
-  email,
-  =======
-  frame,
-  >>>>>>> 4237527 (People see the organizations they belong to,
   actions,
   activity,
   apps,
   devices,
+  email,
   frame,
   notMe,
   overview,
   profile,
-  switch between them and leave them),
   tenants,
 };
