@@ -64,6 +64,11 @@ export const actions = {
   profile_updated: disputable('account'),
   picture_changed: disputable('account'),
   picture_removed: disputable('account'),
+  data_exported: disputable('account'),
+  account_deletion_requested: disputable('account'),
+  account_deletion_canceled: disputable('account'),
+  account_deletion_refused: { kind: 'account' },
+  account_deleted: { kind: 'account' },
 
   application_allowed: disputable('app'),
   application_withdrawn: disputable('app'),

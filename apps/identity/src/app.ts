@@ -12,6 +12,7 @@ import type { Express } from 'express';
 import { authorize } from './access.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
+import { accountDeletionRoutes } from './features/account-deletion/account-deletion.routes.ts';
 import { activityRoutes } from './features/activity/activity.routes.ts';
 import { adminUserRoutes } from './features/admin-users/admin-users.routes.ts';
 import { apiKeyRoutes } from './features/api-keys/api-keys.routes.ts';
@@ -27,6 +28,7 @@ import { memberPermissionRoutes } from './features/members/permissions.routes.ts
 import { membershipRoutes } from './features/memberships/memberships.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { passwordRoutes } from './features/passwords/passwords.routes.ts';
+import { personalDataRoutes } from './features/personal-data/personal-data.routes.ts';
 import { pictureRoutes } from './features/picture/picture.routes.ts';
 import { pinRoutes } from './features/pin/pin.routes.ts';
 import { policyRoutes } from './features/policies/policies.routes.ts';
@@ -148,6 +150,8 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
     ...meRoutes(context.me),
     ...membershipRoutes(context.memberships),
     ...applicationRoutes(context.applications),
+    ...accountDeletionRoutes(context.accountDeletions),
+    ...personalDataRoutes(context.personalData),
   },
   Profile: {
     ...profileRoutes(context.profiles),

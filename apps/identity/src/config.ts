@@ -125,6 +125,10 @@ export const variables = {
     withDefault(seconds(), 600),
     'Seconds after which adding or removing a second factor or a PIN needs another authentication.',
   ),
+  ACCOUNT_DELETION_DELAY: described(
+    withDefault(seconds(), 14 * 86_400),
+    'Seconds between the request to delete an account and its deletion, in which its owner can keep it.',
+  ),
   EXPORTS_PER_CALLER: described(
     withDefault(int(1, 100), 2),
     'Most exports of one caller under way in one process; the next one is refused with 429.',
@@ -383,6 +387,8 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     },
     /** Seconds. */
     reauthenticateAfter: read.REAUTHENTICATE_AFTER_SECONDS,
+    /** Seconds. */
+    accountDeletionDelay: read.ACCOUNT_DELETION_DELAY,
     exports: { ofCaller: read.EXPORTS_PER_CALLER, reads: read.EXPORT_READS },
     twoFactorIssuer: read.TWO_FACTOR_ISSUER,
     lockout: { attempts: read.LOCKOUT_ATTEMPTS, firstLock: read.LOCKOUT_SECONDS },

@@ -14,6 +14,7 @@ import type { Pool } from 'pg';
 import { Background } from './background.ts';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
+import { startAccountDeletions } from './features/account-deletion/account-deletion.sweep.ts';
 import { ensureBuiltInRoles } from './features/roles/built-in-roles.ts';
 import type { Totp } from './features/two-factor/totp.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -136,6 +137,9 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       provisioning.start();
       running.push(provisioning);
       running.push(startHousekeeping({ pool, logger }));
+      running.push(
+        startAccountDeletions({ repository: services.accountDeletionRepository, logger }),
+      );
       keyUses.start();
       running.push(keyUses);
       sessionUses.start();

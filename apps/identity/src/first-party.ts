@@ -11,7 +11,7 @@ const SECURITY = [
   /^\/api\/devices(\/|$)/,
   /^\/api\/profile\/activity\/dispute(\/|$)/,
   /^\/api\/(me\/)?sessions(\/|$)/,
-  /^\/api\/me\/applications(\/|$)/,
+  /^\/api\/me\/(applications|deletion|data)(\/|$)/,
   /^\/api\/admin\//,
   /\/api-keys(\/|$)/,
 ];

@@ -12,7 +12,9 @@ export type SecurityNews =
   | { readonly kind: 'recovery_code_used'; readonly left: number }
   | { readonly kind: 'recovery_codes_replaced' }
   | { readonly kind: 'account_secured'; readonly by: 'password' | 'link' }
-  | { readonly kind: 'tenant_left'; readonly tenant: string };
+  | { readonly kind: 'tenant_left'; readonly tenant: string }
+  | { readonly kind: 'data_exported' }
+  | { readonly kind: 'account_deletion_requested'; readonly dueAt: Date };
 
 /** Who is told. */
 type Addressee = Pick<User, 'email' | 'firstName' | 'locale' | 'timezone'>;
@@ -73,6 +75,15 @@ export class SecurityMails {
           locale,
           data: { ...told, tenant: news.tenant },
         });
+      case 'account_deletion_requested':
+        return this.#mail.enqueue(tx, {
+          kind: news.kind,
+          to,
+          locale,
+          data: { ...told, dueAt: news.dueAt },
+        });
+      case 'data_exported':
+        return this.#mail.enqueue(tx, { kind: news.kind, to, locale, data: told });
       case 'recovery_codes_replaced':
         return this.#mail.enqueue(tx, { kind: news.kind, to, locale, data: told });
     }

@@ -4,6 +4,9 @@ import type { Pool } from 'pg';
 import type { Background } from './background.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database.ts';
+import { Exports } from './exports.ts';
+import { AccountDeletionRepository } from './features/account-deletion/account-deletion.repository.ts';
+import { AccountDeletionService } from './features/account-deletion/account-deletion.service.ts';
 import { ActivityRepository } from './features/activity/activity.repository.ts';
 import { ActivityService } from './features/activity/activity.service.ts';
 import { AdminUsersRepository } from './features/admin-users/admin-users.repository.ts';
@@ -29,6 +32,8 @@ import { MembershipsRepository } from './features/memberships/memberships.reposi
 import { MembershipsService } from './features/memberships/memberships.service.ts';
 import { PasswordsRepository } from './features/passwords/passwords.repository.ts';
 import { PasswordsService } from './features/passwords/passwords.service.ts';
+import { PersonalDataRepository } from './features/personal-data/personal-data.repository.ts';
+import { PersonalDataService } from './features/personal-data/personal-data.service.ts';
 import { PictureRepository } from './features/picture/picture.repository.ts';
 import { PictureService } from './features/picture/picture.service.ts';
 import { PinRepository } from './features/pin/pin.repository.ts';
@@ -185,8 +190,26 @@ export const createServices = (parts: Parts) => {
     creation: tenantCreation,
   });
 
+  const exports = new Exports(config.exports);
+  const accountDeletionRepository = new AccountDeletionRepository({
+    database,
+    mail,
+    securityMails,
+  });
+
   return {
     authentication,
+    accountDeletionRepository,
+    accountDeletions: new AccountDeletionService({
+      repository: accountDeletionRepository,
+      reauthentication,
+      delay: config.accountDeletionDelay,
+    }),
+    personalData: new PersonalDataService({
+      repository: new PersonalDataRepository({ database, securityMails }),
+      reauthentication,
+      exports,
+    }),
     clientAttempts,
     authorizationServer: new AuthorizationServer(
       {
@@ -310,10 +333,7 @@ export const createServices = (parts: Parts) => {
     }),
     roles: new RolesService(new RolesRepository(database), members),
     adminUsers: new AdminUsersService(new AdminUsersRepository(database)),
-    activity: new ActivityService(
-      new ActivityRepository(pool, config.exports.reads),
-      config.exports.ofCaller,
-    ),
+    activity: new ActivityService(new ActivityRepository(pool, exports), exports),
     impersonation: new ImpersonationService(
       new ImpersonationRepository(database, issueToken),
       config.lifetimes.impersonation,

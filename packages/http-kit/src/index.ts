@@ -56,6 +56,7 @@ export {
   under,
 } from './route.ts';
 export { crossOrigin, securityHeaders } from './security.ts';
+export { send } from './send.ts';
 export { type Listening, listen, PortTaken } from './serve.ts';
 export { runService, type Service } from './service.ts';
 export { requests, serviceSettings, serviceUrl, serviceVariables } from './service-settings.ts';

@@ -34,6 +34,19 @@ const data: MailData = {
     newEmail: 'new@example.test',
   },
   email_restored: { firstName: 'Ada', email: 'old@example.test' },
+  data_exported: seenDevice,
+  account_deletion_requested: { ...seenDevice, dueAt: new Date('2026-02-14T12:00:00.000Z') },
+  account_deletion_reminder: {
+    firstName: 'Ada',
+    dueAt: new Date('2026-02-14T12:00:00.000Z'),
+    timeZone: 'Europe/Budapest',
+  },
+  account_deletion_refused: {
+    firstName: 'Ada',
+    tenants: ['Analytical Engines'],
+    isLastAdministrator: true,
+  },
+  account_deleted: { firstName: 'Ada' },
   address_taken: { firstName: 'Ada' },
   invitation: { token: 'token', lifetime: 604_800, tenant: 'Acme', inviter: 'Olivia Acme' },
 };

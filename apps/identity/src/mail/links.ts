@@ -7,16 +7,17 @@ export interface LinkTargets {
   readonly pages: string;
 }
 
-type LinkOf = { readonly [K in MailKind]: (mail: Extract<Mail, { kind: K }>) => string };
+type LinkOf = { readonly [K in MailKind]: (mail: Extract<Mail, { kind: K }>) => string | null };
 
 const address = (base: string, path: string, query: Record<string, string> = {}): string => {
   const search = new URLSearchParams(query).toString();
   return `${base}${path}${search && `?${search}`}`;
 };
 
-/** Where the link of each kind of mail leads. */
+/** Where the link of each kind of mail leads; null where a mail has none. */
 export const mailLinks = ({ issuer, pages }: LinkTargets): LinkOf => {
   const newPassword = (): string => address(pages, '/password/forgot');
+  const keepAccount = (): string => address(issuer, '/account/data');
   return {
     email_verification: ({ data: { token } }) => address(issuer, '/email/verify', { token }),
     password_reset: ({ to, data: { token } }) =>
@@ -36,6 +37,11 @@ export const mailLinks = ({ issuer, pages }: LinkTargets): LinkOf => {
     email_change_taken: () => address(issuer, '/account'),
     email_replaced: ({ data: { token } }) => address(issuer, '/email/undo', { token }),
     email_restored: newPassword,
+    data_exported: newPassword,
+    account_deletion_requested: keepAccount,
+    account_deletion_reminder: keepAccount,
+    account_deletion_refused: keepAccount,
+    account_deleted: () => null,
     address_taken: newPassword,
     invitation: ({ data: { token } }) => address(pages, '/invitations/accept', { token }),
   };

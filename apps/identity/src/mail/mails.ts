@@ -38,6 +38,19 @@ export interface MailData {
   readonly email_replaced: Named & Secret & { readonly newEmail: string };
   /** A change of the address was undone; to the address that the account has again, and to the other one. */
   readonly email_restored: Named & { readonly email: string };
+  /** Everything that is held about the account was downloaded. */
+  readonly data_exported: Named & Seen;
+  /** Follow the link to keep the account. */
+  readonly account_deletion_requested: Named & Seen & { readonly dueAt: Date };
+  readonly account_deletion_reminder: Named & Pick<Seen, 'timeZone'> & { readonly dueAt: Date };
+  /** The account stays although its time had come. */
+  readonly account_deletion_refused: Named & {
+    /** Names of those that it is the last owner of. */
+    readonly tenants: readonly string[];
+    readonly isLastAdministrator: boolean;
+  };
+  /** The account is gone. */
+  readonly account_deleted: Named;
   /** Somebody wanted to register with an address that has an account. */
   readonly address_taken: Named;
   /** Follow the link to join a tenant. */

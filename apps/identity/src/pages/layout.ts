@@ -23,6 +23,8 @@ export interface View {
   readonly hasErrors?: boolean;
   /** Of an account page: where it stands in the navigation. */
   readonly section?: Section;
+  /** Of an account page: what every one of them says above itself. */
+  readonly banner?: Content;
 }
 
 export type Brand = Pick<Config, 'brandName' | 'idleSignOut'>;
@@ -87,7 +89,7 @@ ${inAccount && html`<link rel="stylesheet" href="${assets.account.address}">`}
 ${sendsForm && html`<script src="${assets.passwords.address}" defer></script>`}
 </head>
 <body${inAccount && html` class="account ${view.section ?? ''}"`}>
-${inAccount ? accountHeader(inAccount, brandOf(brandName)) : html`<header class="brand">${brandOf(brandName)}</header>`}
+${inAccount ? accountHeader(inAccount, brandOf(brandName), view.banner) : html`<header class="brand">${brandOf(brandName)}</header>`}
 ${inAccount && view.section !== undefined && accountNavigation(inAccount, view.section)}
 <main class="card">
 <h1>${view.title}</h1>

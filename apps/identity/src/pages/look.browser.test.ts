@@ -250,6 +250,39 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   async 'account app removal'(page) {
     const app = await useApps(page, await enter(page));
     await open(`/account/apps/${app.clientId}`)(page);
+  async 'account data'(page) {
+    await enter(page);
+    await open('/account/data')(page);
+  },
+  async 'account data download'(page) {
+    await enter(page);
+    await open('/account/data/download')(page);
+  },
+  async 'account deletion'(page) {
+    await enter(page);
+    await open('/account/data/delete')(page);
+  },
+  async 'account deletion refused'(page) {
+    const { people } = site.identity;
+    const tenant = await people.tenant({ name: 'Analytical Engines Ltd' });
+    const owner = await people.user({ tenant, role: 'owner' });
+    await open('/sign-in')(page);
+    await giveCredentials(page, owner);
+    await open('/account/data/delete')(page);
+  },
+  async 'account about to be deleted'(page) {
+    const user = await enter(page);
+    const { database } = site.identity.context;
+    const dueAt = new Date(Date.now() + 14 * 86_400_000);
+    await database.accountDeletion.create({ data: { userId: user.id, dueAt } });
+    await open('/account')(page);
+  },
+  async 'account data about to be deleted'(page) {
+    const user = await enter(page);
+    const { database } = site.identity.context;
+    const dueAt = new Date(Date.now() + 14 * 86_400_000);
+    await database.accountDeletion.create({ data: { userId: user.id, dueAt } });
+    await open('/account/data?notice=deletion_scheduled')(page);
   },
   async 'sign-out'(page) {
     await enter(page);

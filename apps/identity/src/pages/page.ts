@@ -4,9 +4,13 @@ import {
   HttpError,
   type Limits,
   type RouteTable,
+  type Sent,
+  send,
   validationFailed,
 } from '@tessera/http-kit';
 import type { Request, RequestHandler, Response } from 'express';
+import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { Content } from '../html.ts';
 import type { UserCaller } from '../tokens/caller.ts';
 import { emptyForm, type FormState } from './form.ts';
 import { type Brand, sendPage, type View } from './layout.ts';
@@ -43,7 +47,14 @@ export interface Page<Data, F extends Fields> {
       data: Data,
       file: Buffer | null,
     ): Promise<string> | string;
+    /** Does what was asked for, and gives the address to go on at, or a file: the browser stays where it is. */
+    submit(visit: Visit, given: OutOf<F>, data: Data): Promise<string | SentFile> | string;
   };
+}
+
+/** A file that is sent while it is made. */
+export interface SentFile extends Sent {
+  readonly name: string;
 }
 
 /** A page, whatever its types were. */
@@ -59,6 +70,8 @@ export interface PageOptions extends Visits {
   readonly minLength: number;
   readonly limits: Limits;
   readonly reauthentication: PageReauthentication;
+  /** What every account page says above itself. */
+  readonly accountBanner: (visit: Visit) => Promise<Content>;
 }
 
 const SEE_OTHER = 303;
@@ -118,6 +131,26 @@ const visitOfPage = async (
 const sensitiveFor = ({ isSensitive = false }: AnyPage, { user }: Visit): UserCaller | null =>
   isSensitive && user?.restriction === null ? user : null;
 
+/** A view as it is sent: an account page has its banner. */
+const withBanner = async (
+  visit: Visit,
+  view: View,
+  { accountBanner }: PageOptions,
+): Promise<View> =>
+  view.section === undefined ? view : { ...view, banner: await accountBanner(visit) };
+
+const answer = async (
+  res: Response,
+  visit: Visit,
+  view: View,
+  options: PageOptions,
+): Promise<void> => sendPage(res, visit, await withBanner(visit, view, options), options.brand);
+
+const goOn = (res: Response, next: string | SentFile): Promise<void> | void =>
+  typeof next === 'string'
+    ? res.redirect(SEE_OTHER, next)
+    : send(res, next, { 'Content-Disposition': `attachment; filename="${next.name}"` });
+
 const showing = (page: AnyPage, options: PageOptions): RequestHandler =>
   orElsewhere(async (req, res) => {
     const { open, view } = page;
@@ -125,7 +158,7 @@ const showing = (page: AnyPage, options: PageOptions): RequestHandler =>
     const user = sensitiveFor(page, visit);
     const first = user && (await options.reauthentication.beforeShowing(visit, user));
     const shown = first ?? view(visit, await open(visit), emptyForm);
-    sendPage(res, first ? { ...visit, hasForm: true } : visit, shown, options.brand);
+    await answer(res, first ? { ...visit, hasForm: true } : visit, shown, options);
   });
 
 /** What a sensitive page does with a form; on any other page, and for nobody, the form goes on as it is. */
@@ -165,7 +198,7 @@ const submitting = (
   options: PageOptions,
 ): RequestHandler => {
   const { open, view, limit = 'form', isForAnybody = false } = page;
-  const { forgery, brand, minLength, limits } = options;
+  const { forgery, minLength, limits } = options;
   const limiter = limits.address(limit);
   return orElsewhere(async (req, res) => {
     if (form.file) await admitFile(page, options, limiter, req, res);
@@ -180,14 +213,14 @@ const submitting = (
     if (step?.kind === 'ask') {
       const { view, refusal } = step;
       if (refusal) res.status(refusal.status).set(refusal.headers);
-      sendPage(res, visit, view, brand);
+      await answer(res, visit, view, options);
       return;
     }
     if (step?.kind === 'reopen') throw new Elsewhere(req.originalUrl);
     const values = step?.values ?? sent;
     const data = await open(visit);
     if (!isAttempt) {
-      sendPage(res, visit, view(visit, data, { values, errors: {} }), brand);
+      await answer(res, visit, view(visit, data, { values, errors: {} }), options);
       return;
     }
     try {
@@ -196,12 +229,13 @@ const submitting = (
       if (problem) throw problem;
       const given = checked(form, values, minLength);
       res.redirect(SEE_OTHER, await form.submit(visit, given, data, file));
+      await goOn(res, await form.submit(visit, given, data));
     } catch (error) {
-      if (error instanceof Elsewhere) throw error;
+      if (error instanceof Elsewhere || res.headersSent) throw error;
       const { state, refusal } = stateAfter(visit, error, values, minLength);
       res.locals.errorCode = refusal.code;
       res.status(refusal.status).set(refusal.headers);
-      sendPage(res, visit, { ...view(visit, data, state), hasErrors: true }, brand);
+      await answer(res, visit, { ...view(visit, data, state), hasErrors: true }, options);
     }
   });
 };

@@ -2,6 +2,7 @@ import { forwarded, type Limits, type RouteTable } from '@tessera/http-kit';
 import type { Context } from '../context.ts';
 import { signInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import { accountPages } from './account/account.pages.ts';
+import { accountBanner } from './account/banner.ts';
 import { sections } from './account/sections.ts';
 import { assetRoutes } from './assets.ts';
 import { confirmationPages } from './confirmation.pages.ts';
@@ -74,6 +75,7 @@ export const pageRoutes = (context: Context, limits: Limits): RouteTable => {
     authentication: context.authentication,
     authorizationServer,
     forgery,
+    accountBanner: accountBanner(context),
     reauthentication: new PageReauthentication({ ...context, cookies, forgery, minLength }),
   };
   return {

@@ -48,7 +48,7 @@ export const noRole = (name: string): HttpError =>
   invalidField('role', `there is no role "${name}"`);
 
 /** Whether this member alone can keep a tenant administrable: a person who is denied nothing. */
-const isFullOwner = ({ isActive, isServiceAccount, role, policies }: Member): boolean =>
+export const isFullOwner = ({ isActive, isServiceAccount, role, policies }: Member): boolean =>
   isActive &&
   !isServiceAccount &&
   role.isBuiltIn &&

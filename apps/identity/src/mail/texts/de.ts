@@ -242,6 +242,63 @@ export const de: Texts = {
       ],
       action: 'Neues Passwort festlegen',
       notes: ['Falls Sie das nicht waren, wenden Sie sich an Ihren Administrator.'],
+    data_exported: ({ firstName, ...seen }) => ({
+      subject: 'Ihre Daten wurden heruntergeladen',
+      greeting: hello(firstName),
+      paragraphs: [
+        'jemand hat eine Kopie der personenbezogenen Daten Ihres Kontos heruntergeladen:',
+        seenBy(seen),
+        'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
+      ],
+      action: 'Neues Passwort festlegen',
+      notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
+    }),
+    account_deletion_requested: ({ firstName, dueAt, ...seen }) => ({
+      subject: 'Ihr Konto wird gelöscht',
+      greeting: hello(firstName),
+      paragraphs: [
+        `Ihr Konto und die zugehörigen Daten werden am ${moment('de', dueAt, seen.timeZone)} gelöscht. Der Auftrag kam von hier:`,
+        seenBy(seen),
+        'Bis dahin können Sie Ihr Konto wie gewohnt nutzen und es sich jederzeit anders überlegen. Melden Sie sich dazu an und wählen Sie „Konto behalten“.',
+      ],
+      action: 'Konto behalten',
+      notes: [
+        'Wenn Sie Ihr Konto löschen möchten, müssen Sie nichts weiter tun.',
+        'Falls der Auftrag nicht von Ihnen stammt, behalten Sie Ihr Konto und legen Sie sofort ein neues Passwort fest.',
+      ],
+    }),
+    account_deletion_reminder: ({ firstName, dueAt, timeZone }) => ({
+      subject: 'Ihr Konto wird bald gelöscht',
+      greeting: hello(firstName),
+      paragraphs: [
+        `wie gewünscht werden Ihr Konto und die zugehörigen Daten am ${moment('de', dueAt, timeZone)} gelöscht. Das lässt sich nicht rückgängig machen.`,
+        'Falls Sie es sich anders überlegt haben, melden Sie sich vorher an und wählen Sie „Konto behalten“.',
+      ],
+      action: 'Konto behalten',
+      notes: ['Wenn Sie Ihr Konto weiterhin löschen möchten, müssen Sie nichts weiter tun.'],
+    }),
+    account_deletion_refused: ({ firstName, tenants, isLastAdministrator }) => ({
+      subject: 'Ihr Konto konnte nicht gelöscht werden',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Sie wollten Ihr Konto löschen. Wir haben es behalten, weil niemand Ihre Aufgaben übernehmen könnte:',
+        [
+          ...tenants.map((name) => `Sie sind der letzte Inhaber von ${name}.`),
+          ...(isLastAdministrator ? ['Sie sind der letzte Administrator dieses Dienstes.'] : []),
+        ].join(' '),
+        'Übertragen Sie diese Rolle auf jemand anderen und löschen Sie Ihr Konto danach erneut.',
+      ],
+      action: 'Zum Konto',
+      notes: [],
+    }),
+    account_deleted: ({ firstName }) => ({
+      subject: 'Ihr Konto wurde gelöscht',
+      greeting: hello(firstName),
+      paragraphs: [
+        'wie gewünscht haben wir Ihr Konto und die zugehörigen personenbezogenen Daten gelöscht.',
+        'Dies ist unsere letzte Nachricht an diese Adresse.',
+      ],
+      notes: [],
     }),
     address_taken: ({ firstName }) => ({
       subject: 'Sie haben bereits ein Konto',

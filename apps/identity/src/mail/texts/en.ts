@@ -237,6 +237,63 @@ export const en: Texts = {
       ],
       action: 'Choose a new password',
       notes: ['If this was not you, contact your administrator.'],
+    data_exported: ({ firstName, ...seen }) => ({
+      subject: 'Your data was downloaded',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Someone downloaded a copy of the personal data in your account:',
+        seenBy(seen),
+        'If this was not you, choose a new password right away and contact your administrator.',
+      ],
+      action: 'Choose a new password',
+      notes: ['If this was you, you do not need to do anything.'],
+    }),
+    account_deletion_requested: ({ firstName, dueAt, ...seen }) => ({
+      subject: 'Your account will be deleted',
+      greeting: hello(firstName),
+      paragraphs: [
+        `Your account and its data will be deleted on ${moment('en', dueAt, seen.timeZone)}. The request was made here:`,
+        seenBy(seen),
+        'Until then you can use your account as usual, and change your mind at any time. Sign in and choose "Keep my account".',
+      ],
+      action: 'Keep my account',
+      notes: [
+        'If you want to delete your account, you do not need to do anything.',
+        'If you did not request this, keep your account and choose a new password right away.',
+      ],
+    }),
+    account_deletion_reminder: ({ firstName, dueAt, timeZone }) => ({
+      subject: 'Your account will be deleted soon',
+      greeting: hello(firstName),
+      paragraphs: [
+        `As requested, your account and its data will be deleted on ${moment('en', dueAt, timeZone)}. This cannot be undone.`,
+        'If you have changed your mind, sign in before then and choose "Keep my account".',
+      ],
+      action: 'Keep my account',
+      notes: ['If you still want to delete your account, you do not need to do anything.'],
+    }),
+    account_deletion_refused: ({ firstName, tenants, isLastAdministrator }) => ({
+      subject: 'Your account could not be deleted',
+      greeting: hello(firstName),
+      paragraphs: [
+        'You asked us to delete your account. We have kept it, because nobody else could take over from you:',
+        [
+          ...tenants.map((name) => `You are the last owner of ${name}.`),
+          ...(isLastAdministrator ? ['You are the last administrator of this service.'] : []),
+        ].join(' '),
+        'Give this role to someone else, and then request the deletion again.',
+      ],
+      action: 'Go to your account',
+      notes: [],
+    }),
+    account_deleted: ({ firstName }) => ({
+      subject: 'Your account has been deleted',
+      greeting: hello(firstName),
+      paragraphs: [
+        'As requested, we have deleted your account and the personal data in it.',
+        'This is our last message to this address.',
+      ],
+      notes: [],
     }),
     address_taken: ({ firstName }) => ({
       subject: 'You already have an account',

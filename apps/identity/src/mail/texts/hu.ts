@@ -241,6 +241,63 @@ export const hu: Texts = {
       ],
       action: 'Új jelszó beállítása',
       notes: ['Ha nem Ön volt, értesítse a rendszergazdáját.'],
+    data_exported: ({ firstName, ...seen }) => ({
+      subject: 'Letöltötték az adatait',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Valaki letöltötte a fiókjában tárolt személyes adatok másolatát:',
+        seenBy(seen),
+        'Ha nem Ön volt, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
+      ],
+      action: 'Új jelszó beállítása',
+      notes: ['Ha Ön volt, nincs további teendője.'],
+    }),
+    account_deletion_requested: ({ firstName, dueAt, ...seen }) => ({
+      subject: 'Törölni fogjuk a fiókját',
+      greeting: hello(firstName),
+      paragraphs: [
+        `A fiókját és a hozzá tartozó adatokat ekkor töröljük: ${moment('hu', dueAt, seen.timeZone)}. A kérés innen érkezett:`,
+        seenBy(seen),
+        'Addig a megszokott módon használhatja a fiókját, és bármikor meggondolhatja magát. Ehhez jelentkezzen be, és válassza a „Megtartom a fiókomat” lehetőséget.',
+      ],
+      action: 'Megtartom a fiókomat',
+      notes: [
+        'Ha törölni szeretné a fiókját, nincs további teendője.',
+        'Ha nem Ön kérte, tartsa meg a fiókját, és azonnal állítson be új jelszót.',
+      ],
+    }),
+    account_deletion_reminder: ({ firstName, dueAt, timeZone }) => ({
+      subject: 'Hamarosan töröljük a fiókját',
+      greeting: hello(firstName),
+      paragraphs: [
+        `Kérésére a fiókját és a hozzá tartozó adatokat ekkor töröljük: ${moment('hu', dueAt, timeZone)}. Ez nem vonható vissza.`,
+        'Ha meggondolta magát, addig jelentkezzen be, és válassza a „Megtartom a fiókomat” lehetőséget.',
+      ],
+      action: 'Megtartom a fiókomat',
+      notes: ['Ha továbbra is törölni szeretné a fiókját, nincs további teendője.'],
+    }),
+    account_deletion_refused: ({ firstName, tenants, isLastAdministrator }) => ({
+      subject: 'Nem tudtuk törölni a fiókját',
+      greeting: hello(firstName),
+      paragraphs: [
+        'A fiókja törlését kérte. Megtartottuk, mert a feladatait senki sem tudná átvenni:',
+        [
+          ...tenants.map((name) => `Ön az utolsó tulajdonos itt: ${name}.`),
+          ...(isLastAdministrator ? ['Ön a szolgáltatás utolsó rendszergazdája.'] : []),
+        ].join(' '),
+        'Adja át ezt a szerepkört valaki másnak, majd kérje újra a törlést.',
+      ],
+      action: 'Ugrás a fiókhoz',
+      notes: [],
+    }),
+    account_deleted: ({ firstName }) => ({
+      subject: 'Töröltük a fiókját',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Kérésére töröltük a fiókját és a hozzá tartozó személyes adatokat.',
+        'Erre a címre ez volt az utolsó üzenetünk.',
+      ],
+      notes: [],
     }),
     address_taken: ({ firstName }) => ({
       subject: 'Már van fiókja',

@@ -2,6 +2,8 @@ import type { Context } from '../../context.ts';
 import type { AnyPage } from '../page.ts';
 import { activityPages } from './activity.pages.ts';
 import { appsPages } from './apps.pages.ts';
+import { dataPages } from './data.pages.ts';
+import { deletionPages } from './deletion.pages.ts';
 import { devicesPages } from './devices.pages.ts';
 import { emailPages } from './email.pages.ts';
 import { notMePages } from './not-me.pages.ts';
@@ -19,4 +21,6 @@ export const accountPages = (context: Context): Record<string, AnyPage> => ({
   ...appsPages(context),
   ...profilePages(context),
   ...emailPages(context),
+  ...dataPages(context),
+  ...deletionPages(context),
 });

@@ -1,9 +1,9 @@
-import { type Html, html } from '../../html.ts';
+import { type Content, type Html, html } from '../../html.ts';
 import type { Visit } from '../visit.ts';
 import { type Section, sections } from './sections.ts';
 
 /** Above every account page: the service, whose account it is, and the way out. */
-export const accountHeader = (visit: Visit, brand: Html): Html => {
+export const accountHeader = (visit: Visit, brand: Html, banner: Content): Html => {
   const { texts, user, tokens } = visit;
   const { frame } = texts.account;
   const who = user?.email ?? user?.firstName ?? '';
@@ -14,6 +14,7 @@ export const accountHeader = (visit: Visit, brand: Html): Html => {
 <span class="who"><span class="unseen">${frame.signedInAs('')}</span>${who}</span>
 <button type="submit" class="plain small">${texts.signOutNow}</button>
 </form>
+${banner}
 </header>`;
 };
 

@@ -91,6 +91,8 @@ export const de: Texts = {
     account_disowned: 'Das Konto wurde gelöscht. Ihre E-Mail-Adresse wird nicht mehr verwendet.',
     account_signed_out:
       'Das Konto gehört einem Mitglied einer Organisation und wurde deshalb nicht gelöscht. Es wurde überall abgemeldet und lässt sich erst wieder verwenden, wenn eine andere E-Mail-Adresse bestätigt wurde.',
+    account_kept: 'Ihr Konto wird nicht gelöscht.',
+    deletion_scheduled: 'Die Löschung ist geplant. Wir haben Ihnen eine E-Mail gesendet.',
     link_sent: 'Wir haben Ihnen einen neuen Link geschickt. Bitte prüfen Sie Ihr Postfach.',
     invitation_joined: 'Sie sind der Organisation beigetreten.',
     expired: 'Die Anmeldung ist abgelaufen. Bitte melden Sie sich erneut an.',

@@ -86,6 +86,8 @@ export const en = {
     account_disowned: 'The account has been deleted. We no longer use your email address.',
     account_signed_out:
       'The account belongs to a member of an organization, so we have not deleted it. It has been signed out everywhere and cannot be used until its owner confirms another email address.',
+    account_kept: 'Your account will not be deleted.',
+    deletion_scheduled: 'We have scheduled the deletion and sent you an email.',
     link_sent: 'We have sent you a new link. Please check your email.',
     invitation_joined: 'You have joined the organization.',
     expired: 'Your sign-in has timed out. Please sign in again.',

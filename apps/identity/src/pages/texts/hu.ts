@@ -87,6 +87,8 @@ export const hu: Texts = {
     account_disowned: 'A fiókot töröltük. Az e-mail-címét már nem használjuk.',
     account_signed_out:
       'A fiók egy szervezet tagjáé, ezért nem töröltük. Minden eszközön kijelentkeztettük, és csak egy másik e-mail-cím megerősítése után használható újra.',
+    account_kept: 'A fiókját nem töröljük.',
+    deletion_scheduled: 'Beütemeztük a törlést, és e-mailt küldtünk Önnek.',
     link_sent: 'Új linket küldtünk. Kérjük, nézze meg a postafiókját.',
     invitation_joined: 'Csatlakozott a szervezethez.',
     expired: 'A bejelentkezésre szánt idő lejárt. Kérjük, jelentkezzen be újra.',

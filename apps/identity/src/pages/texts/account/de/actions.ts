@@ -42,6 +42,11 @@ export const actions: ActionTexts = {
   profile_updated: 'Profil geändert',
   picture_changed: 'Profilbild geändert',
   picture_removed: 'Profilbild entfernt',
+  data_exported: 'Persönliche Daten heruntergeladen',
+  account_deletion_requested: 'Löschung des Kontos beauftragt',
+  account_deletion_canceled: 'Entschieden, das Konto zu behalten',
+  account_deletion_refused: 'Das Konto konnte nicht gelöscht werden',
+  account_deleted: 'Konto gelöscht',
 
   application_allowed: 'Einer App Zugriff auf das Konto gewährt',
   application_withdrawn: 'Einer App den Zugriff entzogen',

@@ -45,6 +45,11 @@ export const actions: ActionTexts = {
   profile_updated: 'Changed the profile',
   picture_changed: 'Changed the profile picture',
   picture_removed: 'Removed the profile picture',
+  data_exported: 'Downloaded the personal data',
+  account_deletion_requested: 'Requested the deletion of the account',
+  account_deletion_canceled: 'Decided to keep the account',
+  account_deletion_refused: 'The account could not be deleted',
+  account_deleted: 'Deleted the account',
 
   application_allowed: 'Gave an app access to the account',
   application_withdrawn: 'Removed the access of an app',

@@ -1,6 +1,7 @@
 import { actions } from './actions.ts';
 import { activity } from './activity.ts';
 import { apps } from './apps.ts';
+import { data } from './data.ts';
 import { devices } from './devices.ts';
 import { email } from './email.ts';
 import { frame } from './frame.ts';
@@ -13,6 +14,7 @@ export const account = {
   actions,
   activity,
   apps,
+  data,
   devices,
   email,
   frame,

@@ -42,6 +42,11 @@ export const actions: ActionTexts = {
   profile_updated: 'Profil módosítása',
   picture_changed: 'Profilkép módosítása',
   picture_removed: 'Profilkép eltávolítása',
+  data_exported: 'Személyes adatok letöltése',
+  account_deletion_requested: 'A fiók törlésének kérése',
+  account_deletion_canceled: 'A fiók megtartása',
+  account_deletion_refused: 'A fiókot nem sikerült törölni',
+  account_deleted: 'A fiók törlése',
 
   application_allowed: 'Hozzáférés engedélyezése egy alkalmazásnak',
   application_withdrawn: 'Egy alkalmazás hozzáférésének visszavonása',
