@@ -250,6 +250,7 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   async 'account app removal'(page) {
     const app = await useApps(page, await enter(page));
     await open(`/account/apps/${app.clientId}`)(page);
+  },
   async 'account data'(page) {
     await enter(page);
     await open('/account/data')(page);

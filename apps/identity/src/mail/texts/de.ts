@@ -286,19 +286,19 @@ export const de: Texts = {
           ...tenants.map((name) => `Sie sind der letzte Inhaber von ${name}.`),
           ...(isLastAdministrator ? ['Sie sind der letzte Administrator dieses Dienstes.'] : []),
         ].join(' '),
-        'Übertragen Sie diese Rolle auf jemand anderen und löschen Sie Ihr Konto danach erneut.',
       ],
       action: 'Zum Konto',
-      notes: [],
+      notes: [
+        'Übertragen Sie diese Rolle auf jemand anderen und löschen Sie Ihr Konto danach erneut.',
+      ],
     }),
     account_deleted: ({ firstName }) => ({
       subject: 'Ihr Konto wurde gelöscht',
       greeting: hello(firstName),
       paragraphs: [
         'wie gewünscht haben wir Ihr Konto und die zugehörigen personenbezogenen Daten gelöscht.',
-        'Dies ist unsere letzte Nachricht an diese Adresse.',
       ],
-      notes: [],
+      notes: ['Dies ist unsere letzte Nachricht an diese Adresse.'],
     }),
     address_taken: ({ firstName }) => ({
       subject: 'Sie haben bereits ein Konto',

@@ -281,19 +281,15 @@ export const en: Texts = {
           ...tenants.map((name) => `You are the last owner of ${name}.`),
           ...(isLastAdministrator ? ['You are the last administrator of this service.'] : []),
         ].join(' '),
-        'Give this role to someone else, and then request the deletion again.',
       ],
       action: 'Go to your account',
-      notes: [],
+      notes: ['Give this role to someone else, and then request the deletion again.'],
     }),
     account_deleted: ({ firstName }) => ({
       subject: 'Your account has been deleted',
       greeting: hello(firstName),
-      paragraphs: [
-        'As requested, we have deleted your account and the personal data in it.',
-        'This is our last message to this address.',
-      ],
-      notes: [],
+      paragraphs: ['As requested, we have deleted your account and the personal data in it.'],
+      notes: ['This is our last message to this address.'],
     }),
     address_taken: ({ firstName }) => ({
       subject: 'You already have an account',

@@ -285,19 +285,15 @@ export const hu: Texts = {
           ...tenants.map((name) => `Ön az utolsó tulajdonos itt: ${name}.`),
           ...(isLastAdministrator ? ['Ön a szolgáltatás utolsó rendszergazdája.'] : []),
         ].join(' '),
-        'Adja át ezt a szerepkört valaki másnak, majd kérje újra a törlést.',
       ],
       action: 'Ugrás a fiókhoz',
-      notes: [],
+      notes: ['Adja át ezt a szerepkört valaki másnak, majd kérje újra a törlést.'],
     }),
     account_deleted: ({ firstName }) => ({
       subject: 'Töröltük a fiókját',
       greeting: hello(firstName),
-      paragraphs: [
-        'Kérésére töröltük a fiókját és a hozzá tartozó személyes adatokat.',
-        'Erre a címre ez volt az utolsó üzenetünk.',
-      ],
-      notes: [],
+      paragraphs: ['Kérésére töröltük a fiókját és a hozzá tartozó személyes adatokat.'],
+      notes: ['Erre a címre ez volt az utolsó üzenetünk.'],
     }),
     address_taken: ({ firstName }) => ({
       subject: 'Már van fiókja',
