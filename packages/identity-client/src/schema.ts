@@ -934,6 +934,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/deletion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether one’s own account is about to be deleted, and what keeps it */
+        get: operations["showAccountDeletion"];
+        put?: never;
+        /**
+         * Schedule the deletion of one’s own account
+         * @description After ACCOUNT_DELETION_DELAY seconds the account is deleted with everything that belongs to the person. Until then it works and can be kept. A deletion that is already scheduled stays as it is. Without a recent authentication: 403 `reauthentication_required`.
+         */
+        post: operations["requestAccountDeletion"];
+        /** Keep one’s own account */
+        delete: operations["cancelAccountDeletion"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/data/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Everything that identity holds about oneself
+         * @description One JSON document, sent while it is read, with the version of its schema. It holds no secrets, no hashes and no personal data of others. The export is noted in the activity log and told by mail. Without a recent authentication: 403 `reauthentication_required`. Too many exports of one caller at once are 429.
+         */
+        post: operations["exportPersonalData"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/profile": {
         parameters: {
             query?: never;
@@ -2007,6 +2049,27 @@ export interface components {
             password?: string;
             password_confirmation?: string;
         };
+        AccountDeletion: {
+            /** Format: date-time */
+            requested_at: string;
+            /**
+             * Format: date-time
+             * @description The account works until then, and can be kept
+             */
+            due_at: string;
+        };
+        AccountDeletionState: {
+            scheduled: components["schemas"]["AccountDeletion"] | null;
+            /** @description Tenants that keep the account: they have no other owner */
+            last_owner_of: {
+                /** Format: uuid */
+                id: string;
+                slug: string;
+                name: string;
+            }[];
+            /** @description The system has no other active administrator */
+            is_last_administrator: boolean;
+        };
         ActivityEntry: {
             /** Format: uuid */
             id: string;
@@ -2570,6 +2633,233 @@ export interface components {
             name: string;
             description: string;
             system: boolean;
+        };
+        PersonalData: {
+            /** @enum {unknown} */
+            schema_version: 1;
+            /** Format: date-time */
+            exported_at: string;
+            profile: {
+                /** Format: uuid */
+                id: string;
+                email: string | null;
+                /** Format: date-time */
+                email_verified_at: string | null;
+                first_name: string;
+                last_name: string;
+                phone: string | null;
+                avatar_url: string | null;
+                timezone: string;
+                locale: string;
+                /** Format: uuid */
+                current_tenant_id: string | null;
+                is_active: boolean;
+                is_service_account: boolean;
+                is_system_admin: boolean;
+                /** Format: date-time */
+                last_login_at: string | null;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                updated_at: string;
+            };
+            password: {
+                is_set: boolean;
+                /** Format: date-time */
+                changed_at: string | null;
+                must_be_changed: boolean;
+            };
+            two_factor: {
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                confirmed_at: string | null;
+                failures: number;
+                /** Format: date-time */
+                locked_until: string | null;
+                recovery_codes_left: number;
+                recovery_codes_used: number;
+            } | null;
+            pin: {
+                /** Format: date-time */
+                created_at: string;
+                failures: number;
+                /** Format: date-time */
+                locked_until: string | null;
+            } | null;
+            /** @description A sign-up that waits for the confirmation of the address */
+            registration: {
+                tenant_name: string;
+                /** Format: date-time */
+                expires_at: string;
+            } | null;
+            deletion: {
+                /** Format: date-time */
+                requested_at: string;
+                /** Format: date-time */
+                due_at: string;
+                /** Format: date-time */
+                reminded_at: string | null;
+            } | null;
+            memberships: {
+                tenant: {
+                    /** Format: uuid */
+                    id: string;
+                    slug: string;
+                    name: string;
+                };
+                role: string;
+                policies: {
+                    action: string;
+                    /** @enum {unknown} */
+                    effect: "allow" | "deny";
+                }[];
+                /** Format: date-time */
+                joined_at: string;
+            }[];
+            devices: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                type: string;
+                browser: string;
+                os: string;
+                networks: string[];
+                /** Format: date-time */
+                trusted_until: string | null;
+                /** Format: date-time */
+                last_used_at: string;
+                /** Format: date-time */
+                created_at: string;
+                ip_address: string | null;
+                user_agent: string | null;
+            }[];
+            sessions: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                device_id: string | null;
+                authenticated_by: string[];
+                is_remembered: boolean;
+                /** @description Until the PIN is given */
+                is_locked: boolean;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                authenticated_at: string;
+                /** Format: date-time */
+                last_active_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** Format: date-time */
+                ended_at: string | null;
+                ip_address: string | null;
+                user_agent: string | null;
+            }[];
+            tokens: {
+                /** Format: uuid */
+                id: string;
+                use: string;
+                name: string | null;
+                client_id: string;
+                /** Format: uuid */
+                tenant_id: string | null;
+                /** Format: uuid */
+                session_id: string | null;
+                /** @description Empty: no limit */
+                scopes: string[];
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** Format: date-time */
+                last_used_at: string | null;
+                /** Format: date-time */
+                revoked_at: string | null;
+            }[];
+            applications: {
+                client_id: string;
+                name: string;
+                tenant: {
+                    /** Format: uuid */
+                    id: string;
+                    slug: string;
+                    name: string;
+                } | null;
+                scopes: string[];
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                updated_at: string;
+            }[];
+            previous_passwords: {
+                /** Format: date-time */
+                replaced_at: string;
+            }[];
+            mailed_links: {
+                purpose: string;
+                /** @example ada@example.com */
+                email: string;
+                tenant: {
+                    /** Format: uuid */
+                    id: string;
+                    slug: string;
+                    name: string;
+                } | null;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** Format: date-time */
+                used_at: string | null;
+            }[];
+            invitations_made: {
+                tenant: {
+                    /** Format: uuid */
+                    id: string;
+                    slug: string;
+                    name: string;
+                } | null;
+                role: string | null;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** Format: date-time */
+                used_at: string | null;
+            }[];
+            activity: {
+                /** Format: uuid */
+                id: string;
+                /** Format: date-time */
+                created_at: string;
+                action: string;
+                /** Format: uuid */
+                tenant_id: string | null;
+                reason: string | null;
+                ip_address: string | null;
+                user_agent: string | null;
+                /** @description An administrator acted as the person */
+                by_administrator: boolean;
+            }[];
+            activity_as_administrator: {
+                /** Format: uuid */
+                id: string;
+                /** Format: date-time */
+                created_at: string;
+                action: string;
+                /** Format: uuid */
+                tenant_id: string | null;
+            }[];
+            activity_of_others: {
+                /** Format: uuid */
+                id: string;
+                /** Format: date-time */
+                created_at: string;
+                action: string;
+                /** Format: uuid */
+                tenant_id: string | null;
+            }[];
         };
         PinStatus: {
             enabled: boolean;
@@ -6291,6 +6581,196 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    showAccountDeletion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["AccountDeletionState"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    requestAccountDeletion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["AccountDeletion"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description The account is the last owner of a tenant (`last_owner`, with `tenants`), or the last administrator of the system (`last_administrator`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelAccountDeletion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description No deletion is scheduled */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    exportPersonalData: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["PersonalData"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];

@@ -9,7 +9,6 @@ import {
   validationFailed,
 } from '@tessera/http-kit';
 import type { Request, RequestHandler, Response } from 'express';
-import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { Content } from '../html.ts';
 import type { UserCaller } from '../tokens/caller.ts';
 import { emptyForm, type FormState } from './form.ts';
@@ -38,17 +37,15 @@ export interface Page<Data, F extends Fields> {
     /** The field that sends a file, and the most bytes of it. */
     readonly file?: FileField;
     /**
-     * Does what was asked for, and gives the address to go on at. `file` is what was sent in the field for it; null
-     * where nothing was.
+     * Does what was asked for, and gives the address to go on at, or a file to save: then the browser stays on the
+     * page. `file` is what was sent in the field for it; null where nothing was.
      */
     submit(
       visit: Visit,
       given: OutOf<F>,
       data: Data,
       file: Buffer | null,
-    ): Promise<string> | string;
-    /** Does what was asked for, and gives the address to go on at, or a file: the browser stays where it is. */
-    submit(visit: Visit, given: OutOf<F>, data: Data): Promise<string | SentFile> | string;
+    ): Promise<string | SentFile> | string;
   };
 }
 
@@ -228,8 +225,7 @@ const submitting = (
       forgery.demandToken(req, values.form_token, isForAnybody ? null : (visit.user?.id ?? ''));
       if (problem) throw problem;
       const given = checked(form, values, minLength);
-      res.redirect(SEE_OTHER, await form.submit(visit, given, data, file));
-      await goOn(res, await form.submit(visit, given, data));
+      await goOn(res, await form.submit(visit, given, data, file));
     } catch (error) {
       if (error instanceof Elsewhere || res.headersSent) throw error;
       const { state, refusal } = stateAfter(visit, error, values, minLength);

@@ -6,7 +6,7 @@ import { voidOneTimeTokens } from '../../tokens/one-time.ts';
 import { revokeUserTokens } from '../../tokens/revoke.ts';
 import { removeUser } from '../../user-removal.ts';
 import type { TenantCreation } from '../tenants/tenant-creation.ts';
-import { type Claimant, endOtherClaims, removeUnconfirmed } from './claims.ts';
+import { type Claimant, endOtherClaims } from './claims.ts';
 
 interface Options {
   /** Whether they get the tenant that they asked for when they registered. */
@@ -52,27 +52,6 @@ export class AddressConfirmation {
   }
 
   /**
-   * Deletes the other unconfirmed accounts with this address. Those that are members of a tenant stay, and
-   * have to change their address.
-   */
-  async #endOtherClaims(tx: Transaction, { id, email }: Claimant): Promise<News[]> {
-    const others = await tx.user.findMany({
-      where: {
-        email,
-        id: { not: id },
-        isServiceAccount: false,
-        emailVerifiedAt: null,
-        memberships: { none: {} },
-      },
-      orderBy: { id: 'asc' },
-      select: { id: true },
-    });
-    const news: News[] = [];
-    for (const other of others) news.push(...(await removeUser(tx, other.id)));
-    return news;
-  }
-
-  /**
    * Ends an account for the person whose address it claims. Members of a tenant keep theirs, signed out
    * everywhere: they can use it only with another address, which they confirm. Gives whether it was deleted,
    * and what there is to tell of its tokens.
@@ -83,7 +62,6 @@ export class AddressConfirmation {
     origin: Origin,
   ): Promise<{ readonly isDeleted: boolean; readonly news: readonly News[] }> {
     const isMember = (await tx.membership.count({ where: { userId } })) > 0;
-    if (!isMember) return { isDeleted: true, news: await removeUnconfirmed(tx, userId) };
     if (!isMember) return { isDeleted: true, news: await removeUser(tx, userId) };
     const { tenantId } = await tx.user.findUniqueOrThrow({ where: { id: userId } });
     await voidOneTimeTokens(tx, 'email_verification', { userId });

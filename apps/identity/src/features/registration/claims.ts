@@ -1,19 +1,12 @@
 import type { Transaction } from '../../database.ts';
 import type { News } from '../../outbox/outbox.ts';
-import { revokeUserTokens } from '../../tokens/revoke.ts';
+import { removeUser } from '../../user-removal.ts';
 
 /** Somebody whose address is about to be confirmed. */
 export interface Claimant {
   readonly id: string;
   readonly email: string;
 }
-
-/** Removes an account that nobody confirmed, and gives what there is to tell of its tokens. */
-export const removeUnconfirmed = async (tx: Transaction, userId: string): Promise<News> => {
-  const gone = await revokeUserTokens(tx, { userId }, 'account_deleted');
-  await tx.user.delete({ where: { id: userId } });
-  return gone;
-};
 
 /**
  * Deletes the other unconfirmed accounts with this address. Those that are members of a tenant stay, and
@@ -32,6 +25,6 @@ export const endOtherClaims = async (tx: Transaction, { id, email }: Claimant): 
     select: { id: true },
   });
   const news: News[] = [];
-  for (const other of others) news.push(await removeUnconfirmed(tx, other.id));
+  for (const other of others) news.push(...(await removeUser(tx, other.id)));
   return news;
 };

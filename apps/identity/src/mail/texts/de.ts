@@ -242,6 +242,7 @@ export const de: Texts = {
       ],
       action: 'Neues Passwort festlegen',
       notes: ['Falls Sie das nicht waren, wenden Sie sich an Ihren Administrator.'],
+    }),
     data_exported: ({ firstName, ...seen }) => ({
       subject: 'Ihre Daten wurden heruntergeladen',
       greeting: hello(firstName),

@@ -237,6 +237,7 @@ export const en: Texts = {
       ],
       action: 'Choose a new password',
       notes: ['If this was not you, contact your administrator.'],
+    }),
     data_exported: ({ firstName, ...seen }) => ({
       subject: 'Your data was downloaded',
       greeting: hello(firstName),

@@ -241,6 +241,7 @@ export const hu: Texts = {
       ],
       action: 'Új jelszó beállítása',
       notes: ['Ha nem Ön volt, értesítse a rendszergazdáját.'],
+    }),
     data_exported: ({ firstName, ...seen }) => ({
       subject: 'Letöltötték az adatait',
       greeting: hello(firstName),
