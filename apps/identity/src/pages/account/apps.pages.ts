@@ -40,7 +40,7 @@ export const appsPages = ({ applications, config }: Dependencies): Record<string
     ])}</p>
 <p class="hint">${texts.can}</p>
 ${scopeList(scopeLines(visit, app))}
-</div><a class="button plain small" href="${addressOf(app)}">${hasConsent ? texts.withdraw : texts.signOut}<span class="unseen">: ${name}</span></a></li>`;
+</div><a class="button plain small" href="${addressOf(app)}">${hasConsent ? texts.withdraw : texts.signOut}<span class="unseen"> ${name}</span></a></li>`;
   };
 
   const list = accountPage({

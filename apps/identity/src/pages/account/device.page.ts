@@ -38,6 +38,7 @@ const factsOf = (visit: Visit, { user, device, entry }: Opened): Html => {
   const { facts, ...texts } = visit.texts.account.devices;
   const { date, moment } = timesFor(visit.language, user.timeZone);
   const { trustedUntil } = device;
+  const [only] = entry.sessions.length === 1 ? entry.sessions : [];
   const status = entry.sessions.length > 0 ? texts.signedIn : texts.notSignedIn;
   return html`<dl class="facts">
 ${fact(facts.status, entry.isCurrent ? texts.thisDevice : status)}
@@ -47,16 +48,16 @@ ${fact(facts.place, placeInWords(visit, device.place) ?? false)}
 ${fact(facts.ipAddress, device.ipAddress ?? false)}
 ${fact(facts.lastUsed, entry.isCurrent ? texts.activeNow : moment(entry.lastUsedAt))}
 ${fact(facts.since, date(device.createdAt))}
+${fact(facts.signedInSince, only !== undefined && moment(only.createdAt))}
+${fact(facts.apps, only !== undefined && only.applications.length > 0 && only.applications.join(', '))}
 ${fact(texts.trusted, device.isTrusted && trustedUntil !== null && texts.trustedUntil(date(trustedUntil)))}
 </dl>`;
 };
 
-const sessionItem = (visit: Visit, { user, entry }: Opened, session: ListedSession): Html => {
+const sessionItem = (visit: Visit, { user }: Opened, session: ListedSession): Html => {
   const { devices: texts } = visit.texts.account;
   const since = timesFor(visit.language, user.timeZone).moment(session.createdAt);
   const apps = new Intl.ListFormat(visit.language, { type: 'conjunction' });
-  // The only one of a device ends with the button for the device.
-  const canEnd = !session.isCurrent && (entry.isCurrent || entry.sessions.length > 1);
   return html`<li><div>
 <p class="name">${texts.sessionSince(since)}${session.isCurrent && html` <span class="badge">${texts.thisSession}</span>`}</p>
 <p class="hint">${dotted([
@@ -66,7 +67,7 @@ const sessionItem = (visit: Visit, { user, entry }: Opened, session: ListedSessi
   ])}</p>
 ${session.applications.length > 0 && html`<p class="hint">${texts.apps(apps.format(session.applications))}</p>`}
 </div>${
-    canEnd &&
+    !session.isCurrent &&
     buttonForm(
       visit,
       { action: 'end', session: session.id },
@@ -116,11 +117,11 @@ export const devicePage = ({ devices, openSessions }: Dependencies): AnyPage =>
               { action: 'distrust' },
               { label: texts.distrust, className: 'plain small' },
             ),
-          entry.sessions.length > 0 && [
+          entry.sessions.length > 1 && [
             html`<h2>${texts.sessions}</h2>`,
             html`<ul class="items">${entry.sessions.map((one) => sessionItem(visit, opened, one))}</ul>`,
           ],
-          html`<h2>${visit.texts.labels.device_name}</h2>`,
+          endOf(visit, opened),
           // What has happened stands above already.
           formOf(
             { ...visit, query: {} },
@@ -134,13 +135,12 @@ export const devicePage = ({ devices, openSessions }: Dependencies): AnyPage =>
                   name: 'device_name',
                   autocomplete: 'off',
                   maxlength: 100,
-                  value: device.customName ?? '',
+                  value: entryName(visit, entry),
                   hint: texts.nameHint,
                 },
               ]),
             },
           ),
-          endOf(visit, opened),
         ],
       };
     },
@@ -150,13 +150,19 @@ export const devicePage = ({ devices, openSessions }: Dependencies): AnyPage =>
         device_name: optional(verbatim(1000, 0)),
         session: optional(uuid()),
       },
-      async submit({ origin }, { action, device_name = '', session }, { user, device, entry }) {
+      async submit(visit, { action, device_name = '', session }, { user, device, entry }) {
+        const { origin } = visit;
         const here = `${sections.devices}/${device.id}`;
         switch (action) {
           case 'rename': {
             const name = device_name.trim();
             if (name.length > 100) throw validationFailed({ device_name: ['it is too long'] });
-            await devices.rename(user, device.id, name || null, origin);
+            const detected = entryName(visit, {
+              ...entry,
+              device: { ...device, customName: null },
+            });
+            const isOwn = name !== '' && name !== detected;
+            await devices.rename(user, device.id, isOwn ? name : null, origin);
             return `${here}?notice=device_renamed`;
           }
           case 'distrust':

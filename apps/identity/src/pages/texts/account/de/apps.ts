@@ -10,7 +10,7 @@ export const apps: AppsTexts = {
   allowedLead: 'Sie können den Zugriff jederzeit entziehen.',
   signedIn: 'Apps, bei denen Sie angemeldet sind',
   signedInLead:
-    'Diese Apps bitten nicht um Erlaubnis, weil Ihre Organisation oder wir sie betreiben.',
+    'Ihre Organisation oder dieser Dienst vertraut diesen Apps, deshalb haben sie Sie nicht um Erlaubnis gebeten.',
   kinds: {
     first_party: (brand) => `Betrieben von ${brand}`,
     tenant: (owner) => `Betrieben von ${owner}`,

@@ -7,7 +7,8 @@ export const apps = {
   allowed: 'Apps you gave access',
   allowedLead: 'You can withdraw this access at any time.',
   signedIn: 'Apps you are signed in to',
-  signedInLead: 'These apps do not ask for permission because your organization or we run them.',
+  signedInLead:
+    'Your organization or this service trusts these apps, so they did not ask for your permission.',
   kinds: {
     first_party: (brand: string) => `Run by ${brand}`,
     tenant: (owner: string) => `Run by ${owner}`,

@@ -10,7 +10,7 @@ export const apps: AppsTexts = {
   allowedLead: 'A hozzáférést bármikor visszavonhatja.',
   signedIn: 'Alkalmazások, amelyekbe bejelentkezett',
   signedInLead:
-    'Ezek az alkalmazások nem kérnek engedélyt, mert az Ön szervezete vagy mi üzemeltetjük őket.',
+    'Ezekben az alkalmazásokban az Ön szervezete vagy ez a szolgáltatás megbízik, ezért nem kértek Öntől engedélyt.',
   kinds: {
     first_party: (brand) => `Üzemelteti: ${brand}`,
     tenant: (owner) => `Üzemelteti: ${owner}`,
