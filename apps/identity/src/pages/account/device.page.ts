@@ -133,6 +133,7 @@ export const devicePage = ({ devices, openSessions }: Dependencies): AnyPage =>
               content: fields(visit, form, [
                 {
                   name: 'device_name',
+                  isOptional: true,
                   autocomplete: 'off',
                   maxlength: 100,
                   value: entryName(visit, entry),
