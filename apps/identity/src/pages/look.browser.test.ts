@@ -227,6 +227,53 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await stranger.begin(page, { prompt: 'select_account' });
   },
   account: enter,
+  async 'account activity'(page) {
+    const { id: userId } = await enter(page);
+    const { database } = site.identity.context;
+    const device = {
+      ipAddress: '2001:db8:85a3:8d3:1319:8a2e:370:7348',
+      userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:130.0) Gecko/20100101 Firefox/130.0',
+    };
+    const actions = ['login_failed', 'token_reused', 'recovery_codes_replaced', 'pin_removed'];
+    await database.activityEntry.createMany({
+      data: [...actions, ...actions, ...actions, ...actions, ...actions].map((action, index) => ({
+        ...device,
+        userId,
+        action,
+        createdAt: new Date(Date.now() - index * 7 * 3600_000),
+      })),
+    });
+    await open('/account/activity')(page);
+  },
+  async 'account not me'(page) {
+    await enter(page);
+    await open('/account/activity')(page);
+    await page.getByRole('link', { name: /^This was not me/ }).click();
+    await page.getByLabel('New password', { exact: true }).waitFor();
+  },
+  async 'account secured'(page) {
+    await enter(page);
+    await open('/account/activity/not-me/next')(page);
+  },
+  async 'account organizations'(page) {
+    const { id: userId } = await enter(page);
+    const { people, context } = site.identity;
+    for (const [name, status] of [
+      ['Donaudampfschifffahrtsgesellschaft Handelsregister GmbH', 'active'],
+      ['Idle Hands Ltd', 'suspended'],
+    ] as const) {
+      const tenant = await people.tenant({ name, status });
+      const roleId = await people.role(tenant, 'identity.members.list');
+      await context.database.membership.create({ data: { tenantId: tenant.id, userId, roleId } });
+    }
+    await open('/account/tenants')(page);
+  },
+  async 'account organization to leave'(page) {
+    await enter(page);
+    await open('/account/tenants')(page);
+    await page.getByRole('link', { name: /^Leave/ }).click();
+    await page.getByRole('button', { name: 'Leave organization' }).waitFor();
+  },
   async 'account devices'(page) {
     await makeDevices(await enter(page));
     await open('/account/devices')(page);

@@ -14,6 +14,8 @@ export type ProfileChange = { readonly [K in keyof Changeable]?: Changeable[K] |
 /** How a user’s way in is secured. */
 export interface Security {
   readonly twoFactorEnabled: boolean;
+  /** 0 where the second factor is off. */
+  readonly recoveryCodesLeft: number;
   readonly pinEnabled: boolean;
   readonly forcePasswordChange: boolean;
   readonly passwordChangedAt: Date | null;
@@ -50,12 +52,14 @@ export class ProfileRepository {
         passwordChangedAt: true,
         twoFactor: { select: { confirmedAt: true } },
         pin: { select: { userId: true } },
+        _count: { select: { recoveryCodes: { where: { usedAt: null } } } },
       },
     });
     if (!user) return null;
-    const { twoFactor, pin, ...password } = user;
+    const { twoFactor, pin, _count, ...password } = user;
     const twoFactorEnabled = twoFactor !== null && twoFactor.confirmedAt !== null;
-    return { ...password, twoFactorEnabled, pinEnabled: pin !== null };
+    const recoveryCodesLeft = twoFactorEnabled ? _count.recoveryCodes : 0;
+    return { ...password, twoFactorEnabled, recoveryCodesLeft, pinEnabled: pin !== null };
   }
 
   /** A page of the user's own activity, the newest first. */

@@ -3,6 +3,7 @@ import type { ProfileService } from '../../features/profile/profile.service.ts';
 import type { ActivityEntry } from '../../generated/prisma/client.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { lastPage } from '../../paging.ts';
+import type { Places } from '../../places.ts';
 import type { AnyPage } from '../page.ts';
 import type { Visit } from '../visit.ts';
 import { accountPage } from './account-page.ts';
@@ -13,6 +14,7 @@ import { timesFor } from './times.ts';
 
 interface Dependencies {
   readonly profiles: Pick<ProfileService, 'activity'>;
+  readonly places: Pick<Places, 'of'>;
 }
 
 const PER_PAGE = 20;
@@ -73,13 +75,18 @@ ${choice('period', activity.period, [['', any], ...Object.entries(periods)], per
 </form>`;
 };
 
-const entryOf = (visit: Visit, entry: ActivityEntry, time: string): Html => {
+const entryOf = (
+  visit: Visit,
+  entry: ActivityEntry,
+  time: string,
+  places: Dependencies['places'],
+): Html => {
   const { notMe } = visit.texts.account.activity;
   const what = whatHappened(visit, entry);
   const when = html`<time datetime="${entry.createdAt.toISOString()}">${time}</time>`;
   return html`<li>
 <div><strong>${what}</strong>
-<p class="hint">${when}${whereItHappened(visit, entry).map((part) => html` · ${part}`)}</p></div>
+<p class="hint">${when}${whereItHappened(visit, entry, places).map((part) => html` · ${part}`)}</p></div>
 ${
   isDisputable(entry) &&
   html`<a class="quiet" href="${notMePath}?entry=${entry.id}" aria-label="${notMe}: ${what}, ${time}">${notMe}</a>`
@@ -87,7 +94,11 @@ ${
 </li>`;
 };
 
-const byDay = (visit: Visit, entries: readonly ActivityEntry[]): Html[] => {
+const byDay = (
+  visit: Visit,
+  entries: readonly ActivityEntry[],
+  places: Dependencies['places'],
+): Html[] => {
   const times = timesFor(visit.language, visit.user?.timeZone ?? 'UTC');
   const groups = new Map<string, ActivityEntry[]>();
   for (const entry of entries) {
@@ -97,7 +108,7 @@ const byDay = (visit: Visit, entries: readonly ActivityEntry[]): Html[] => {
   return [...groups].map(
     ([day, ofDay]) =>
       html`<h2>${day}</h2><ul class="items">${ofDay.map((entry) =>
-        entryOf(visit, entry, times.time(entry.createdAt)),
+        entryOf(visit, entry, times.time(entry.createdAt), places),
       )}</ul>`,
   );
 };
@@ -115,7 +126,7 @@ ${page < last ? html`<a rel="next" href="${addressOf(filter, page + 1)}">${activ
 };
 
 /** What happened in the account: the person's own log, in words. */
-export const activityPages = ({ profiles }: Dependencies): Record<string, AnyPage> => ({
+export const activityPages = ({ profiles, places }: Dependencies): Record<string, AnyPage> => ({
   accountActivity: accountPage({
     section: 'activity',
     path: sections.activity,
@@ -139,7 +150,7 @@ export const activityPages = ({ profiles }: Dependencies): Record<string, AnyPag
           rows.length === 0 &&
             isFiltered &&
             html`<p><a href="${sections.activity}">${texts.showAll}</a></p>`,
-          byDay(visit, rows),
+          byDay(visit, rows, places),
           pageLinks(visit, filter, page, lastPage(total, PER_PAGE)),
         ],
       };

@@ -4,6 +4,7 @@ import type { DisputesService } from '../../features/disputes/disputes.service.t
 import type { ProfileService } from '../../features/profile/profile.service.ts';
 import type { ActivityEntry } from '../../generated/prisma/client.ts';
 import { type Content, html } from '../../html.ts';
+import type { Places } from '../../places.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import { accountName, fields, formOf, link } from '../form.ts';
 import type { AnyPage } from '../page.ts';
@@ -21,6 +22,7 @@ const nextPath = `${notMePath}/next`;
 interface Dependencies {
   readonly profiles: Pick<ProfileService, 'activityEntry'>;
   readonly disputes: DisputesService;
+  readonly places: Pick<Places, 'of'>;
   /** Fewest characters of a new password. */
   readonly minLength: number;
 }
@@ -41,12 +43,16 @@ const entryOf = async (
 const withEntry = (path: string, entry: ActivityEntry | null): string =>
   entry ? `${path}?entry=${entry.id}` : path;
 
-const inQuestion = (visit: Visit, entry: ActivityEntry | null): Content => {
+const inQuestion = (
+  { places }: Dependencies,
+  visit: Visit,
+  entry: ActivityEntry | null,
+): Content => {
   if (entry === null) return false;
   const times = timesFor(visit.language, visit.user?.timeZone ?? 'UTC');
   const when = `${times.day(entry.createdAt)}, ${times.time(entry.createdAt)}`;
   return html`<dl class="facts"><div><dt>${visit.texts.account.notMe.question}</dt>
-<dd><strong>${whatHappened(visit, entry)}</strong><br>${[when, ...whereItHappened(visit, entry)].join(' · ')}</dd></div></dl>`;
+<dd><strong>${whatHappened(visit, entry)}</strong><br>${[when, ...whereItHappened(visit, entry, places)].join(' · ')}</dd></div></dl>`;
 };
 
 /** "This was not me": a new password, everybody else signed out, and what to check next. */
@@ -66,7 +72,7 @@ export const notMePages = (use: Dependencies): Record<string, AnyPage> => {
         title: texts.title,
         lead: texts.lead,
         body: [
-          inQuestion(visit, entry),
+          inQuestion(use, visit, entry),
           html`<p>${texts.effects}</p><ul class="points">${texts.effectList.map((effect) => html`<li>${effect}</li>`)}</ul>`,
           formOf(visit, form, {
             submit: texts.submit,

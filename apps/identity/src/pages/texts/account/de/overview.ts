@@ -8,7 +8,16 @@ export const overview: OverviewTexts = {
   role: 'Rolle',
   noTenant: 'Sie sind kein Mitglied einer Organisation.',
   attention: 'Bitte beachten Sie',
-  nothing: 'Alles in Ordnung: Es gibt nichts zu tun.',
+  nothing: 'Es gibt nichts zu tun.',
+  newDevice: (device, when) => `Neue Anmeldung mit ${device}, ${when}. Waren Sie das?`,
+  fewCodes: (left) =>
+    left === 0
+      ? 'Sie haben keine Wiederherstellungscodes mehr. Erstellen Sie neue, damit Sie sich auch ohne Ihre Authenticator-App anmelden können.'
+      : `Sie haben nur noch ${left} Wiederherstellungscode${left === 1 ? '' : 's'}. Erstellen Sie rechtzeitig neue.`,
+  pendingEmail: (email) =>
+    `Ihre neue E-Mail-Adresse ${email} ist noch nicht bestätigt. Folgen Sie dem Link in der E-Mail, die wir dorthin geschickt haben.`,
+  suggestions: 'So wird Ihr Konto sicherer',
+  pinOff: 'Legen Sie eine PIN fest, die nach jeder Anmeldung verlangt wird.',
   twoFactorOff:
-    'Die Zwei-Faktor-Authentifizierung ist ausgeschaltet. Schalten Sie sie ein, damit Ihr Konto auch dann geschützt ist, wenn jemand Ihr Passwort erfährt.',
+    'Schalten Sie die Zwei-Faktor-Authentifizierung ein, damit Ihr Konto auch dann geschützt ist, wenn jemand Ihr Passwort erfährt.',
 };

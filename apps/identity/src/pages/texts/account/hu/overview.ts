@@ -8,7 +8,16 @@ export const overview: OverviewTexts = {
   role: 'Szerepkör',
   noTenant: 'Ön nem tagja egyetlen szervezetnek sem.',
   attention: 'Teendők',
-  nothing: 'Minden rendben, nincs teendő.',
+  nothing: 'Nincs teendő.',
+  newDevice: (device, when) => `Új bejelentkezés: ${device}, ${when}. Ön volt az?`,
+  fewCodes: (left) =>
+    left === 0
+      ? 'Elfogytak a helyreállítási kódjai. Hozzon létre újakat, hogy a hitelesítő alkalmazása nélkül is be tudjon jelentkezni.'
+      : `Már csak ${left} helyreállítási kódja maradt. Hozzon létre újakat, mielőtt elfogynak.`,
+  pendingEmail: (email) =>
+    `Az új e-mail-címe (${email}) még nincs megerősítve. Kövesse az oda küldött e-mailben található hivatkozást.`,
+  suggestions: 'Így lesz biztonságosabb a fiókja',
+  pinOff: 'Állítson be PIN-kódot, amelyet minden bejelentkezés után kérünk.',
   twoFactorOff:
-    'A kétlépcsős azonosítás ki van kapcsolva. Kapcsolja be, hogy fiókja akkor is védett legyen, ha valaki megtudja a jelszavát.',
+    'Kapcsolja be a kétlépcsős azonosítást, hogy fiókja akkor is védett legyen, ha valaki megtudja a jelszavát.',
 };
