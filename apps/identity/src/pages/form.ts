@@ -146,6 +146,8 @@ interface FormOptions {
   readonly content?: Content;
   /** What is sent when it is this button that was pressed. */
   readonly decision?: readonly [name: string, value: string];
+  /** Whether the page shows above the form what has happened, or what is wrong. */
+  readonly isMessageElsewhere?: boolean;
   /** Whether it sends a file. */
   readonly isUpload?: boolean;
   /** Beside the button. */
@@ -169,11 +171,12 @@ export const formOf = (visit: Visit, state: FormState, options: FormOptions): Ht
     isPlain = false,
     isUpload = false,
     isDangerous = false,
+    isMessageElsewhere = false,
     content,
     decision,
     beside,
   } = options;
-  return html`${message(visit, state)}
+  return html`${!isMessageElsewhere && message(visit, state)}
 <form id="${FORM_ID}" method="post" action="${action}"${isUpload && html` enctype="multipart/form-data"`} novalidate>
 <input type="hidden" name="form_token" value="${visit.formToken}">
 ${content}

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
+import sharp from 'sharp';
 import type { User } from '../generated/prisma/client.ts';
 import { barriersOf, openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { cookieValueOf } from '../testing/cookies.ts';
@@ -331,6 +332,43 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     const dueAt = new Date(Date.now() + 14 * 86_400_000);
     await database.accountDeletion.create({ data: { userId: user.id, dueAt } });
     await open('/account/data?notice=deletion_scheduled')(page);
+  },
+  async 'account profile'(page) {
+    const { id } = await enter(page);
+    await open('/account/profile/picture')(page);
+    const buffer = await sharp({ create: { width: 9, height: 9, channels: 3, background: 'teal' } })
+      .png()
+      .toBuffer();
+    const file = { name: 'me.png', mimeType: 'image/png', buffer };
+    await page.getByLabel('Image file').setInputFiles(file);
+    await press(page, 'Save picture');
+    await open('/account/profile/email')(page);
+    const address = `augusta.ada.king-noel.${id}@analytical-engines.example.com`;
+    await fill(page, { 'New email address': address });
+    await press(page, 'Send link');
+  },
+  async 'account profile in German'(page) {
+    await enter(page);
+    await open('/account/profile?ui_locales=de')(page);
+  },
+  async 'account picture'(page) {
+    await enter(page);
+    await open('/account/profile/picture')(page);
+    await press(page, 'Save picture');
+  },
+  async 'account email'(page) {
+    await enter(page);
+    await open('/account/profile/email')(page);
+  },
+  async 'address to change and to give back'(page) {
+    const { email } = await enter(page);
+    const address = `new.${email}`;
+    await open('/account/profile/email')(page);
+    await fill(page, { 'New email address': address });
+    await press(page, 'Send link');
+    await page.goto((await site.mailbox.next('email_change', address)).link.href);
+    await press(page, 'Confirm new address');
+    await page.goto((await site.mailbox.next('email_replaced', email ?? '')).link.href);
   },
   async 'sign-out'(page) {
     await enter(page);

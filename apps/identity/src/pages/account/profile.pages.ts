@@ -6,7 +6,7 @@ import type { PictureService } from '../../features/picture/picture.service.ts';
 import { profileFormFields } from '../../features/profile/profile.schema.ts';
 import type { ProfileService } from '../../features/profile/profile.service.ts';
 import { html } from '../../html.ts';
-import { type FieldSpec, fields, formOf, link } from '../form.ts';
+import { type FieldSpec, fields, formOf, link, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import { nameFields } from '../person.fields.ts';
 import { languages } from '../texts/texts.ts';
@@ -72,6 +72,7 @@ export const profilePages = (use: Dependencies): Record<string, AnyPage> => {
         title: texts.title,
         lead: texts.lead,
         body: [
+          message(visit, form),
           html`<div class="person">
 ${pictureOf(visit, user, texts.pictureAlt)}
 <dl class="facts">
@@ -82,6 +83,7 @@ ${pictureOf(visit, user, texts.pictureAlt)}
           pending && pendingEmail(visit, user, pending),
           formOf(visit, form, {
             submit: texts.submit,
+            isMessageElsewhere: true,
             content: fields(visit, form, [...nameFields(visit, user), ...choices(visit, user)]),
           }),
         ].filter((part) => part !== null),
