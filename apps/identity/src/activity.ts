@@ -1,3 +1,4 @@
+import type { Action } from './actions.ts';
 import type { Transaction } from './database.ts';
 import type { Origin } from './origin.ts';
 import type { Caller, UserCaller } from './tokens/caller.ts';
@@ -27,7 +28,7 @@ export const actorOf = (
 export const note = async (
   tx: Pick<Transaction, 'activityEntry'>,
   actor: Actor,
-  action: string,
+  action: Action,
   particulars: Particulars = {},
 ): Promise<void> => {
   const { userId, tenantId, impersonatorId = null, ipAddress, userAgent } = actor;
@@ -41,7 +42,7 @@ export const noteOf = async (
   tx: Pick<Transaction, 'activityEntry'>,
   caller: Caller,
   origin: Origin,
-  action: string,
+  action: Action,
   particulars: Particulars & { readonly tenantId?: string | null } = {},
 ): Promise<void> => {
   if (caller.type === 'client') return;

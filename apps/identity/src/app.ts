@@ -12,18 +12,24 @@ import type { Express } from 'express';
 import { authorize } from './access.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
+import { accountDeletionRoutes } from './features/account-deletion/account-deletion.routes.ts';
 import { activityRoutes } from './features/activity/activity.routes.ts';
 import { adminUserRoutes } from './features/admin-users/admin-users.routes.ts';
 import { apiKeyRoutes } from './features/api-keys/api-keys.routes.ts';
 import { applicationRoutes } from './features/applications/applications.routes.ts';
 import { deviceRoutes } from './features/devices/devices.routes.ts';
+import { disputeRoutes } from './features/disputes/disputes.routes.ts';
+import { emailChangeRoutes } from './features/email-change/email-change.routes.ts';
 import { impersonationRoutes } from './features/impersonation/impersonation.routes.ts';
 import { keyRoutes } from './features/keys/keys.routes.ts';
 import { meRoutes } from './features/me/me.routes.ts';
 import { memberRoutes } from './features/members/members.routes.ts';
 import { memberPermissionRoutes } from './features/members/permissions.routes.ts';
+import { membershipRoutes } from './features/memberships/memberships.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { passwordRoutes } from './features/passwords/passwords.routes.ts';
+import { personalDataRoutes } from './features/personal-data/personal-data.routes.ts';
+import { pictureRoutes } from './features/picture/picture.routes.ts';
 import { pinRoutes } from './features/pin/pin.routes.ts';
 import { policyRoutes } from './features/policies/policies.routes.ts';
 import { profileRoutes } from './features/profile/profile.routes.ts';
@@ -34,6 +40,7 @@ import { registrationRoutes } from './features/registration/registration.routes.
 import { roleRoutes } from './features/roles/roles.routes.ts';
 import { serviceAccountRoutes } from './features/service-accounts/service-accounts.routes.ts';
 import { serviceHealthRoutes } from './features/service-health/service-health.routes.ts';
+import { openSessionRoutes } from './features/sessions/open-sessions.routes.ts';
 import { sessionRoutes } from './features/sessions/sessions.routes.ts';
 import { signInRoutes } from './features/sign-in/sign-in.routes.ts';
 import { scalingRoutes } from './features/tenants/scaling.routes.ts';
@@ -130,7 +137,10 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
     }),
   },
   Devices: deviceRoutes(context.devices),
-  Sessions: sessionRoutes(context.sessions, context.config),
+  Sessions: {
+    ...sessionRoutes(context.sessions, context.config),
+    ...openSessionRoutes(context.openSessions),
+  },
   OAuth: {
     ...oauthRoutes(context, context.config),
     ...userOAuthRoutes(context.authorizationServer),
@@ -138,9 +148,16 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
   },
   Me: {
     ...meRoutes(context.me),
+    ...membershipRoutes(context.memberships),
     ...applicationRoutes(context.applications),
+    ...accountDeletionRoutes(context.accountDeletions),
+    ...personalDataRoutes(context.personalData),
   },
-  Profile: profileRoutes(context.profiles),
+  Profile: {
+    ...profileRoutes(context.profiles),
+    ...pictureRoutes(context.pictures),
+    ...emailChangeRoutes(context.emailChanges),
+  },
   Policies: policyRoutes(context.policies),
   'Service accounts': {
     ...serviceAccountRoutes(context.serviceAccounts),
@@ -159,7 +176,7 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
     ...adminUserRoutes(context.adminUsers),
     ...impersonationRoutes(context.impersonation),
   },
-  Activity: activityRoutes(context.activity),
+  Activity: { ...activityRoutes(context.activity), ...disputeRoutes(context.disputes) },
   Pages: pageRoutes(context, limits),
   'Tenant administration': {
     ...tenantRoutes(context.tenantAdministration.tenants),

@@ -125,6 +125,10 @@ export const variables = {
     withDefault(seconds(), 600),
     'Seconds after which adding or removing a second factor or a PIN needs another authentication.',
   ),
+  ACCOUNT_DELETION_DELAY: described(
+    withDefault(seconds(), 14 * 86_400),
+    'Seconds between the request to delete an account and its deletion, in which its owner can keep it.',
+  ),
   EXPORTS_PER_CALLER: described(
     withDefault(int(1, 100), 2),
     'Most exports of one caller under way in one process; the next one is refused with 429.',
@@ -166,6 +170,14 @@ export const variables = {
     withDefault(seconds(), 86_400),
     'Seconds that the link is good for which confirms an address.',
   ),
+  EMAIL_CHANGE_TTL: described(
+    withDefault(seconds(), 86_400),
+    'Seconds that the link is good for which confirms the new address of an account.',
+  ),
+  EMAIL_CHANGE_UNDO_TTL: described(
+    withDefault(seconds(), 3 * 86_400),
+    'Seconds that the old address can undo a change of the address.',
+  ),
   REGISTRATION_TTL: described(
     withDefault(seconds(), 7 * 86_400),
     'Seconds that a registration waits for the confirmation of its address; then it is deleted.',
@@ -193,6 +205,10 @@ export const variables = {
   BRAND_NAME: described(
     withDefault(text(60), 'Tessera'),
     "What identity's own pages and its mails are headed with.",
+  ),
+  GEOIP_DATABASE: described(
+    optional(verbatim(1000)),
+    'The path of a database of places in MaxMind DB format, such as GeoLite2-City.mmdb or DB-IP Lite. With it, people see the city and the country of their devices; a new file is read within an hour.',
   ),
   IDLE_SIGN_OUT_SECONDS: described(
     withDefault(int(0, 86_400), 1800),
@@ -332,6 +348,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     pages: read.FRONTEND_URL ?? read.ISSUER,
     frontendLoginUrl: read.FRONTEND_LOGIN_URL,
     brandName: read.BRAND_NAME,
+    geoipDatabase: read.GEOIP_DATABASE,
     reservedSlugs: read.RESERVED_SLUGS,
     /** Seconds; 0: never. */
     idleSignOut: read.IDLE_SIGN_OUT_SECONDS,
@@ -359,6 +376,8 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       remembered: read.REMEMBER_TTL,
       passwordReset: read.PASSWORD_RESET_TTL,
       emailVerification: read.EMAIL_VERIFICATION_TTL,
+      emailChange: read.EMAIL_CHANGE_TTL,
+      emailChangeUndo: read.EMAIL_CHANGE_UNDO_TTL,
       registration: read.REGISTRATION_TTL,
       invitation: read.INVITATION_TTL,
       pendingSignIn: read.TWO_FACTOR_PENDING_TTL,
@@ -368,6 +387,8 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     },
     /** Seconds. */
     reauthenticateAfter: read.REAUTHENTICATE_AFTER_SECONDS,
+    /** Seconds. */
+    accountDeletionDelay: read.ACCOUNT_DELETION_DELAY,
     exports: { ofCaller: read.EXPORTS_PER_CALLER, reads: read.EXPORT_READS },
     twoFactorIssuer: read.TWO_FACTOR_ISSUER,
     lockout: { attempts: read.LOCKOUT_ATTEMPTS, firstLock: read.LOCKOUT_SECONDS },

@@ -8,12 +8,13 @@ import {
   type Logger,
   type Metrics,
 } from '@tessera/http-kit';
-import { createVault } from '@tessera/vault';
+import { createVault, type Vault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import { Background } from './background.ts';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
+import { startAccountDeletions } from './features/account-deletion/account-deletion.sweep.ts';
 import { ensureBuiltInRoles } from './features/roles/built-in-roles.ts';
 import type { Totp } from './features/two-factor/totp.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -21,6 +22,7 @@ import { startMail } from './mail/mail.ts';
 import { MailOutbox } from './mail/outbox.ts';
 import { runtimeNotice } from './oauth/oidc-provider.ts';
 import { startRelay } from './outbox/relay.ts';
+import { Places } from './places.ts';
 import { createServices, type Services } from './services.ts';
 import { KeyUses } from './tokens/key-uses.ts';
 import { SessionUses } from './tokens/session-uses.ts';
@@ -35,9 +37,11 @@ export interface Context extends Services {
   readonly database: Database;
   readonly counters: Counters;
   readonly keys: SigningKeys;
+  readonly vault: Vault;
   readonly mail: MailOutbox;
   readonly keyUses: KeyUses;
   readonly sessionUses: SessionUses;
+  readonly places: Places;
   readonly observers: readonly RequestHandler[];
   /** Brings the database up to date, then starts what runs in the background. */
   start(): Promise<void>;
@@ -64,6 +68,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const sessionUses = new SessionUses({ pool, logger }, config.idleSignOut);
   const mail = new MailOutbox(pool, vault, config);
   const background = new Background(logger);
+  const places = new Places(config.geoipDatabase, logger);
   const services = createServices({
     ...{
       config,
@@ -77,6 +82,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       sessionUses,
       mail,
       background,
+      places,
     },
     totp: overrides.totp,
   });
@@ -109,15 +115,19 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     database,
     counters,
     keys,
+    vault,
     keyUses,
     sessionUses,
     mail,
+    places,
     ...services,
     observers: overrides.observers ?? [],
 
     async start() {
       const { provisioning } = services.tenantAdministration;
       if (runtimeNotice) logger.warn(runtimeNotice);
+      await places.start();
+      running.push(places);
       await migrate(config.database.url, migrations, logger);
       await ensureBuiltInRoles(database);
       await keys.start();
@@ -129,6 +139,9 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       provisioning.start();
       running.push(provisioning);
       running.push(startHousekeeping({ pool, logger }));
+      running.push(
+        startAccountDeletions({ repository: services.accountDeletionRepository, logger }),
+      );
       keyUses.start();
       running.push(keyUses);
       sessionUses.start();

@@ -6,11 +6,12 @@ import { flatten, type RouteGroups } from '@tessera/http-kit';
  */
 const SECURITY = [
   /^\/api\/auth\/(2fa|pin|password)\//,
-  /^\/api\/auth\/(logout-all|reauthenticate)$/,
+  /^\/api\/auth\/(logout-all|logout-others|reauthenticate)$/,
   /^\/api\/user\/password$/,
   /^\/api\/devices(\/|$)/,
+  /^\/api\/profile\/activity\/dispute(\/|$)/,
   /^\/api\/(me\/)?sessions(\/|$)/,
-  /^\/api\/me\/applications(\/|$)/,
+  /^\/api\/me\/(applications|deletion|data)(\/|$)/,
   /^\/api\/admin\//,
   /\/api-keys(\/|$)/,
 ];

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@tessera/http-kit';
 import type { Pool } from 'pg';
+import { startRounds } from './rounds.ts';
 
 export interface HousekeepingOptions {
   readonly pool: Pick<Pool, 'query'>;
@@ -88,13 +88,11 @@ const statement = ({ table, from, where }: Rubbish): string => `
 /** Deletes what has outlived its use, in small statements and round after round. */
 export const startHousekeeping = (options: HousekeepingOptions): Housekeeping => {
   const { pool, logger, everyMs = 300_000, batch = 500 } = options;
-  const stopping = new AbortController();
-
-  const sweep = async (): Promise<Readonly<Record<string, number>>> => {
+  const sweepUntil = async (stopping?: AbortSignal): Promise<Readonly<Record<string, number>>> => {
     const gone: Record<string, number> = {};
     for (const kind of rubbish) {
       let deleted = batch;
-      while (deleted === batch && !stopping.signal.aborted) {
+      while (deleted === batch && !stopping?.aborted) {
         const { rowCount } = await pool.query(statement(kind), [batch]);
         deleted = rowCount ?? 0;
         gone[kind.table] = (gone[kind.table] ?? 0) + deleted;
@@ -103,26 +101,13 @@ export const startHousekeeping = (options: HousekeepingOptions): Housekeeping =>
     return gone;
   };
 
-  const rounds = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      // At different times, so that replicas that started together do not meet.
-      const wait = everyMs * (0.5 + Math.random());
-      await pause(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
-      if (stopping.signal.aborted) return;
-      try {
-        logger.debug({ gone: await sweep() }, 'swept');
-      } catch (err) {
-        logger.warn({ err }, 'sweeping failed; the next round tries again');
-      }
-    }
-  };
-
-  const ended = rounds();
-  return {
-    sweep,
-    stop() {
-      stopping.abort();
-      return ended;
+  const rounds = startRounds({
+    everyMs,
+    logger,
+    failure: 'sweeping failed; the next round tries again',
+    async work(stopping) {
+      logger.debug({ gone: await sweepUntil(stopping) }, 'swept');
     },
-  };
+  });
+  return { sweep: () => sweepUntil(), stop: () => rounds.stop() };
 };

@@ -1,5 +1,6 @@
 import {
   type HttpError,
+  isBinary,
   permissionsOf,
   type RefusalExample,
   type RouteEntry,
@@ -15,7 +16,7 @@ const isOAuth = ({ bodyTypes }: RouteEntry): boolean =>
 
 /** What clients of OAuth are told (RFC 6749 section 5.2). */
 const ofOAuth = (status: number, { body }: RouteEntry): HttpError | undefined => {
-  const [needed] = [body?.json.required ?? []].flat();
+  const [needed] = isBinary(body) ? [] : [body?.json.required ?? []].flat();
   if (status === 400) return invalidRequest(`${needed} is required.`);
   if (status === 401) return clientMissing('Basic realm="identity"');
   if (status === 413) return tooLarge();

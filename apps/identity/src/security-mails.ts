@@ -1,4 +1,5 @@
 import type { Transaction } from './database.ts';
+import type { User } from './generated/prisma/client.ts';
 import type { MailedFactor, Seen } from './mail/mails.ts';
 import type { MailOutbox } from './mail/outbox.ts';
 import type { Origin } from './origin.ts';
@@ -9,7 +10,14 @@ export type SecurityNews =
   | { readonly kind: 'factor_added'; readonly factor: MailedFactor }
   | { readonly kind: 'factor_removed'; readonly factor: MailedFactor }
   | { readonly kind: 'recovery_code_used'; readonly left: number }
-  | { readonly kind: 'recovery_codes_replaced' };
+  | { readonly kind: 'recovery_codes_replaced' }
+  | { readonly kind: 'account_secured'; readonly by: 'password' | 'link' }
+  | { readonly kind: 'tenant_left'; readonly tenant: string }
+  | { readonly kind: 'data_exported' }
+  | { readonly kind: 'account_deletion_requested'; readonly dueAt: Date };
+
+/** Who is told. */
+type Addressee = Pick<User, 'email' | 'firstName' | 'locale' | 'timezone'>;
 
 /**
  * Tells people by mail what has changed about the security of their account. The mail leaves with the
@@ -53,6 +61,29 @@ export class SecurityMails {
           locale,
           data: { ...told, left: news.left },
         });
+      case 'account_secured':
+        return this.#mail.enqueue(tx, {
+          kind: news.kind,
+          to,
+          locale,
+          data: { ...told, by: news.by },
+        });
+      case 'tenant_left':
+        return this.#mail.enqueue(tx, {
+          kind: news.kind,
+          to,
+          locale,
+          data: { ...told, tenant: news.tenant },
+        });
+      case 'account_deletion_requested':
+        return this.#mail.enqueue(tx, {
+          kind: news.kind,
+          to,
+          locale,
+          data: { ...told, dueAt: news.dueAt },
+        });
+      case 'data_exported':
+        return this.#mail.enqueue(tx, { kind: news.kind, to, locale, data: told });
       case 'recovery_codes_replaced':
         return this.#mail.enqueue(tx, { kind: news.kind, to, locale, data: told });
     }
@@ -69,6 +100,58 @@ export class SecurityMails {
       locale,
       data: { firstName, factor, seen: null },
     });
+  }
+
+  /** Tells the owner, at the address that the account has, that another one was asked for. */
+  async tellOfRequest(
+    tx: Transaction,
+    { email: to, firstName, locale, timezone: timeZone }: Addressee,
+    newEmail: string,
+    { ipAddress, userAgent }: Origin,
+  ): Promise<void> {
+    if (to === null) return;
+    const { browser, os } = describeDevice(userAgent);
+    const seen: Seen = { device: { browser, os }, ipAddress, at: new Date(), timeZone };
+    await this.#mail.enqueue(tx, {
+      kind: 'email_change_requested',
+      to,
+      locale,
+      data: { firstName, newEmail, ...seen },
+    });
+  }
+
+  /** Tells the owner at the new address, and at the old one with the link that undoes the change. */
+  async tellOfReplacement(
+    tx: Transaction,
+    { firstName, locale }: Pick<Addressee, 'firstName' | 'locale'>,
+    { from, to: newEmail }: { readonly from: string; readonly to: string },
+    undo: { readonly token: string; readonly lifetime: number },
+  ): Promise<void> {
+    await this.#mail.enqueue(tx, {
+      kind: 'email_changed',
+      to: newEmail,
+      locale,
+      data: { firstName, newEmail },
+    });
+    const { token, lifetime } = undo;
+    await this.#mail.enqueue(tx, {
+      kind: 'email_replaced',
+      to: from,
+      locale,
+      data: { firstName, newEmail, token, lifetime },
+    });
+  }
+
+  /** Tells the owner at the address that the account has again, and at the one that it had in between. */
+  async tellOfUndo(
+    tx: Transaction,
+    { firstName, locale }: Pick<Addressee, 'firstName' | 'locale'>,
+    { from, to: email }: { readonly from: string; readonly to: string },
+  ): Promise<void> {
+    for (const to of new Set([from, email])) {
+      const data = { firstName, email };
+      await this.#mail.enqueue(tx, { kind: 'email_restored', to, locale, data });
+    }
   }
 
   /** Tells the owner of an account at the address that it had, and at the new one. */

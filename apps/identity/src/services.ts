@@ -4,6 +4,9 @@ import type { Pool } from 'pg';
 import type { Background } from './background.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database.ts';
+import { Exports } from './exports.ts';
+import { AccountDeletionRepository } from './features/account-deletion/account-deletion.repository.ts';
+import { AccountDeletionService } from './features/account-deletion/account-deletion.service.ts';
 import { ActivityRepository } from './features/activity/activity.repository.ts';
 import { ActivityService } from './features/activity/activity.service.ts';
 import { AdminUsersRepository } from './features/admin-users/admin-users.repository.ts';
@@ -14,14 +17,25 @@ import { ApplicationsRepository } from './features/applications/applications.rep
 import { ApplicationsService } from './features/applications/applications.service.ts';
 import { DevicesRepository } from './features/devices/devices.repository.ts';
 import { DevicesService } from './features/devices/devices.service.ts';
+import { DisputesRepository } from './features/disputes/disputes.repository.ts';
+import { DisputesService } from './features/disputes/disputes.service.ts';
+import { AccountRecovery } from './features/email-change/account-recovery.ts';
+import { EmailChangeRepository } from './features/email-change/email-change.repository.ts';
+import { EmailChangeService } from './features/email-change/email-change.service.ts';
 import { ImpersonationRepository } from './features/impersonation/impersonation.repository.ts';
 import { ImpersonationService } from './features/impersonation/impersonation.service.ts';
 import { MeRepository } from './features/me/me.repository.ts';
 import { MeService } from './features/me/me.service.ts';
 import { MembersRepository } from './features/members/members.repository.ts';
 import { MembersService } from './features/members/members.service.ts';
+import { MembershipsRepository } from './features/memberships/memberships.repository.ts';
+import { MembershipsService } from './features/memberships/memberships.service.ts';
 import { PasswordsRepository } from './features/passwords/passwords.repository.ts';
 import { PasswordsService } from './features/passwords/passwords.service.ts';
+import { PersonalDataRepository } from './features/personal-data/personal-data.repository.ts';
+import { PersonalDataService } from './features/personal-data/personal-data.service.ts';
+import { PictureRepository } from './features/picture/picture.repository.ts';
+import { PictureService } from './features/picture/picture.service.ts';
 import { PinRepository } from './features/pin/pin.repository.ts';
 import { PinService } from './features/pin/pin.service.ts';
 import { PoliciesService } from './features/policies/policies.service.ts';
@@ -39,6 +53,8 @@ import { RegistrationService } from './features/registration/registration.servic
 import { RolesRepository } from './features/roles/roles.repository.ts';
 import { RolesService } from './features/roles/roles.service.ts';
 import { ServiceAccountsService } from './features/service-accounts/service-accounts.service.ts';
+import { OpenSessionsRepository } from './features/sessions/open-sessions.repository.ts';
+import { OpenSessionsService } from './features/sessions/open-sessions.service.ts';
 import { SessionsRepository } from './features/sessions/sessions.repository.ts';
 import { SessionsService } from './features/sessions/sessions.service.ts';
 import { PasswordConfirmation } from './features/sign-in/password-confirmation.ts';
@@ -55,6 +71,7 @@ import { MailQuota } from './mail/quota.ts';
 import { ClientAttempts } from './oauth/client-attempts.ts';
 import { AuthorizationServer } from './oauth/user/server.ts';
 import { Passwords } from './passwords.ts';
+import type { Places } from './places.ts';
 import { SecurityMails } from './security-mails.ts';
 import { sessionCookie } from './session-cookie.ts';
 import { Authentication } from './tokens/authenticate.ts';
@@ -63,6 +80,9 @@ import type { KeyUses } from './tokens/key-uses.ts';
 import { renewTokens } from './tokens/renew.ts';
 import type { SessionUses } from './tokens/session-uses.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
+
+/** Changes of the picture of one account: converting one is work. */
+const PICTURES_AN_HOUR = 30;
 
 /** What the services are made of. */
 export interface Parts {
@@ -75,6 +95,7 @@ export interface Parts {
   readonly keys: SigningKeys;
   readonly keyUses: KeyUses;
   readonly sessionUses: SessionUses;
+  readonly places: Places;
   readonly mail: MailOutbox;
   readonly background: Background;
   readonly totp: Totp | undefined;
@@ -94,7 +115,11 @@ export const createServices = (parts: Parts) => {
   const clientAttempts = new ClientAttempts(counters, config.limits.clientFailures);
   const me = new MeService(new MeRepository(database));
   const passwords = new Passwords(config.passwords);
-  const devices = new DevicesService(new DevicesRepository(database), config.lifetimes.deviceTrust);
+  const devices = new DevicesService(
+    new DevicesRepository(database),
+    config.lifetimes.deviceTrust,
+    parts.places,
+  );
   /** Wrong passwords a minute, by account. */
   const failuresOf = (name: string, message: string) =>
     createAttempts({
@@ -165,8 +190,26 @@ export const createServices = (parts: Parts) => {
     creation: tenantCreation,
   });
 
+  const exports = new Exports(config.exports);
+  const accountDeletionRepository = new AccountDeletionRepository({
+    database,
+    mail,
+    securityMails,
+  });
+
   return {
     authentication,
+    accountDeletionRepository,
+    accountDeletions: new AccountDeletionService({
+      repository: accountDeletionRepository,
+      reauthentication,
+      delay: config.accountDeletionDelay,
+    }),
+    personalData: new PersonalDataService({
+      repository: new PersonalDataRepository({ database, securityMails }),
+      reauthentication,
+      exports,
+    }),
     clientAttempts,
     authorizationServer: new AuthorizationServer(
       {
@@ -201,6 +244,10 @@ export const createServices = (parts: Parts) => {
     passwordConfirmation,
     reauthentication,
     passwords: accounts,
+    disputes: new DisputesService({
+      repository: new DisputesRepository({ database, devices, mails: securityMails }),
+      passwords: accounts,
+    }),
     registration: new RegistrationService({
       repository: new RegistrationRepository({
         ...{ database, mail },
@@ -213,6 +260,26 @@ export const createServices = (parts: Parts) => {
         store: counters.store('address-change:'),
         message: 'The address was changed too often. Try again later.',
       }),
+    }),
+    emailChanges: new EmailChangeService({
+      repository: new EmailChangeRepository({
+        database,
+        mail,
+        securityMails,
+        lifetime: config.lifetimes.emailChange,
+        undoLifetime: config.lifetimes.emailChangeUndo,
+      }),
+      recovery: new AccountRecovery({ devices, resetLifetime: config.lifetimes.passwordReset }),
+      reauthentication,
+      quota,
+      requests: createAttempts({
+        name: 'email-change',
+        window: 3600,
+        most: config.limits.mail,
+        store: counters.store('email-change:'),
+        message: 'Too many changes of the address were asked for. Try again later.',
+      }),
+      background,
     }),
     confirmation: new ConfirmationService({
       repository: new ConfirmationRepository(database),
@@ -240,17 +307,33 @@ export const createServices = (parts: Parts) => {
       }),
       { signIn: config.lifetimes.personalAccessToken, code: config.lifetimes.accessToken },
     ),
+    openSessions: new OpenSessionsService(
+      new OpenSessionsRepository(database, devices),
+      parts.places,
+    ),
     me,
     applications: new ApplicationsService(new ApplicationsRepository(database)),
     profiles: new ProfileService(new ProfileRepository(database)),
+    pictures: new PictureService({
+      repository: new PictureRepository(database, (key) => `${issuer}/pictures/${key}/256`),
+      changes: createAttempts({
+        name: 'picture',
+        window: 3600,
+        most: PICTURES_AN_HOUR,
+        store: counters.store('picture:'),
+        message: 'The picture was changed too often. Try again later.',
+      }),
+    }),
     policies: new PoliciesService(me),
     members,
+    memberships: new MembershipsService({
+      repository: new MembershipsRepository(database),
+      members,
+      mails: securityMails,
+    }),
     roles: new RolesService(new RolesRepository(database), members),
     adminUsers: new AdminUsersService(new AdminUsersRepository(database)),
-    activity: new ActivityService(
-      new ActivityRepository(pool, config.exports.reads),
-      config.exports.ofCaller,
-    ),
+    activity: new ActivityService(new ActivityRepository(pool, exports), exports),
     impersonation: new ImpersonationService(
       new ImpersonationRepository(database, issueToken),
       config.lifetimes.impersonation,

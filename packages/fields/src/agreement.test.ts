@@ -41,6 +41,7 @@ const everyWord: Record<string, Field> = {
   verbatim: verbatim(5, 2),
   'verbatim, may be empty': verbatim(5, 0),
   matching: matching(/^[a-z]+$/, 'lower-case letters', 5),
+  'matching, or nothing': matching(/^([a-z]+)?$/, 'lower-case letters', 5),
   email: email(),
   domain: domain(),
   uuid: uuid(),

@@ -40,14 +40,17 @@ export const verbatim = (max: number, min = 1): Field<string, false> => {
 export const matching = (pattern: RegExp, what: string, max: number): Field<string, false> => {
   // JSON Schema knows patterns and no flags: what is described would not be what is checked.
   if (pattern.flags.replace('u', '')) throw new TypeError(`${pattern} has flags other than u.`);
-  return field(
-    string((value, { error }) => {
-      if (!isStorable(value)) return error('text.ill_formed');
-      if (lengthOf(value) > max) return error('string.max', { limit: max });
-      return pattern.test(value) ? value : error('string.pattern.base');
-    }).messages({ 'string.pattern.base': `{{#label}} must be ${what}` }),
-    { type: 'string', maxLength: max, pattern: pattern.source, ...withoutNul },
-  );
+  const joi = string((value, { error }) => {
+    if (!isStorable(value)) return error('text.ill_formed');
+    if (lengthOf(value) > max) return error('string.max', { limit: max });
+    return pattern.test(value) ? value : error('string.pattern.base');
+  }).messages({ 'string.pattern.base': `{{#label}} must be ${what}` });
+  return field(pattern.test('') ? (joi as Joi.StringSchema).allow('') : joi, {
+    type: 'string',
+    maxLength: max,
+    pattern: pattern.source,
+    ...withoutNul,
+  });
 };
 
 /** One spelling of an address: lower case, composed letters (NFC), a domain in its own script (RFC 5891). */

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { HttpError } from './http-error.ts';
+import type { Binary } from './route.ts';
 
 const hasBody = (req: Request): boolean =>
   req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
@@ -41,21 +42,54 @@ const verify = (_req: unknown, _res: unknown, bytes: Buffer, charset: string): v
   if (!isUtf8(bytes)) fail('entity.malformed');
 };
 
+/** The body as it comes, and what is wrong with it by the type of the parser's error. */
+const parsedBy =
+  (
+    parse: RequestHandler,
+    limit: number,
+    isIgnored: (type: string | undefined) => boolean,
+  ): RequestHandler =>
+  (req, res, next) => {
+    // The parser would wait for the last byte of it before it refuses.
+    if (Number(req.headers['content-length']) > limit) return next(tooLarge());
+    parse(req, res, (error?: unknown) => {
+      const failure = error as { type?: string } | undefined;
+      next(failure && !isIgnored(failure.type) ? refusal(failure) : undefined);
+    });
+  };
+
 /**
  * Reads a JSON body of at most `limit` bytes (unpacked) into `req.body`; an absent body stays undefined.
  * Refuses other media types and charsets (415), what is too large (413), and malformed JSON or UTF-8 (400).
  */
 export const jsonBody = (limit: number): RequestHandler => {
   const parse = express.json({ limit, strict: false, verify });
+  const read = parsedBy(parse, limit, (type) => type === 'entity.absent');
   return (req: Request, res: Response, next) => {
     if (!hasBody(req)) return next();
-    if (!req.is('application/json')) {
-      return next(notJson());
-    }
-    // The parser would wait for the last byte of it before it refuses.
-    if (Number(req.headers['content-length']) > limit) return next(tooLarge());
-    parse(req, res, (error?: { type?: string }) =>
-      next(error && error.type !== 'entity.absent' ? refusal(error) : undefined),
-    );
+    if (!req.is('application/json')) return next(notJson());
+    read(req, res, next);
+  };
+};
+
+/** 415: the body is of none of these media types. */
+export const notOfType = (types: readonly string[]): HttpError =>
+  new HttpError(
+    415,
+    'unsupported_media_type',
+    `The body must be sent as one of: ${types.join(', ')}.`,
+  );
+
+/**
+ * Reads a body into `req.body` as a Buffer; an absent body stays undefined. Refuses other media types (415), packed
+ * bodies (415), and what is too large (413).
+ */
+export const binaryBody = ({ types, mostBytes }: Binary): RequestHandler => {
+  const parse = express.raw({ type: () => true, limit: mostBytes, inflate: false });
+  const read = parsedBy(parse, mostBytes, () => false);
+  return (req, res, next) => {
+    if (!hasBody(req)) return next();
+    if (!req.is([...types])) return next(notOfType(types));
+    read(req, res, next);
   };
 };

@@ -1,6 +1,6 @@
 import express from 'express';
 import request from 'supertest';
-import { clientAddress, networkOf, normalisedAddress } from './client-address.ts';
+import { clientAddress, networkOf, normalisedAddress, reachOf } from './client-address.ts';
 import { appOf, things } from './testing/things.ts';
 
 test.each([
@@ -61,4 +61,19 @@ test('neither ports nor junk nor the rest of an IPv6 network give a client a new
     await from(first).expect(401);
     await from(second).expect(429);
   }
+});
+
+test.each([
+  ['127.0.0.1', 'computer'],
+  ['::1', 'computer'],
+  ['10.0.0.1', 'private_network'],
+  ['172.16.5.4', 'private_network'],
+  ['192.168.0.9', 'private_network'],
+  ['169.254.1.1', 'private_network'],
+  ['fd12:3456::1', 'private_network'],
+  ['fe80::1', 'private_network'],
+  ['203.0.113.7', 'internet'],
+  ['2001:4860::8888', 'internet'],
+])('%s is reached in: %s', (address, reach) => {
+  expect(reachOf(address)).toBe(reach);
 });

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import ipaddr from 'ipaddr.js';
 
 // The package is CommonJS, whose names Node does not export to modules.
-const { IPv4, IPv6 } = ipaddr;
+const { IPv4, IPv6, parse } = ipaddr;
 
 /** How many leading bits two IPv4 addresses of one network share. */
 export const IPV4_NETWORK_BITS = 24;
@@ -49,3 +49,17 @@ export const networkOf = (address: string, ipv6Bits: number = IPV6_NETWORK_BITS)
   isIPv4(address)
     ? `${IPv4.networkAddressFromCIDR(`${address}/${IPV4_NETWORK_BITS}`)}/${IPV4_NETWORK_BITS}`
     : `${IPv6.networkAddressFromCIDR(`${address}/${ipv6Bits}`).toRFC5952String()}/${ipv6Bits}`;
+
+/** How far away an address is: this computer, a network of one's own, or anywhere on the internet. */
+export type Reach = 'computer' | 'private_network' | 'internet';
+
+const LOCAL_RANGES: Readonly<Record<string, Reach>> = {
+  loopback: 'computer',
+  private: 'private_network',
+  uniqueLocal: 'private_network',
+  linkLocal: 'private_network',
+};
+
+/** How far away a normalised address is (RFC 1918, RFC 4193, RFC 3927). */
+export const reachOf = (address: string): Reach =>
+  LOCAL_RANGES[parse(address).range()] ?? 'internet';

@@ -8,7 +8,7 @@ export {
   tooManyAttempts,
 } from './attempts.ts';
 export { jsonBody } from './body.ts';
-export { clientAddress, networkOf } from './client-address.ts';
+export { clientAddress, networkOf, type Reach, reachOf } from './client-address.ts';
 export { type Counters, createCounters } from './counters.ts';
 export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
 export { type ExportFormat, exported, exportFormat } from './exported.ts';
@@ -34,10 +34,13 @@ export type { RefusalExample } from './refusal-examples.ts';
 export { type RootOptions, rootRoute, ServiceInformation, sendServicePage } from './root.ts';
 export {
   type Access,
+  type Binary,
+  binary,
   type Empty,
   empty,
   forwarded,
   type HandlerInput,
+  isBinary,
   type Problem,
   permissionsOf,
   type Reply,
@@ -53,6 +56,7 @@ export {
   under,
 } from './route.ts';
 export { crossOrigin, securityHeaders } from './security.ts';
+export { send } from './send.ts';
 export { type Listening, listen, PortTaken } from './serve.ts';
 export { runService, type Service } from './service.ts';
 export { requests, serviceSettings, serviceUrl, serviceVariables } from './service-settings.ts';

@@ -8,11 +8,18 @@ import {
   validate,
 } from '@tessera/fields';
 import { type Request, type RequestHandler, Router } from 'express';
-import { jsonBody } from './body.ts';
+import { binaryBody, jsonBody } from './body.ts';
 import { wrongMethod } from './error-handler.ts';
 import { notFound, validationFailed } from './http-error.ts';
 import type { Limits } from './limits.ts';
-import type { Reply, RouteEntry, RouteGroups, Sent } from './route.ts';
+import {
+  type Binary,
+  isBinary,
+  type Reply,
+  type RouteEntry,
+  type RouteGroups,
+  type Sent,
+} from './route.ts';
 import { send } from './send.ts';
 
 /** Who is calling, and whether they may. Both throw an `HttpError` to refuse. */
@@ -93,6 +100,18 @@ const checkedQuery = (
   return value;
 };
 
+const checkedBody = (
+  declared: Field | Binary | undefined,
+  sent: unknown,
+  errors: FieldErrors,
+): unknown => {
+  if (isBinary(declared)) {
+    if (!Buffer.isBuffer(sent) || sent.length === 0) errors.body = ['body is required'];
+    return sent;
+  }
+  return checked(declared ?? (sent === undefined ? undefined : NOTHING), sent, 'body', errors);
+};
+
 /** The body of a route that takes none, where one is sent nevertheless. */
 const NOTHING = shape({});
 
@@ -112,8 +131,7 @@ const answer = (route: RouteEntry): RequestHandler =>
     // An id that cannot exist names nothing.
     if (Object.keys(errors).length > 0) throw notFound();
     const query = checkedQuery(route.query, req.query, errors);
-    const takes = route.body ?? (req.body === undefined ? undefined : NOTHING);
-    const body = checked(takes, req.body, 'body', errors);
+    const body = checkedBody(route.body, req.body, errors);
     if (Object.keys(errors).length > 0) throw validationFailed(errors);
     const reply = (status: number, ...rest: unknown[]): Reply | Promise<Reply> => {
       const declared = route.responses[status] ?? {};
@@ -154,7 +172,8 @@ const stepsOf = <Caller>(route: RouteEntry, options: MountOptions<Caller>): Requ
     );
   }
   if (route.forward) return [...steps, route.forward];
-  if (takesBody(route)) steps.push(jsonBody(bodyLimit));
+  if (isBinary(route.body)) steps.push(binaryBody(route.body));
+  else if (takesBody(route)) steps.push(jsonBody(bodyLimit));
   return [...steps, answer(route)];
 };
 

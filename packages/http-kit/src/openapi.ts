@@ -6,7 +6,9 @@ import { headerComponents, headerParameters, headersOf, type RequestHeader } fro
 import { flatten, takesBody } from './mount.ts';
 import { type RefusalExample, refusalExample } from './refusal-examples.ts';
 import {
+  type Binary,
   type Empty,
+  isBinary,
   type Problem,
   permissionsOf,
   type RouteEntry,
@@ -119,6 +121,16 @@ const jsonContent = (
   return { content: Object.fromEntries(types.map((type) => [type, { schema }])) };
 };
 
+/** Bytes have no schema in OpenAPI 3.1. */
+const requestBodyOf = (
+  { body, bodyTypes }: RouteEntry & { readonly body: Field | Binary },
+  schemas: Schemas,
+): object => {
+  if (!isBinary(body)) return { required: true, ...jsonContent(body, schemas, bodyTypes) };
+  const content = Object.fromEntries(body.types.map((type) => [type, {}]));
+  return { required: true, description: `At most ${body.mostBytes} bytes.`, content };
+};
+
 /** A refusal with an example of it, rendered as it is sent. */
 const refusalContent = (
   status: number,
@@ -211,7 +223,7 @@ const operationOf = (
     'x-permissions': route.permission === 'public' ? 'public' : needed,
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && {
-      requestBody: { required: true, ...jsonContent(route.body, schemas, route.bodyTypes) },
+      requestBody: requestBodyOf({ ...route, body: route.body }, schemas),
     }),
     responses: Object.fromEntries([...success, ...failure]),
   };

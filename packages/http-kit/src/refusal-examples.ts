@@ -1,10 +1,10 @@
 import { type Field, type FieldErrors, validate } from '@tessera/fields';
-import { malformed as malformedBody, notJson, tooLarge } from './body.ts';
+import { malformed as malformedBody, notJson, notOfType, tooLarge } from './body.ts';
 import { databaseUnavailable, malformedAddress, unexpected } from './error-handler.ts';
 import { HttpError, notFound, unauthenticated, validationFailed } from './http-error.ts';
 import { tooMany } from './limits.ts';
 import { unknownParameter } from './mount.ts';
-import type { RouteEntry } from './route.ts';
+import { isBinary, type RouteEntry } from './route.ts';
 
 /** Something that fits no shape of ours, and shows best what is told of it. */
 const unfit = (field: Field): FieldErrors => {
@@ -17,6 +17,7 @@ const unfit = (field: Field): FieldErrors => {
 
 /** What is told of a body or of a query that does not fit: by the checks that the route has. */
 const validationOf = ({ body }: RouteEntry): HttpError => {
+  if (isBinary(body)) return validationFailed({ body: ['body is required'] });
   const errors = body ? unfit(body) : { surprise: [unknownParameter('surprise')] };
   const few = Object.entries(errors).slice(0, 3);
   return validationFailed(Object.fromEntries(few));
@@ -24,11 +25,12 @@ const validationOf = ({ body }: RouteEntry): HttpError => {
 
 /** What the kit itself answers a route with, by status: made as they are when they are sent. */
 const standard: Readonly<Record<number, (route: RouteEntry) => HttpError>> = {
-  400: ({ body }) => (body ? malformedBody(undefined) : malformedAddress(undefined)),
+  400: ({ body }) =>
+    body && !isBinary(body) ? malformedBody(undefined) : malformedAddress(undefined),
   401: () => unauthenticated(),
   404: () => notFound(),
   413: () => tooLarge(),
-  415: () => notJson(),
+  415: ({ body }) => (isBinary(body) ? notOfType(body.types) : notJson()),
   422: validationOf,
   429: () => tooMany(42),
   500: () => unexpected(undefined),

@@ -15,6 +15,20 @@ export interface Streamed {
 }
 export const streamed = (byType: Streamed['streamed']): Streamed => ({ streamed: byType });
 
+/** A request body that is taken as it is: of one of these media types, and of so many bytes at most. */
+export interface Binary {
+  readonly types: readonly string[];
+  readonly mostBytes: number;
+}
+export const binary = (types: readonly string[], mostBytes: number): Binary => ({
+  types,
+  mostBytes,
+});
+
+/** Whether a body is declared as bytes. */
+export const isBinary = (body: Field | Binary | undefined): body is Binary =>
+  body !== undefined && 'mostBytes' in body;
+
 export type Responses = Readonly<Record<number, Field | Empty | Streamed>>;
 
 /** For everyone; has to be written, so that no route is open by oversight. */
@@ -55,7 +69,7 @@ type ParameterNames<P extends string> = P extends `${string}{${infer Name}}${inf
   ? Name | ParameterNames<Rest>
   : never;
 
-type Given<F> = F extends Field ? Out<F> : undefined;
+type Given<F> = F extends Field ? Out<F> : F extends Binary ? Buffer : undefined;
 
 export interface HandlerInput<Caller, PA, Q, B, R extends Responses> {
   readonly params: Given<PA>;
@@ -107,7 +121,7 @@ export interface Route<
   P extends string,
   PA extends Shape | undefined,
   Q extends Shape | undefined,
-  B extends Field | undefined,
+  B extends Field | Binary | undefined,
   R extends Responses,
   State extends string = string,
 > extends Declared<A, R> {
@@ -129,7 +143,7 @@ export interface RouteEntry extends Declared<string | readonly string[], Respons
   readonly path: string;
   readonly params?: Shape | undefined;
   readonly query?: Shape | undefined;
-  readonly body?: Field | undefined;
+  readonly body?: Field | Binary | undefined;
   /** Media types of the body; JSON unless told. */
   readonly bodyTypes?: readonly string[];
   handler?(input: never): Promise<Reply> | Reply;
@@ -156,7 +170,7 @@ export const routesFor =
     R extends Responses,
     PA extends Shape | undefined = undefined,
     Q extends Shape | undefined = undefined,
-    B extends Field | undefined = undefined,
+    B extends Field | Binary | undefined = undefined,
   >(
     route: Route<Caller, A, P, PA, Q, B, R, State>,
   ): RouteEntry =>

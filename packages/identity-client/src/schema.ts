@@ -535,6 +535,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/devices/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Give a device a name of one’s own */
+        put: operations["updateDevice"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/devices/{id}/trust": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Ask for the second factor on a device again
+         * @description Its sessions go on. Also good for a device that is not trusted.
+         */
+        delete: operations["deleteDeviceTrust"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/refresh": {
         parameters: {
             query?: never;
@@ -589,6 +626,66 @@ export interface paths {
          * @description The session stays, and the next sign-in starts in that tenant. The token that is presented is no longer good. A token of the code flow of a first-party client gets a refresh token for the new tenant too, and the refresh token that it had is no longer good; other clients stay in the tenant of their token.
          */
         post: operations["switchTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where one is signed in
+         * @description The sessions that have not ended, the last used first.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session
+         * @description Its access tokens and refresh tokens end at once. The device stays known.
+         */
+        delete: operations["deleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/logout-others": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign out everywhere else
+         * @description Ends every session but that of the token, and trusts no device any more but the one of this session.
+         */
+        post: operations["logoutOthers"];
         delete?: never;
         options?: never;
         head?: never;
@@ -805,8 +902,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The applications that one allowed to act for oneself
-         * @description Those that asked for consent, by name, each with the tenant and the scopes that it was allowed.
+         * The applications that act for oneself
+         * @description Those that one allowed, and those that one is signed in to, by name, each with its tenant and its scopes.
          */
         get: operations["listApplications"];
         put?: never;
@@ -828,10 +925,52 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Withdraw the consent to an application
-         * @description Its access tokens and refresh tokens end at once. It has to ask for consent again.
+         * Withdraw the consent to an application, and sign out of it
+         * @description Its access tokens and refresh tokens end at once. Where it needs consent, it has to ask for it again.
          */
         delete: operations["deleteApplication"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/deletion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether one’s own account is about to be deleted, and what keeps it */
+        get: operations["showAccountDeletion"];
+        put?: never;
+        /**
+         * Schedule the deletion of one’s own account
+         * @description After ACCOUNT_DELETION_DELAY seconds the account is deleted with everything that belongs to the person. Until then it works and can be kept. A deletion that is already scheduled stays as it is. Without a recent authentication: 403 `reauthentication_required`.
+         */
+        post: operations["requestAccountDeletion"];
+        /** Keep one’s own account */
+        delete: operations["cancelAccountDeletion"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/data/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Everything that identity holds about oneself
+         * @description One JSON document, sent while it is read, with the version of its schema. It holds no secrets, no hashes and no personal data of others. The export is noted in the activity log and told by mail. Without a recent authentication: 403 `reauthentication_required`. Too many exports of one caller at once are 429.
+         */
+        post: operations["exportPersonalData"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -906,6 +1045,106 @@ export interface paths {
         get: operations["listActivity"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profile/picture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set one’s own picture
+         * @description Takes the file itself: JPEG, PNG, WebP or GIF, of at most 50 megapixels. It is turned upright, cut to a square, resized and stored as WebP without metadata. `avatar_url` is then the address of the picture, 256 pixels square; with `/512` in the place of `/256` it is that of 512 pixels.
+         */
+        put: operations["updatePicture"];
+        post?: never;
+        /** Remove one’s own picture */
+        delete: operations["deletePicture"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profile/email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One’s own email address, and the one that waits for its confirmation */
+        get: operations["showEmailChange"];
+        put?: never;
+        /**
+         * Ask for another email address
+         * @description Needs a recent authentication. Sends a link to the new address, which confirms it; until then nothing changes. The answer is the same whether or not the address has an account. A change that waits is replaced.
+         */
+        post: operations["requestEmailChange"];
+        /** Give up the change of the email address that waits for its confirmation */
+        delete: operations["cancelEmailChange"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profile/email/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send another link to the new email address */
+        post: operations["resendEmailChange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/email/change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm the new email address, with the token of the mail
+         * @description Links that were mailed to the old address end; sessions go on. The old address gets a mail with a link that undoes the change.
+         */
+        post: operations["confirmEmailChange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/email/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo a change of the email address, with the token of the mail to the old one
+         * @description Restores the old address, ends every session, the trust in devices and the password, and removes a second factor or PIN that was set up since the change. The answer holds a token for `POST /api/auth/password/reset`.
+         */
+        post: operations["undoEmailChange"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1331,6 +1570,46 @@ export interface paths {
         get: operations["exportTenantActivity"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profile/activity/dispute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report activity that was not one’s own, and change the password
+         * @description Ends every other session, and the trust in devices, as `password/change` does. The session of the token goes on. The person is told by mail.
+         */
+        post: operations["disputeActivity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profile/activity/dispute/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report activity that was not one’s own, without the current password
+         * @description Ends every other session, and the trust in devices, and mails a link to choose a new password. The session of the token goes on.
+         */
+        post: operations["disputeActivityByLink"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1770,12 +2049,40 @@ export interface components {
             password?: string;
             password_confirmation?: string;
         };
+        AccountDeletion: {
+            /** Format: date-time */
+            requested_at: string;
+            /**
+             * Format: date-time
+             * @description The account works until then, and can be kept
+             */
+            due_at: string;
+        };
+        AccountDeletionState: {
+            scheduled: components["schemas"]["AccountDeletion"] | null;
+            /** @description Tenants that keep the account: they have no other owner */
+            last_owner_of: {
+                /** Format: uuid */
+                id: string;
+                slug: string;
+                name: string;
+            }[];
+            /** @description The system has no other active administrator */
+            is_last_administrator: boolean;
+        };
         ActivityEntry: {
             /** Format: uuid */
             id: string;
             action: string;
             ip_address: string | null;
             user_agent: string | null;
+            /**
+             * @description What it is about; null for an old action
+             * @enum {unknown}
+             */
+            kind: "sign_in" | "security" | "account" | "app" | "organization" | "administration" | null;
+            /** @description An administrator of the platform acted as the user */
+            by_operator: boolean;
             /** Format: date-time */
             created_at: string;
         };
@@ -1832,6 +2139,14 @@ export interface components {
         AllowedApplication: {
             client_id: string;
             name: string;
+            /**
+             * @description Whose it is: the platform’s, a tenant’s, or somebody else’s
+             * @enum {unknown}
+             */
+            kind: "first_party" | "tenant" | "third_party";
+            /** @description The name of the tenant whose application it is */
+            owner: string | null;
+            /** @description Where it may act, or else where it acted last */
             tenant: {
                 /** Format: uuid */
                 id: string;
@@ -1839,10 +2154,19 @@ export interface components {
                 name: string;
             } | null;
             scopes: string[];
+            /** @description One was asked, and allowed it. */
+            has_consent: boolean;
+            /** @description It has an access token or a refresh token that is good. */
+            is_signed_in: boolean;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last given a token
+             */
+            last_used_at: string | null;
         };
         ApiKey: {
             /** Format: uuid */
@@ -1912,6 +2236,9 @@ export interface components {
             last_name?: string;
             tenant_name?: string;
         };
+        ConfirmEmailChange: {
+            token: string;
+        };
         CreatedTenant: {
             /** Format: uuid */
             id: string;
@@ -1944,18 +2271,53 @@ export interface components {
         Device: {
             /** Format: uuid */
             id: string;
+            /** @description What its user calls it, or else what its user agent tells */
             device_name: string;
             device_type: string;
             browser: string;
             os: string;
             ip_address: string | null;
+            /**
+             * @description ISO 3166-1 alpha-2; null where it is not known
+             * @example HU
+             */
+            country: string | null;
+            /**
+             * @description In English; null where it is not known
+             * @example Budapest
+             */
+            city: string | null;
             is_trusted: boolean;
             is_current: boolean;
             /** Format: date-time */
             last_used_at: string;
         };
+        DeviceInput: {
+            /**
+             * @description null: what its user agent tells
+             * @example Laptop in the kitchen
+             */
+            device_name: string | null;
+        };
         DisownAddress: {
             token: string;
+        };
+        DisputeActivity: {
+            /**
+             * Format: uuid
+             * @description The entry in question; without it, activity in general
+             */
+            activity_id?: string;
+            current_password: string;
+            new_password: string;
+            new_password_confirmation: string;
+        };
+        DisputeActivityByLink: {
+            /**
+             * Format: uuid
+             * @description The entry in question; without it, activity in general
+             */
+            activity_id?: string;
         };
         Done: {
             /** @enum {unknown} */
@@ -2010,6 +2372,18 @@ export interface components {
             credentials?: {
                 username: string;
                 password: string;
+            } | null;
+        };
+        EmailChange: {
+            /** @example ada@example.com */
+            email: string | null;
+            pending: {
+                /** @example ada@example.com */
+                email: string;
+                /** Format: date-time */
+                requested_at: string;
+                /** Format: date-time */
+                expires_at: string;
             } | null;
         };
         Failure: {
@@ -2260,6 +2634,233 @@ export interface components {
             description: string;
             system: boolean;
         };
+        PersonalData: {
+            /** @enum {unknown} */
+            schema_version: 1;
+            /** Format: date-time */
+            exported_at: string;
+            profile: {
+                /** Format: uuid */
+                id: string;
+                email: string | null;
+                /** Format: date-time */
+                email_verified_at: string | null;
+                first_name: string;
+                last_name: string;
+                phone: string | null;
+                avatar_url: string | null;
+                timezone: string;
+                locale: string;
+                /** Format: uuid */
+                current_tenant_id: string | null;
+                is_active: boolean;
+                is_service_account: boolean;
+                is_system_admin: boolean;
+                /** Format: date-time */
+                last_login_at: string | null;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                updated_at: string;
+            };
+            password: {
+                is_set: boolean;
+                /** Format: date-time */
+                changed_at: string | null;
+                must_be_changed: boolean;
+            };
+            two_factor: {
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                confirmed_at: string | null;
+                failures: number;
+                /** Format: date-time */
+                locked_until: string | null;
+                recovery_codes_left: number;
+                recovery_codes_used: number;
+            } | null;
+            pin: {
+                /** Format: date-time */
+                created_at: string;
+                failures: number;
+                /** Format: date-time */
+                locked_until: string | null;
+            } | null;
+            /** @description A sign-up that waits for the confirmation of the address */
+            registration: {
+                tenant_name: string;
+                /** Format: date-time */
+                expires_at: string;
+            } | null;
+            deletion: {
+                /** Format: date-time */
+                requested_at: string;
+                /** Format: date-time */
+                due_at: string;
+                /** Format: date-time */
+                reminded_at: string | null;
+            } | null;
+            memberships: {
+                tenant: {
+                    /** Format: uuid */
+                    id: string;
+                    slug: string;
+                    name: string;
+                };
+                role: string;
+                policies: {
+                    action: string;
+                    /** @enum {unknown} */
+                    effect: "allow" | "deny";
+                }[];
+                /** Format: date-time */
+                joined_at: string;
+            }[];
+            devices: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                type: string;
+                browser: string;
+                os: string;
+                networks: string[];
+                /** Format: date-time */
+                trusted_until: string | null;
+                /** Format: date-time */
+                last_used_at: string;
+                /** Format: date-time */
+                created_at: string;
+                ip_address: string | null;
+                user_agent: string | null;
+            }[];
+            sessions: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                device_id: string | null;
+                authenticated_by: string[];
+                is_remembered: boolean;
+                /** @description Until the PIN is given */
+                is_locked: boolean;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                authenticated_at: string;
+                /** Format: date-time */
+                last_active_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** Format: date-time */
+                ended_at: string | null;
+                ip_address: string | null;
+                user_agent: string | null;
+            }[];
+            tokens: {
+                /** Format: uuid */
+                id: string;
+                use: string;
+                name: string | null;
+                client_id: string;
+                /** Format: uuid */
+                tenant_id: string | null;
+                /** Format: uuid */
+                session_id: string | null;
+                /** @description Empty: no limit */
+                scopes: string[];
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** Format: date-time */
+                last_used_at: string | null;
+                /** Format: date-time */
+                revoked_at: string | null;
+            }[];
+            applications: {
+                client_id: string;
+                name: string;
+                tenant: {
+                    /** Format: uuid */
+                    id: string;
+                    slug: string;
+                    name: string;
+                } | null;
+                scopes: string[];
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                updated_at: string;
+            }[];
+            previous_passwords: {
+                /** Format: date-time */
+                replaced_at: string;
+            }[];
+            mailed_links: {
+                purpose: string;
+                /** @example ada@example.com */
+                email: string;
+                tenant: {
+                    /** Format: uuid */
+                    id: string;
+                    slug: string;
+                    name: string;
+                } | null;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** Format: date-time */
+                used_at: string | null;
+            }[];
+            invitations_made: {
+                tenant: {
+                    /** Format: uuid */
+                    id: string;
+                    slug: string;
+                    name: string;
+                } | null;
+                role: string | null;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** Format: date-time */
+                used_at: string | null;
+            }[];
+            activity: {
+                /** Format: uuid */
+                id: string;
+                /** Format: date-time */
+                created_at: string;
+                action: string;
+                /** Format: uuid */
+                tenant_id: string | null;
+                reason: string | null;
+                ip_address: string | null;
+                user_agent: string | null;
+                /** @description An administrator acted as the person */
+                by_administrator: boolean;
+            }[];
+            activity_as_administrator: {
+                /** Format: uuid */
+                id: string;
+                /** Format: date-time */
+                created_at: string;
+                action: string;
+                /** Format: uuid */
+                tenant_id: string | null;
+            }[];
+            activity_of_others: {
+                /** Format: uuid */
+                id: string;
+                /** Format: date-time */
+                created_at: string;
+                action: string;
+                /** Format: uuid */
+                tenant_id: string | null;
+            }[];
+        };
         PinStatus: {
             enabled: boolean;
         };
@@ -2375,6 +2976,10 @@ export interface components {
             /** @description Required without a token: the tenant that is created when the address is confirmed */
             tenant_name?: string;
         };
+        RequestEmailChange: {
+            /** @example ada@example.com */
+            email: string;
+        };
         ResendVerification: {
             /** @example ada@example.com */
             email: string;
@@ -2385,6 +2990,11 @@ export interface components {
             email: string;
             password: string;
             password_confirmation: string;
+        };
+        RestoredAddress: {
+            /** @example ada@example.com */
+            email: string;
+            password_reset_token: string;
         };
         Revoked: {
             /** @enum {unknown} */
@@ -2527,6 +3137,41 @@ export interface components {
              */
             memory_limit?: string;
             target_cpu_percent?: number;
+        };
+        Session: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description null: the device is no longer recorded
+             */
+            device_id: string | null;
+            ip_address: string | null;
+            /**
+             * @description ISO 3166-1 alpha-2; null where it is not known
+             * @example HU
+             */
+            country: string | null;
+            /**
+             * @description In English; null where it is not known
+             * @example Budapest
+             */
+            city: string | null;
+            user_agent: string | null;
+            /** @description It outlives the browser, and does not end for idleness. */
+            is_remembered: boolean;
+            is_current: boolean;
+            /** @description The names of the applications that are signed in with it */
+            applications: string[];
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description To a few minutes
+             */
+            last_active_at: string;
+            /** Format: date-time */
+            expires_at: string;
         };
         SmsAccount: {
             /** Format: uuid */
@@ -2751,6 +3396,9 @@ export interface components {
             user?: components["schemas"]["LoggedInUser"];
             /** @description Nothing else is served until the PIN is verified */
             requires_pin?: boolean;
+        };
+        UndoEmailChange: {
+            token: string;
         };
         UserToken: {
             /** @description A signed JWT (RFC 9068). */
@@ -3052,6 +3700,20 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /** @description The link is invalid or has expired */
+        UnprocessableEntity6: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /** @description There is no such thing, or the caller may not know of it */
         NotFound: {
             headers: {
@@ -3196,7 +3858,21 @@ export interface components {
             };
         };
         /** @description Some of what was sent does not fit; `errors` names each field */
-        UnprocessableEntity6: {
+        UnprocessableEntity7: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description Another account has the address */
+        Conflict5: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3210,7 +3886,7 @@ export interface components {
             };
         };
         /** @description Some of what was sent does not fit; `errors` names each field */
-        UnprocessableEntity7: {
+        UnprocessableEntity8: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3262,6 +3938,20 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The caller has no such entry */
+        NotFound2: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 [name: string]: unknown;
             };
             content: {
@@ -3328,7 +4018,7 @@ export interface components {
             };
         };
         /** @description The tenant is in another state, or another change of it is under way */
-        Conflict5: {
+        Conflict6: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3342,7 +4032,7 @@ export interface components {
             };
         };
         /** @description Another change of the tenant is under way */
-        Conflict6: {
+        Conflict7: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3385,7 +4075,7 @@ export interface components {
             };
         };
         /** @description The tenant has as many accounts as it may */
-        Conflict7: {
+        Conflict8: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3399,7 +4089,7 @@ export interface components {
             };
         };
         /** @description Some of what was sent does not fit; `errors` names each field */
-        UnprocessableEntity8: {
+        UnprocessableEntity9: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3472,7 +4162,7 @@ export interface components {
             };
         };
         /** @description Some of what was sent does not fit; `errors` names each field */
-        UnprocessableEntity9: {
+        UnprocessableEntity10: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4873,20 +5563,7 @@ export interface operations {
             400: components["responses"]["BadRequest2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The link is invalid or has expired */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            422: components["responses"]["UnprocessableEntity6"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -4933,6 +5610,108 @@ export interface operations {
         };
     };
     revokeDevice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateDevice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeviceInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["Device"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description Some of what was sent does not fit; `errors` names each field */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteDeviceTrust: {
         parameters: {
             query?: never;
             header?: {
@@ -5146,6 +5925,123 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["Session"][];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    logoutOthers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -5671,7 +6567,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            /** @description No consent was given to this application */
+            /** @description The application has neither consent nor tokens */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5685,6 +6581,196 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    showAccountDeletion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["AccountDeletionState"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    requestAccountDeletion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["AccountDeletion"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description The account is the last owner of a tenant (`last_owner`, with `tenants`), or the last administrator of the system (`last_administrator`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelAccountDeletion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description No deletion is scheduled */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    exportPersonalData: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["PersonalData"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -5773,7 +6859,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity6"];
+            422: components["responses"]["UnprocessableEntity7"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -5819,7 +6905,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity6"];
+            422: components["responses"]["UnprocessableEntity7"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -5872,6 +6958,11 @@ export interface operations {
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
+                kind?: "sign_in" | "security" | "account" | "app" | "organization" | "administration";
+                /** @description Included */
+                from?: string;
+                /** @description Not included */
+                to?: string;
             };
             header?: {
                 /** @description An id for the request of the client’s own choice. Any other value is replaced. */
@@ -5905,6 +6996,378 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updatePicture: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 10485760 bytes. */
+        requestBody: {
+            content: {
+                "image/jpeg": unknown;
+                "image/png": unknown;
+                "image/webp": unknown;
+                "image/gif": unknown;
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["Profile"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description The body is not an image of a type that is taken */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Some of what was sent does not fit; `errors` names each field */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deletePicture: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["Profile"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    showEmailChange: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["EmailChange"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    requestEmailChange: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RequestEmailChange"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity4"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelEmailChange: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    resendEmailChange: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description No change of the address is pending */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    confirmEmailChange: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfirmEmailChange"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            409: components["responses"]["Conflict5"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity6"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    undoEmailChange: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UndoEmailChange"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["RestoredAddress"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            409: components["responses"]["Conflict5"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity6"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -6264,7 +7727,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity6"];
+            422: components["responses"]["UnprocessableEntity7"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -6446,7 +7909,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity7"];
+            422: components["responses"]["UnprocessableEntity8"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -6820,7 +8283,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity6"];
+            422: components["responses"]["UnprocessableEntity7"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7163,7 +8626,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity7"];
+            422: components["responses"]["UnprocessableEntity8"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7299,7 +8762,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity6"];
+            422: components["responses"]["UnprocessableEntity7"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7555,7 +9018,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity6"];
+            422: components["responses"]["UnprocessableEntity7"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7937,6 +9400,91 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    disputeActivity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DisputeActivity"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound2"];
+            409: components["responses"]["Conflict4"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity5"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    disputeActivityByLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DisputeActivityByLink"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound2"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity7"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listTenants: {
         parameters: {
             query?: {
@@ -8026,7 +9574,7 @@ export interface operations {
             403: components["responses"]["Forbidden6"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity7"];
+            422: components["responses"]["UnprocessableEntity8"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway"];
@@ -8122,7 +9670,7 @@ export interface operations {
             403: components["responses"]["Forbidden6"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity7"];
+            422: components["responses"]["UnprocessableEntity8"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway"];
@@ -8299,7 +9847,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict5"];
+            409: components["responses"]["Conflict6"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -8360,7 +9908,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict5"];
+            409: components["responses"]["Conflict6"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -8434,7 +9982,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict5"];
+            409: components["responses"]["Conflict6"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -8495,7 +10043,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict5"];
+            409: components["responses"]["Conflict6"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -8556,7 +10104,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict5"];
+            409: components["responses"]["Conflict6"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -8679,7 +10227,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict5"];
+            409: components["responses"]["Conflict6"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description Some of what was sent does not fit; `errors` names each field */
@@ -8814,10 +10362,10 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict6"];
+            409: components["responses"]["Conflict7"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity6"];
+            422: components["responses"]["UnprocessableEntity7"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8874,7 +10422,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict6"];
+            409: components["responses"]["Conflict7"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -9119,10 +10667,10 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict8"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity8"];
+            422: components["responses"]["UnprocessableEntity9"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway2"];
@@ -9258,7 +10806,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity6"];
+            422: components["responses"]["UnprocessableEntity7"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway2"];
@@ -9430,10 +10978,10 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict8"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity9"];
+            422: components["responses"]["UnprocessableEntity10"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway2"];
@@ -9573,7 +11121,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity6"];
+            422: components["responses"]["UnprocessableEntity7"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway2"];
@@ -9741,10 +11289,10 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict8"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity8"];
+            422: components["responses"]["UnprocessableEntity9"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway2"];
@@ -9878,7 +11426,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity6"];
+            422: components["responses"]["UnprocessableEntity7"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway2"];
@@ -10045,10 +11593,10 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict8"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity9"];
+            422: components["responses"]["UnprocessableEntity10"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway2"];
@@ -10186,7 +11734,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity6"];
+            422: components["responses"]["UnprocessableEntity7"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway2"];

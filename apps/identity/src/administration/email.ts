@@ -1,6 +1,7 @@
 import { email as emailField } from '@tessera/fields';
 import { note } from '../activity.ts';
 import type { Database, Transaction } from '../database.ts';
+import { giveAddress } from '../features/email-change/address-change.ts';
 import type { User } from '../generated/prisma/client.ts';
 import type { MailOutbox } from '../mail/outbox.ts';
 import { enqueue } from '../outbox/outbox.ts';
@@ -32,16 +33,17 @@ export const changeEmail = async (
   if (from === to) throw new Error(`new_email: ${to} is the address that they have.`);
   await database.$transaction(async (tx) => {
     await lockAddress(tx, to);
-    const { id: userId, tenantId, firstName, locale } = await confirmedPerson(tx, from);
+    const user = await confirmedPerson(tx, from);
+    const { id: userId, tenantId } = user;
     const holder = await findPerson(tx, to);
     if (holder?.emailVerifiedAt) throw new Error(`new_email: somebody has the address ${to}.`);
-    const data = { email: to, emailVerifiedAt: new Date() };
-    await tx.user.update({ where: { id: userId }, data });
-    await voidOneTimeTokens(tx, 'password_reset', { userId });
+    const news = await giveAddress(tx, user, to);
+    // Whoever reads the mails of an earlier address has no say in what an operator decides.
+    await voidOneTimeTokens(tx, 'email_change_undo', { userId });
     const actor = { userId, tenantId, ipAddress: null, userAgent: null };
     await note(tx, actor, 'email_changed');
-    await new SecurityMails(mail).tellOfAddress(tx, { firstName, locale }, { from, to });
-    await enqueue(tx, { type: 'identity.user.updated', data: { user_id: userId } });
+    await new SecurityMails(mail).tellOfAddress(tx, user, { from, to });
+    await enqueue(tx, ...news);
   });
   return { email: to, previous_email: from };
 };

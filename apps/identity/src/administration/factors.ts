@@ -41,7 +41,7 @@ export const removeFactor = async (
     await new DevicesRepository(database).endTrust(tx, userId);
     const gone = await revokeUserTokens(tx, { userId }, 'factor_removed');
     const actor = { userId, tenantId, ipAddress: null, userAgent: null };
-    await note(tx, actor, `${factor.replace('-', '_')}_removed`);
+    await note(tx, actor, factor === 'pin' ? 'pin_removed' : 'two_factor_removed');
     await new SecurityMails(mail).tellOfRemoval(
       tx,
       userId,

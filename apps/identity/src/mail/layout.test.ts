@@ -21,7 +21,32 @@ const data: MailData = {
   factor_removed: { firstName: 'Ada', factor: 'pin', seen: null },
   recovery_code_used: { ...seenDevice, left: 1 },
   recovery_codes_replaced: seenDevice,
+  account_secured: { ...seenDevice, by: 'password' },
+  tenant_left: { ...seenDevice, tenant: 'Analytical Engines' },
   email_changed: { firstName: 'Ada', newEmail: 'new@example.test' },
+  email_change: { token: 'token', lifetime: 86_400 },
+  email_change_requested: { ...seenDevice, newEmail: 'new@example.test' },
+  email_change_taken: { firstName: 'Ada' },
+  email_replaced: {
+    firstName: 'Ada',
+    token: 'token',
+    lifetime: 259_200,
+    newEmail: 'new@example.test',
+  },
+  email_restored: { firstName: 'Ada', email: 'old@example.test' },
+  data_exported: seenDevice,
+  account_deletion_requested: { ...seenDevice, dueAt: new Date('2026-02-14T12:00:00.000Z') },
+  account_deletion_reminder: {
+    firstName: 'Ada',
+    dueAt: new Date('2026-02-14T12:00:00.000Z'),
+    timeZone: 'Europe/Budapest',
+  },
+  account_deletion_refused: {
+    firstName: 'Ada',
+    tenants: ['Analytical Engines'],
+    isLastAdministrator: true,
+  },
+  account_deleted: { firstName: 'Ada' },
   address_taken: { firstName: 'Ada' },
   invitation: { token: 'token', lifetime: 604_800, tenant: 'Acme', inviter: 'Olivia Acme' },
 };
@@ -29,6 +54,8 @@ const kinds = Object.keys(data) as MailKind[];
 
 const textOf = (locale: string, kind: MailKind, given: object = {}): MailText =>
   (textsFor(locale).texts.mails[kind] as (data: object) => MailText)({ ...data[kind], ...given });
+/** There is nothing left to open. */
+const isWithoutLink = (kind: MailKind): boolean => kind === 'account_deleted';
 const rendered = (locale: string, kind: MailKind, given: object = {}) => {
   const { language, texts } = textsFor(locale);
   const page = {
@@ -36,7 +63,7 @@ const rendered = (locale: string, kind: MailKind, given: object = {}) => {
     brand: 'Acme & Co.',
     language,
     text: textOf(locale, kind, given),
-    link: 'https://x.test/?a=1&b=2',
+    link: isWithoutLink(kind) ? null : 'https://x.test/?a=1&b=2',
   };
   return { html: htmlPage(page), text: plainText(page) };
 };
@@ -51,7 +78,9 @@ describe.each(['en', 'hu', 'de'])('in %s', (locale) => {
     expect(html).toContain('>Acme &amp; Co.</td>');
     expect(text).toContain('\n-- \nAcme & Co.\n');
     expect(html).toContain(`<html lang="${locale}">`);
-    expect(text).toContain('https://x.test/?a=1&b=2');
+    expect(text.includes('https://x.test/?a=1&b=2')).toBe(!isWithoutLink(kind));
+    expect(html.includes('<a href=')).toBe(!isWithoutLink(kind));
+    expect(textOf(locale, kind).action === undefined).toBe(isWithoutLink(kind));
     expect(html).not.toMatch(/<script|<img|src=/);
   });
 
@@ -102,8 +131,8 @@ test('an unknown language is English, even one called like a property of objects
 test('links lead to the pages, and the verification to identity itself', () => {
   const links = mailLinks({ issuer: 'https://id.test', pages: 'https://app.test' });
   const mail = { to: 'a+b@example.test', locale: 'en' };
-  const link = (kind: MailKind): string =>
-    (links[kind] as (mail: object) => string)({ ...mail, kind, data: data[kind] });
+  const link = (kind: MailKind): string | null =>
+    (links[kind] as (mail: object) => string | null)({ ...mail, kind, data: data[kind] });
   expect(kinds.map(link)).toEqual([
     'https://id.test/email/verify?token=token',
     'https://app.test/password/reset?token=token&email=a%2Bb%40example.test',
@@ -114,7 +143,19 @@ test('links lead to the pages, and the verification to identity itself', () => {
     'https://app.test/password/forgot',
     'https://app.test/password/forgot',
     'https://app.test/password/forgot',
+    'https://id.test/account/activity',
+    'https://id.test/account/activity/not-me',
     'https://app.test/password/forgot',
+    'https://id.test/email/change?token=token',
+    'https://id.test/account/profile',
+    'https://id.test/account',
+    'https://id.test/email/undo?token=token',
+    'https://app.test/password/forgot',
+    'https://app.test/password/forgot',
+    'https://id.test/account/data',
+    'https://id.test/account/data',
+    'https://id.test/account/data',
+    null,
     'https://app.test/password/forgot',
     'https://app.test/invitations/accept?token=token',
   ]);

@@ -7,7 +7,8 @@ export interface Page {
   readonly brand: string;
   readonly language: string;
   readonly text: MailText;
-  readonly link: string;
+  /** Null where it leads nowhere. */
+  readonly link: string | null;
   readonly copyTheAddress: string;
   readonly whyThisMail: string;
 }
@@ -19,7 +20,7 @@ const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');
 export const plainText = ({ brand, text, link, whyThisMail }: Page): string =>
   [
     ...[text.greeting, ...text.paragraphs].map(onOneLine),
-    `${text.action}:\n${link}`,
+    ...(link === null ? [] : [`${text.action}:\n${link}`]),
     ...text.notes.map(onOneLine),
     `-- \n${onOneLine(brand)}\n${whyThisMail}`,
     '',
@@ -30,13 +31,29 @@ const FONT = "font-family: -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, 
 const paragraph = (text: string, style: string): string =>
   `<p style="margin: 0 0 16px; ${style}">${escaped(text)}</p>`;
 
+const button = ({ text: { action }, link }: Page): string =>
+  link === null || action === undefined
+    ? ''
+    : `<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 24px 0;">
+<tr><td style="background: #1d4ed8; border-radius: 6px;">
+<a href="${escaped(link)}" style="display: inline-block; padding: 12px 24px; ${FONT} font-size: 16px; font-weight: 600; color: #ffffff; text-decoration: none;">${escaped(action)}</a>
+</td></tr>
+</table>`;
+
+/** For readers whose program shows no buttons. */
+const addressOfButton = ({ link, copyTheAddress }: Page): string => {
+  if (link === null) return '';
+  const href = escaped(link);
+  return `<p class="faint" style="margin: 24px 0 0; font-size: 12px; line-height: 18px; color: #4b5563;">${escaped(copyTheAddress)}<br>
+<a href="${href}" class="link" style="color: #1d4ed8; word-break: break-all;">${href}</a></p>`;
+};
+
 /**
  * The mail for all others. Mail programs know tables and styles at the element, and no script, no sheet
  * and no picture from elsewhere; those that know more get dark colours from the sheet in the head.
  */
 export const htmlPage = (page: Page): string => {
-  const { brand, language, text, link, copyTheAddress, whyThisMail } = page;
-  const href = escaped(link);
+  const { brand, language, text, whyThisMail } = page;
   const body = [text.greeting, ...text.paragraphs].map((line) =>
     paragraph(line, 'font-size: 16px; line-height: 24px;'),
   );
@@ -65,14 +82,9 @@ export const htmlPage = (page: Page): string => {
 <tr><td class="card" style="padding: 32px; background: #ffffff; color: #111827; border-radius: 8px; ${FONT}">
 <h1 style="margin: 0 0 20px; font-size: 20px; line-height: 28px; font-weight: 600;">${escaped(text.subject)}</h1>
 ${body.join('\n')}
-<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 24px 0;">
-<tr><td style="background: #1d4ed8; border-radius: 6px;">
-<a href="${href}" style="display: inline-block; padding: 12px 24px; ${FONT} font-size: 16px; font-weight: 600; color: #ffffff; text-decoration: none;">${escaped(text.action)}</a>
-</td></tr>
-</table>
+${button(page)}
 ${notes.join('\n')}
-<p class="faint" style="margin: 24px 0 0; font-size: 12px; line-height: 18px; color: #4b5563;">${escaped(copyTheAddress)}<br>
-<a href="${href}" class="link" style="color: #1d4ed8; word-break: break-all;">${href}</a></p>
+${addressOfButton(page)}
 </td></tr>
 <tr><td class="faint" style="padding: 16px 4px 0; ${FONT} font-size: 12px; line-height: 18px; color: #4b5563;">${escaped(whyThisMail)}</td></tr>
 </table>

@@ -7,16 +7,17 @@ export interface LinkTargets {
   readonly pages: string;
 }
 
-type LinkOf = { readonly [K in MailKind]: (mail: Extract<Mail, { kind: K }>) => string };
+type LinkOf = { readonly [K in MailKind]: (mail: Extract<Mail, { kind: K }>) => string | null };
 
 const address = (base: string, path: string, query: Record<string, string> = {}): string => {
   const search = new URLSearchParams(query).toString();
   return `${base}${path}${search && `?${search}`}`;
 };
 
-/** Where the link of each kind of mail leads. */
+/** Where the link of each kind of mail leads; null where a mail has none. */
 export const mailLinks = ({ issuer, pages }: LinkTargets): LinkOf => {
   const newPassword = (): string => address(pages, '/password/forgot');
+  const keepAccount = (): string => address(issuer, '/account/data');
   return {
     email_verification: ({ data: { token } }) => address(issuer, '/email/verify', { token }),
     password_reset: ({ to, data: { token } }) =>
@@ -28,7 +29,19 @@ export const mailLinks = ({ issuer, pages }: LinkTargets): LinkOf => {
     factor_removed: newPassword,
     recovery_code_used: newPassword,
     recovery_codes_replaced: newPassword,
+    account_secured: () => address(issuer, '/account/activity'),
+    tenant_left: () => address(issuer, '/account/activity/not-me'),
     email_changed: newPassword,
+    email_change: ({ data: { token } }) => address(issuer, '/email/change', { token }),
+    email_change_requested: () => address(issuer, '/account/profile'),
+    email_change_taken: () => address(issuer, '/account'),
+    email_replaced: ({ data: { token } }) => address(issuer, '/email/undo', { token }),
+    email_restored: newPassword,
+    data_exported: newPassword,
+    account_deletion_requested: keepAccount,
+    account_deletion_reminder: keepAccount,
+    account_deletion_refused: keepAccount,
+    account_deleted: () => null,
     address_taken: newPassword,
     invitation: ({ data: { token } }) => address(pages, '/invitations/accept', { token }),
   };

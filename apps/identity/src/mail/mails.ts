@@ -22,8 +22,35 @@ export interface MailData {
   readonly recovery_code_used: Named & Seen & { readonly left: number };
   /** The account has new recovery codes, and the old ones are dead. */
   readonly recovery_codes_replaced: Named & Seen;
+  /** The person reported activity that was not theirs, and everybody else was signed out. */
+  readonly account_secured: Named & Seen & { readonly by: 'password' | 'link' };
+  /** The person left a tenant. */
+  readonly tenant_left: Named & Seen & { readonly tenant: string };
   /** The account has another address; to the old one and to the new one. */
   readonly email_changed: Named & { readonly newEmail: string };
+  /** Follow the link: the address is yours, and the account shall have it. To the new address. */
+  readonly email_change: Secret;
+  /** Somebody asked for another address; to the one that the account has. */
+  readonly email_change_requested: Named & Seen & { readonly newEmail: string };
+  /** Somebody asked for this address for their account; to who has it. */
+  readonly email_change_taken: Named;
+  /** The account has another address; to the old one, which can undo it. */
+  readonly email_replaced: Named & Secret & { readonly newEmail: string };
+  /** A change of the address was undone; to the address that the account has again, and to the other one. */
+  readonly email_restored: Named & { readonly email: string };
+  /** Everything that is held about the account was downloaded. */
+  readonly data_exported: Named & Seen;
+  /** Follow the link to keep the account. */
+  readonly account_deletion_requested: Named & Seen & { readonly dueAt: Date };
+  readonly account_deletion_reminder: Named & Pick<Seen, 'timeZone'> & { readonly dueAt: Date };
+  /** The account stays although its time had come. */
+  readonly account_deletion_refused: Named & {
+    /** Names of those that it is the last owner of. */
+    readonly tenants: readonly string[];
+    readonly isLastAdministrator: boolean;
+  };
+  /** The account is gone. */
+  readonly account_deleted: Named;
   /** Somebody wanted to register with an address that has an account. */
   readonly address_taken: Named;
   /** Follow the link to join a tenant. */

@@ -17,13 +17,18 @@ export const inertName = (name: string): string => {
   return short.replace(/([.:/@])(?=\S)/g, `$1${WORD_JOINER}`);
 };
 
-const NAMES = new Set(['firstName', 'tenant', 'inviter']);
+const NAMES = new Set(['firstName', 'tenant', 'tenants', 'inviter']);
+
+const inert = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(inert);
+  return typeof value === 'string' ? inertName(value) : value;
+};
 
 /** What a mail tells, with the names in it made inert. */
 export const withInertNames = <Data extends object>(data: Data): Data => {
-  const told = Object.entries(data).map(([name, value]) => {
-    const isName = NAMES.has(name) && typeof value === 'string';
-    return [name, isName ? inertName(value) : value];
-  });
+  const told = Object.entries(data).map(([name, value]) => [
+    name,
+    NAMES.has(name) ? inert(value) : value,
+  ]);
   return Object.fromEntries(told);
 };

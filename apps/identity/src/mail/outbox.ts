@@ -80,7 +80,7 @@ export class MailOutbox {
     const { language, texts } = textsFor(locale);
     // Each kind with its own data: the pairs fit, and TypeScript cannot follow a union through a table.
     const text = (texts.mails[kind] as (data: Mail['data']) => MailText)(withInertNames(mail.data));
-    const link = (this.#links[kind] as (mail: Mail) => string)(mail);
+    const link = (this.#links[kind] as (mail: Mail) => string | null)(mail);
     const page = { ...texts, brand: this.#brand, language, text, link };
     return { id, kind, to, subject: text.subject, text: plainText(page), html: htmlPage(page) };
   }

@@ -8,6 +8,7 @@ import {
   press,
   reads,
   sees,
+  seesAccount,
   startSite,
   type TestSite,
 } from '../testing/pages.ts';
@@ -35,7 +36,7 @@ afterEach(() => expect(browser.complaints()).toEqual([]));
 const signIn = async (password = PASSWORD): Promise<void> => {
   await page.goto(`${site.url}/sign-in`);
   await giveCredentials(page, user, password);
-  await page.waitForURL(`${site.url}/signed-in`);
+  await page.waitForURL(`${site.url}/account`);
 };
 
 const linkOf = async (kind: string, address: string | null): Promise<string> =>
@@ -58,7 +59,7 @@ describe('a forgotten password', () => {
     await press(page, 'Save password');
     await reads(page, 'Your password has been changed. Sign in with your new password.');
     await giveCredentials(page, user, NEW);
-    await page.waitForURL(`${site.url}/signed-in`);
+    await page.waitForURL(`${site.url}/account`);
 
     await page.goto(link);
     await fill(page, { Password: `${NEW}2`, 'Confirm password': `${NEW}2` });
@@ -93,7 +94,8 @@ describe('a new account', () => {
     await reads(page, 'Your email address is confirmed.');
     expect((await found())?.emailVerifiedAt).not.toBeNull();
     await giveCredentials(page, { email }, NEW);
-    await reads(page, `Signed in as ${email}.`);
+    await seesAccount(page);
+    await reads(page, email);
   });
 
   test('gets another link where the first is no longer good', async () => {
@@ -111,7 +113,8 @@ describe('a new account', () => {
     await press(page, 'Confirm and save password');
     await reads(page, 'Your email address is confirmed.');
     await giveCredentials(page, user, NEW);
-    await reads(page, `Signed in as ${user.email}.`);
+    await seesAccount(page);
+    await reads(page, user.email ?? '');
   });
 });
 
@@ -141,7 +144,7 @@ describe('an invitation', () => {
     await press(page, 'Accept invitation');
     await reads(page, 'You have joined the organization. Sign in to get started.');
     await giveCredentials(page, { email }, NEW);
-    await page.waitForURL(`${site.url}/signed-in`);
+    await page.waitForURL(`${site.url}/account`);
   });
 
   test('is accepted signed in to the account that it is for, and is good once', async () => {
@@ -167,7 +170,7 @@ describe('a session', () => {
     await press(page, 'Sign out');
     await sees(page, 'You are signed out');
     expect((await page.context().cookies()).map(({ name }) => name)).not.toContain('session');
-    await page.goto(`${site.url}/signed-in`);
+    await page.goto(`${site.url}/account`);
     await sees(page, 'Sign in');
     await page.goBack();
     await page.reload();
@@ -179,7 +182,7 @@ describe('a session', () => {
     const here = page;
     page = await browser.newPerson();
     await signIn();
-    await here.getByRole('link', { name: 'Change your password' }).click();
+    await here.getByRole('link', { name: 'Password', exact: true }).click();
     await fill(here, {
       'Current password': PASSWORD,
       'New password': NEW,
@@ -218,7 +221,7 @@ describe('a session', () => {
     await page.clock.fastForward('10:30');
     await page.waitForURL(`${site.url}/signed-out?reason=idle`);
     await reads(page, 'because of inactivity');
-    await page.goto(`${site.url}/signed-in`);
+    await page.goto(`${site.url}/account`);
     await sees(page, 'Sign in');
   });
 
@@ -227,7 +230,7 @@ describe('a session', () => {
     await clock.install();
     await signIn();
     const other = await page.context().newPage();
-    await other.goto(`${site.url}/signed-in`);
+    await other.goto(`${site.url}/account`);
     await site.identity.context.sessionUses.flush();
     await rest(300);
     const told = page.waitForResponse(`${site.url}/session`);
@@ -235,7 +238,7 @@ describe('a session', () => {
     await told;
     expect(await warningIn(page).isVisible()).toBe(false);
     await page.reload();
-    await sees(page, 'You are signed in');
+    await seesAccount(page);
     await site.identity.context.sessionUses.flush();
     await rest(700);
     await clock.fastForward('11:00');
@@ -248,11 +251,11 @@ describe('a session', () => {
     await fill(page, { 'Email address': user.email ?? '', Password: PASSWORD });
     await page.getByLabel('Stay signed in').check();
     await press(page, 'Sign in');
-    await sees(page, 'You are signed in');
+    await seesAccount(page);
     await rest(86_400);
     await page.clock.fastForward('59:00');
     await page.reload();
-    await sees(page, 'You are signed in');
+    await seesAccount(page);
     expect(await warningIn(page).count()).toBe(0);
   });
 });

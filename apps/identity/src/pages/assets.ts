@@ -20,6 +20,7 @@ const asset = (name: string, type: string): Asset => {
 /** What pages load. */
 export const assets = {
   style: asset('pages.css', 'text/css'),
+  account: asset('account.css', 'text/css'),
   idle: asset('idle.js', 'text/javascript'),
   passwords: asset('show-password.js', 'text/javascript'),
   icon: asset('icon.svg', 'image/svg+xml'),

@@ -1,5 +1,4 @@
 import { email } from '@tessera/fields';
-import { HttpError } from '@tessera/http-kit';
 import { ConfirmAddress } from '../features/registration/confirmation.routes.ts';
 import type {
   ConfirmationService,
@@ -13,6 +12,7 @@ import { html } from '../html.ts';
 import { accountName, type FieldSpec, fields, formOf, link, message, signOutForm } from './form.ts';
 import { mailSentAddress } from './mail-sent.page.ts';
 import type { MailedAddress } from './mailed-address.ts';
+import { unlessDead } from './mailed-link.ts';
 import { type AnyPage, page } from './page.ts';
 import { nameFields, newPasswordFields } from './person.fields.ts';
 import { resultAddress } from './result.page.ts';
@@ -28,16 +28,6 @@ interface Dependencies {
 }
 
 const addressField: FieldSpec = { name: 'email', type: 'email', autocomplete: 'username' };
-
-/** Null in the place of a link that is good for nothing. */
-const unlessDead = async <T>(work: Promise<T>): Promise<T | null> => {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof HttpError && error.status === 422) return null;
-    throw error;
-  }
-};
 
 /** Whether an address is somebody's: what the link of the mail leads to, and who waits for it (decision I21). */
 export const confirmationPages = (use: Dependencies): Record<string, AnyPage> => {
@@ -57,7 +47,7 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
   /** Only who is signed in to the account that was confirmed goes on with it. */
   const confirmed = (visit: Visit, { userId, asks }: Question): string =>
     visit.user?.id === userId && asks === 'nothing'
-      ? '/signed-in?notice=email_verified'
+      ? '/account?notice=email_verified'
       : resultAddress(visit, 'email_verified', userId);
 
   const { token: _, ...given } = ConfirmAddress.fields;

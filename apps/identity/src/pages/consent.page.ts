@@ -1,41 +1,17 @@
 import { oneOf, optional, uuid } from '@tessera/fields';
 import { html } from '../html.ts';
-import type { ConsentRequest } from '../oauth/user/consents.ts';
 import type { AuthorizationServer } from '../oauth/user/server.ts';
 import { sessionCookie } from '../session-cookie.ts';
-import { API_SCOPE, opensApi } from '../tokens/scopes.ts';
+import { opensApi } from '../tokens/scopes.ts';
 import { formOf } from './form.ts';
 import { type AnyPage, page } from './page.ts';
-import { type RightLine, rightLines } from './rights.ts';
-import type { Texts } from './texts/texts.ts';
+import { scopeLines, scopeList } from './scope-lines.ts';
 import { intoApplication, onwards, signedInUser, type Visit } from './visit.ts';
 
 interface Dependencies {
   readonly consents: AuthorizationServer['consents'];
   readonly config: { readonly isLocal: boolean };
 }
-
-type Scopes = Texts['consent']['scopes'];
-
-/** What is asked for in words, the broadest right first; whoever skims the list reads that one. */
-const linesOf = (
-  { texts: { consent: texts }, language }: Visit,
-  { scopes, tenant }: ConsentRequest,
-): readonly RightLine[] => {
-  const isWorded = (scope: string): scope is keyof Scopes => Object.hasOwn(texts.scopes, scope);
-  const worded = Object.keys(texts.scopes).filter((scope) => scopes.includes(scope));
-  const patterns = scopes.filter((scope) => !isWorded(scope));
-  return [
-    ...worded
-      .filter((scope) => scope === API_SCOPE)
-      .map(() => ({ text: texts.scopes.api, isBroad: true })),
-    ...rightLines(patterns, tenant, language),
-    ...worded
-      .filter(isWorded)
-      .filter((scope) => scope !== API_SCOPE)
-      .map((scope) => ({ text: texts.scopes[scope], isBroad: false })),
-  ];
-};
 
 /** What a person can recognise of an address: the host, or the app's own scheme. */
 const placeOf = (address: string): string => {
@@ -70,7 +46,7 @@ export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
           content: [
             tenant !== null && html`<input type="hidden" name="tenant_id" value="${tenant.id}">`,
             html`<p>${isInTenant ? texts.leadIn(client.name, tenant.name) : texts.lead(client.name)}</p>`,
-            html`<ul class="scopes">${linesOf(visit, asked).map(({ text, isBroad }) => html`<li>${isBroad ? html`<strong>${text}</strong>` : text}</li>`)}</ul>`,
+            scopeList(scopeLines(visit, asked)),
             opensApi(scopes) && html`<p class="hint">${texts.limit}</p>`,
             html`<p class="hint">${texts.goesTo(placeOf(redirectUri))}</p>`,
           ],

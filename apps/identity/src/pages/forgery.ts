@@ -8,7 +8,7 @@ import { type OwnCookie, ownCookie } from '../session-cookie.ts';
 type Settings = Pick<Config, 'isLocal' | 'issuer' | 'keyEncryptionKeys'>;
 
 /** 403: a form that is not ours, or no longer. */
-const forged = (): HttpError =>
+export const forged = (): HttpError =>
   new HttpError(403, 'forged_request', 'The form was not sent by a page of this service.');
 
 /** Values of Sec-Fetch-Site that a form of ours can have: `same-origin`, or `none` after a reload by the user. */

@@ -16,12 +16,25 @@ export interface FormState {
   readonly isLinkDead?: boolean;
 }
 
+/** Values to choose from, with what each is called; under a heading where they have one. */
+export interface ChoiceGroup {
+  readonly heading?: string;
+  readonly choices: readonly (readonly [value: string, name: string])[];
+}
+
 export const emptyForm: FormState = { values: {}, errors: {} };
 
 /** A field as a page declares it. */
 export interface FieldSpec {
   readonly name: FieldName;
-  readonly type?: 'text' | 'email' | 'password';
+  readonly type?: 'text' | 'email' | 'password' | 'tel' | 'file';
+  /** Where the usual one does not say enough. */
+  readonly label?: string;
+  readonly isOptional?: boolean;
+  /** Of a file: the media types to choose from. */
+  readonly accept?: readonly string[];
+  /** One of these is chosen, in the place of typing. */
+  readonly choices?: readonly ChoiceGroup[];
   /** WHATWG HTML section 4.10.18.7; for password managers and for who types with difficulty. */
   readonly autocomplete: string;
   readonly inputmode?: 'numeric' | 'email';
@@ -36,27 +49,50 @@ const describedBy = (ids: readonly (string | false | undefined)[]): Content => {
   return known !== '' && html` aria-describedby="${known}"`;
 };
 
+const options = ({ choices }: ChoiceGroup, chosen: string | undefined): Html[] =>
+  choices.map(
+    ([value, name]) =>
+      html`<option value="${value}"${value === chosen && html` selected`}>${name}</option>`,
+  );
+
+const select = (groups: readonly ChoiceGroup[], attributes: Html, chosen: string | undefined) =>
+  html`<select ${attributes}>${groups.map((group) =>
+    group.heading === undefined
+      ? options(group, chosen)
+      : html`<optgroup label="${group.heading}">${options(group, chosen)}</optgroup>`,
+  )}</select>`;
+
+const input = (
+  { type = 'text', inputmode, maxlength = 1000, accept }: FieldSpec,
+  attributes: Html,
+  value: string | undefined,
+): Html =>
+  html`<input type="${type}" ${attributes}${type !== 'file' && html` maxlength="${maxlength}"`}${
+    inputmode !== undefined && html` inputmode="${inputmode}"`
+  }${type === 'email' && html` autocapitalize="none" spellcheck="false"`}${
+    accept !== undefined && html` accept="${accept.join(',')}"`
+  }${value !== undefined && html` value="${value}"`}>`;
+
 const field = (visit: Visit, form: FormState, spec: FieldSpec, hasFocus: boolean): Html => {
-  const { name, type = 'text', autocomplete, inputmode, hint, maxlength = 1000 } = spec;
+  const { name, type = 'text', autocomplete, hint, choices, label, isOptional = false } = spec;
   const errors = form.errors[name] ?? [];
   const isWrong = errors.length > 0;
   // What is wrong says what the hint says, and more.
   const isHinted = hint !== undefined && !isWrong;
   // What is secret goes one way only.
   const isHidden = type === 'password';
-  const isSecret = isHidden || name === 'code';
+  const isSecret = isHidden || type === 'file' || name === 'code';
   const value = isSecret ? undefined : (form.values[name] ?? spec.value);
-  return html`<div class="field">
-<label for="${name}">${visit.texts.labels[name]}</label>
-<div class="entry"${isHidden && html` data-show="${visit.texts.show}" data-hide="${visit.texts.hide}"`}>
-<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${maxlength}" required${
-    inputmode !== undefined && html` inputmode="${inputmode}"`
-  }${type === 'email' && html` autocapitalize="none" spellcheck="false"`}${
-    value !== undefined && html` value="${value}"`
+  const attributes = html`id="${name}" name="${name}" autocomplete="${autocomplete}"${
+    !isOptional && html` required`
   }${isWrong && html` aria-invalid="true"`}${describedBy([
     isWrong && `${name}-error`,
     isHinted && `${name}-hint`,
-  ])}${hasFocus && html` autofocus`}>
+  ])}${hasFocus && html` autofocus`}`;
+  return html`<div class="field">
+<label for="${name}">${label ?? visit.texts.labels[name]}</label>
+<div class="entry"${isHidden && html` data-show="${visit.texts.show}" data-hide="${visit.texts.hide}"`}>
+${choices === undefined ? input(spec, attributes, value) : select(choices, attributes, value)}
 </div>
 ${isWrong && html`<ul class="error" id="${name}-error">${errors.map((error) => html`<li>${error}</li>`)}</ul>`}
 ${isHinted && html`<p class="hint" id="${name}-hint">${hint}</p>`}
@@ -70,8 +106,8 @@ export const accountName = (email: string | null): Content =>
 
 /** The fields of a form; the first that is wrong, or else the first that is empty, has the focus. */
 export const fields = (visit: Visit, form: FormState, specs: readonly FieldSpec[]): Html => {
-  const isFilled = ({ name, type, value }: FieldSpec): boolean =>
-    type !== 'password' && (form.values[name] ?? value ?? '') !== '';
+  const isFilled = ({ name, type, value, isOptional = false }: FieldSpec): boolean =>
+    isOptional || (type !== 'password' && (form.values[name] ?? value ?? '') !== '');
   const focus =
     specs.find(({ name }) => form.errors[name] !== undefined) ??
     specs.find((spec) => !isFilled(spec));
@@ -105,9 +141,15 @@ interface FormOptions {
   readonly submit: string;
   /** Sending it is not the first thing to do on the page. */
   readonly isPlain?: boolean;
+  /** What it does cannot be undone. */
+  readonly isDangerous?: boolean;
   readonly content?: Content;
   /** What is sent when it is this button that was pressed. */
   readonly decision?: readonly [name: string, value: string];
+  /** Whether the page shows above the form what has happened, or what is wrong. */
+  readonly isMessageElsewhere?: boolean;
+  /** Whether it sends a file. */
+  readonly isUpload?: boolean;
   /** Beside the button. */
   readonly beside?: Content;
 }
@@ -127,15 +169,18 @@ export const formOf = (visit: Visit, state: FormState, options: FormOptions): Ht
     action = sameAddress(visit),
     submit,
     isPlain = false,
+    isUpload = false,
+    isDangerous = false,
+    isMessageElsewhere = false,
     content,
     decision,
     beside,
   } = options;
-  return html`${message(visit, state)}
-<form id="${FORM_ID}" method="post" action="${action}" novalidate>
+  return html`${!isMessageElsewhere && message(visit, state)}
+<form id="${FORM_ID}" method="post" action="${action}"${isUpload && html` enctype="multipart/form-data"`} novalidate>
 <input type="hidden" name="form_token" value="${visit.formToken}">
 ${content}
-<div class="actions"><button type="submit"${isPlain && html` class="plain"`}${
+<div class="actions"><button type="submit"${isPlain && html` class="plain"`}${isDangerous && html` class="danger"`}${
     decision !== undefined && html` name="${decision[0]}" value="${decision[1]}"`
   }>${submit}</button>${beside}</div>
 </form>`;
@@ -147,5 +192,5 @@ export const link = (address: string, text: string, question?: string): Html =>
 
 export const signOutForm = (visit: Visit): Html => html`<form method="post" action="/sign-out">
 <input type="hidden" name="form_token" value="${visit.tokens.user}">
-<button type="submit" class="plain">${visit.texts.signedIn.signOut}</button>
+<button type="submit" class="plain">${visit.texts.signOutNow}</button>
 </form>`;

@@ -130,7 +130,7 @@ describe('a tab that was opened before', () => {
     const cookie = await forms.signIn(grace.email, before.cookie);
     const answer = await forms.send('/sign-out', { token: before.token, cookie }, {});
     expect(answer.status).toBe(403);
-    const page = await identity.http.get('/signed-in').set('cookie', cookie);
+    const page = await identity.http.get('/account').set('cookie', cookie);
     expect(page.text).toContain(grace.email);
   });
 
@@ -263,7 +263,7 @@ describe('/.well-known/change-password', () => {
       const user = await identity.people.user();
       const given = { email: addressOf(user), password: PASSWORD };
       const answer = await forms.send(path, await forms.open(path), given);
-      expect(answer.headers.location).toBe('/signed-in');
+      expect(answer.headers.location).toBe('/account');
     },
   );
 });

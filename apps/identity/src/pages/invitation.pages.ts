@@ -99,7 +99,7 @@ export const invitationPages = (use: Dependencies): Record<string, AnyPage> => {
           caller: visit.user,
         });
         return invitation.asks === 'sign_in'
-          ? '/signed-in?notice=invitation_joined'
+          ? '/account?notice=invitation_joined'
           : resultAddress(visit, 'invitation_accepted', invitation.userId);
       },
     },

@@ -1,6 +1,8 @@
 import type { Response } from 'express';
 import type { Config } from '../config.ts';
 import { type Content, type Html, html } from '../html.ts';
+import { accountHeader, accountNavigation } from './account/frame.ts';
+import type { Section } from './account/sections.ts';
 import { assets } from './assets.ts';
 import { FORM_ID } from './form.ts';
 import { languages } from './texts/texts.ts';
@@ -19,6 +21,10 @@ export interface View {
   readonly hasNoForm?: boolean;
   /** Whether something that was entered is wrong. */
   readonly hasErrors?: boolean;
+  /** Of an account page: where it stands in the navigation. */
+  readonly section?: Section;
+  /** Of an account page: what every one of them says above itself. */
+  readonly banner?: Content;
 }
 
 export type Brand = Pick<Config, 'brandName' | 'idleSignOut'>;
@@ -52,6 +58,8 @@ const idleDialog = ({ texts: { idle }, tokens }: Visit, seconds: number): Html =
 </dialog>
 <script src="${assets.idle.address}" defer></script>`;
 
+const brandOf = (name: string): Html => html`${mark}<span>${name}</span>`;
+
 const isVisit = (reader: Reader | Visit): reader is Visit => 'tokens' in reader;
 
 /** Whether the session of a page ends when nobody uses it (decision I26). */
@@ -64,6 +72,7 @@ const documentOf = (
   { brandName, idleSignOut }: Brand,
 ): Html => {
   const { language, texts } = reader;
+  const inAccount = view.section !== undefined && isVisit(reader) && reader;
   const sendsForm = isVisit(reader) && reader.hasForm && !view.hasNoForm;
   return html`<!doctype html>
 <html lang="${language}">
@@ -76,10 +85,12 @@ ${view.refresh !== undefined && html`<meta http-equiv="refresh" content="0; url=
 <title>${view.hasErrors && `${texts.error}: `}${view.title} – ${brandName}</title>
 <link rel="icon" href="${assets.icon.address}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.style.address}">
+${inAccount && html`<link rel="stylesheet" href="${assets.account.address}">`}
 ${sendsForm && html`<script src="${assets.passwords.address}" defer></script>`}
 </head>
-<body>
-<header class="brand">${mark}<span>${brandName}</span></header>
+<body${inAccount && html` class="account ${view.section ?? ''}"`}>
+${inAccount ? accountHeader(inAccount, brandOf(brandName), view.banner) : html`<header class="brand">${brandOf(brandName)}</header>`}
+${inAccount && view.section !== undefined && accountNavigation(inAccount, view.section)}
 <main class="card">
 <h1>${view.title}</h1>
 ${view.lead !== undefined && html`<p class="lead">${view.lead}</p>`}

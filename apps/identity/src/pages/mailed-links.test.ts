@@ -106,7 +106,7 @@ describe('the page that confirms an address', () => {
     const link = await linkTo('email_verification', email);
     expect(await read(link, cookie)).toContain(`confirm that ${email} is your email address`);
     const answer = await forms.send(link, await forms.open(link, cookie), {});
-    expect(answer.headers.location).toBe('/signed-in?notice=email_verified');
+    expect(answer.headers.location).toBe('/account?notice=email_verified');
   });
 
   test('names every wrong field at once', async () => {

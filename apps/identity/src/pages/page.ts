@@ -4,12 +4,18 @@ import {
   HttpError,
   type Limits,
   type RouteTable,
+  type Sent,
+  send,
   validationFailed,
 } from '@tessera/http-kit';
-import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
+import type { Content } from '../html.ts';
+import type { UserCaller } from '../tokens/caller.ts';
 import { emptyForm, type FormState } from './form.ts';
 import { type Brand, sendPage, type View } from './layout.ts';
 import { type NewPasswordField, newPasswordErrors, stateAfter } from './problems.ts';
+import { type FileField, readForm } from './read-form.ts';
+import type { PageReauthentication, Step } from './reauthentication.ts';
 import { Elsewhere, type Visit, type Visits, visitOf } from './visit.ts';
 
 /** A page as it is written: what it needs, what it shows and what becomes of its form. */
@@ -17,6 +23,8 @@ export interface Page<Data, F extends Fields> {
   readonly path: string;
   /** The class of limits that counts its form: that of the JSON route that does the same; `form` unless told. */
   readonly limit?: string;
+  /** Opening it and sending its form need a recent authentication (decision I19), which is asked for here. */
+  readonly isSensitive?: boolean;
   /** The form does not act for who is signed in, so it stays good when that changes in another tab. */
   readonly isForAnybody?: boolean;
   /** What showing and answering it need. Throws `Elsewhere` where they have no business here. */
@@ -26,9 +34,24 @@ export interface Page<Data, F extends Fields> {
     readonly fields: F;
     /** The field with a new password, whose rules are told together with what else is wrong. */
     readonly newPassword?: NewPasswordField;
-    /** Does what was asked for, and gives the address to go on at. */
-    submit(visit: Visit, given: OutOf<F>, data: Data): Promise<string> | string;
+    /** The field that sends a file, and the most bytes of it. */
+    readonly file?: FileField;
+    /**
+     * Does what was asked for, and gives the address to go on at, or a file to save: then the browser stays on the
+     * page. `file` is what was sent in the field for it; null where nothing was.
+     */
+    submit(
+      visit: Visit,
+      given: OutOf<F>,
+      data: Data,
+      file: Buffer | null,
+    ): Promise<string | SentFile> | string;
   };
+}
+
+/** A file that is sent while it is made. */
+export interface SentFile extends Sent {
+  readonly name: string;
 }
 
 /** A page, whatever its types were. */
@@ -43,36 +66,12 @@ export interface PageOptions extends Visits {
   /** Fewest characters of a new password. */
   readonly minLength: number;
   readonly limits: Limits;
+  readonly reauthentication: PageReauthentication;
+  /** What every account page says above itself. */
+  readonly accountBanner: (visit: Visit) => Promise<Content>;
 }
 
 const SEE_OTHER = 303;
-const FORM = 'application/x-www-form-urlencoded';
-
-const parse = express.urlencoded({ extended: false, limit: '32kb', parameterLimit: 50 });
-
-/** The fields of a form that are given once. */
-const readForm = async (req: Request, res: Response): Promise<Record<string, string>> => {
-  if (!req.is(FORM)) {
-    throw new HttpError(415, 'unsupported_media_type', `The form must be sent as ${FORM}.`);
-  }
-  await new Promise<void>((resolve, reject) => {
-    parse(req, res, (error?: { status?: number }) => {
-      if (!error) return resolve();
-      const isTooLarge = error.status === 413;
-      reject(
-        isTooLarge
-          ? new HttpError(413, 'body_too_large', 'The form is too large.', { cause: error })
-          : new HttpError(400, 'malformed_body', 'The form is not well-formed.', { cause: error }),
-      );
-    });
-  });
-  return Object.fromEntries(
-    Object.entries((req.body ?? {}) as Record<string, unknown>).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string',
-    ),
-  );
-};
-
 /** What a form says, by its fields. 422 names every field that is wrong, a new password included. */
 const checked = <F extends Fields>(
   { fields, newPassword }: Pick<NonNullable<Page<unknown, F>['form']>, 'fields' | 'newPassword'>,
@@ -125,12 +124,65 @@ const visitOfPage = async (
   };
 };
 
+/** Who has to have authenticated recently to use a page; null where nobody has to, or `open` refuses anyway. */
+const sensitiveFor = ({ isSensitive = false }: AnyPage, { user }: Visit): UserCaller | null =>
+  isSensitive && user?.restriction === null ? user : null;
+
+/** A view as it is sent: an account page has its banner. */
+const withBanner = async (
+  visit: Visit,
+  view: View,
+  { accountBanner }: PageOptions,
+): Promise<View> =>
+  view.section === undefined ? view : { ...view, banner: await accountBanner(visit) };
+
+const answer = async (
+  res: Response,
+  visit: Visit,
+  view: View,
+  options: PageOptions,
+): Promise<void> => sendPage(res, visit, await withBanner(visit, view, options), options.brand);
+
+const goOn = (res: Response, next: string | SentFile): Promise<void> | void =>
+  typeof next === 'string'
+    ? res.redirect(SEE_OTHER, next)
+    : send(res, next, { 'Content-Disposition': `attachment; filename="${next.name}"` });
+
 const showing = (page: AnyPage, options: PageOptions): RequestHandler =>
   orElsewhere(async (req, res) => {
     const { open, view } = page;
     const visit = await visitOfPage(page, options, req, res);
-    sendPage(res, visit, view(visit, await open(visit), emptyForm), options.brand);
+    const user = sensitiveFor(page, visit);
+    const first = user && (await options.reauthentication.beforeShowing(visit, user));
+    const shown = first ?? view(visit, await open(visit), emptyForm);
+    await answer(res, first ? { ...visit, hasForm: true } : visit, shown, options);
   });
+
+/** What a sensitive page does with a form; on any other page, and for nobody, the form goes on as it is. */
+const afterReauthentication = async (
+  page: AnyPage,
+  visit: Visit,
+  { reauthentication }: PageOptions,
+  sent: Readonly<Record<string, string>>,
+): Promise<Step> => {
+  const user = sensitiveFor(page, visit);
+  if (!user) return { kind: 'go_on', values: sent };
+  return reauthentication.beforeSubmitting(visit, user, sent);
+};
+
+/** Files are large: nobody sends one who could not send the form, and none is read before it is counted. */
+const admitFile = async (
+  page: AnyPage,
+  options: PageOptions,
+  limiter: RequestHandler,
+  req: Request,
+  res: Response,
+): Promise<void> => {
+  const tooMany = await counted(limiter, req, res);
+  if (tooMany) throw tooMany;
+  options.forgery.demandFromHere(req);
+  await page.open(await visitOfPage(page, options, req, res));
+};
 
 /**
  * On success the browser goes on with a GET, so that nothing is sent twice; else the form is shown again
@@ -143,32 +195,43 @@ const submitting = (
   options: PageOptions,
 ): RequestHandler => {
   const { open, view, limit = 'form', isForAnybody = false } = page;
-  const { forgery, brand, minLength, limits } = options;
+  const { forgery, minLength, limits } = options;
   const limiter = limits.address(limit);
   return orElsewhere(async (req, res) => {
-    const values = await readForm(req, res);
-    const language = values.ui_locales;
+    if (form.file) await admitFile(page, options, limiter, req, res);
+    const { values: sent, file, problem } = await readForm(req, res, form.file);
+    const language = sent.ui_locales;
     const isAttempt = language === undefined;
-    const tooMany = isAttempt ? await counted(limiter, req, res) : null;
+    const tooMany = isAttempt && !form.file ? await counted(limiter, req, res) : null;
     if (tooMany && !forgery.isFromHere(req)) throw tooMany;
     forgery.demandFromHere(req);
     const visit = await visitOfPage(page, options, req, res, language);
+    const step = tooMany ? null : await afterReauthentication(page, visit, options, sent);
+    if (step?.kind === 'ask') {
+      const { view, refusal } = step;
+      if (refusal) res.status(refusal.status).set(refusal.headers);
+      await answer(res, visit, view, options);
+      return;
+    }
+    if (step?.kind === 'reopen') throw new Elsewhere(req.originalUrl);
+    const values = step?.values ?? sent;
     const data = await open(visit);
     if (!isAttempt) {
-      sendPage(res, visit, view(visit, data, { values, errors: {} }), brand);
+      await answer(res, visit, view(visit, data, { values, errors: {} }), options);
       return;
     }
     try {
       if (tooMany) throw tooMany;
       forgery.demandToken(req, values.form_token, isForAnybody ? null : (visit.user?.id ?? ''));
+      if (problem) throw problem;
       const given = checked(form, values, minLength);
-      res.redirect(SEE_OTHER, await form.submit(visit, given, data));
+      await goOn(res, await form.submit(visit, given, data, file));
     } catch (error) {
-      if (error instanceof Elsewhere) throw error;
+      if (error instanceof Elsewhere || res.headersSent) throw error;
       const { state, refusal } = stateAfter(visit, error, values, minLength);
       res.locals.errorCode = refusal.code;
       res.status(refusal.status).set(refusal.headers);
-      sendPage(res, visit, { ...view(visit, data, state), hasErrors: true }, brand);
+      await answer(res, visit, { ...view(visit, data, state), hasErrors: true }, options);
     }
   });
 };

@@ -26,12 +26,12 @@ describe('the sign-in page', () => {
       email: user.email ?? '',
       password: PASSWORD,
     });
-    expect([answer.status, answer.headers.location]).toEqual([303, '/signed-in']);
+    expect([answer.status, answer.headers.location]).toEqual([303, '/account']);
     expect(setCookieOf(answer, '__Host-session')).toMatch(
       /; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     );
     const cookie = `${form.cookie}; __Host-session=${cookieValueOf(answer, '__Host-session')}`;
-    const page = await identity.http.get('/signed-in').set('cookie', cookie);
+    const page = await identity.http.get('/account').set('cookie', cookie);
     expect(page.text).toContain(user.email);
   });
 
@@ -99,7 +99,7 @@ describe('return_to', () => {
     `${ISSUER}.evil.test/oauth/authorize?client_id=panel`,
     `${ISSUER}@evil.test/oauth/authorize?client_id=panel`,
     `${ISSUER}/oauth/authorize/../../elsewhere?x`,
-    `${ISSUER}/signed-in`,
+    `${ISSUER}/account`,
     '//evil.test',
     'javascript:alert(1)',
     '/oauth/authorize?client_id=panel',
@@ -108,7 +108,7 @@ describe('return_to', () => {
     const path = `/sign-in?${new URLSearchParams({ return_to: elsewhere })}`;
     const given = { email: user.email ?? '', password: PASSWORD };
     const answer = await forms.send(path, await forms.open(path), given);
-    expect([answer.status, answer.headers.location]).toEqual([303, '/signed-in']);
+    expect([answer.status, answer.headers.location]).toEqual([303, '/account']);
   });
 });
 
@@ -154,7 +154,7 @@ describe('a form that another site sends', () => {
     const cookie = `${before.cookie}; ${session.split('; ').at(-1)}`;
     const answer = await forms.send('/sign-out', { token: before.token, cookie }, {});
     expect(answer.status).toBe(403);
-    expect((await identity.http.get('/signed-in').set('cookie', cookie)).status).toBe(200);
+    expect((await identity.http.get('/account').set('cookie', cookie)).status).toBe(200);
   });
 
   test('is one of the user where the sealing key has changed since', async () => {
@@ -194,9 +194,10 @@ describe('every page', () => {
   });
 
   test('asks who is not signed in to sign in first', async () => {
-    for (const path of ['/signed-in', '/pin', '/password/change', '/consent/some-request']) {
+    const comesBack = ['/account', '/password/change'];
+    for (const path of [...comesBack, '/pin', '/consent/some-request']) {
       const { status, headers } = await identity.http.get(path).redirects(0);
-      const next = path === '/password/change' ? '?next=%2Fpassword%2Fchange' : '';
+      const next = comesBack.includes(path) ? `?${new URLSearchParams({ next: path })}` : '';
       expect([path, status, headers.location]).toEqual([path, 303, `/sign-in${next}`]);
     }
     const waiting = await identity.http.get('/two-factor').redirects(0);
@@ -206,7 +207,7 @@ describe('every page', () => {
   test('knows its methods', async () => {
     const { status, headers } = await identity.http.put('/sign-in');
     expect([status, headers.allow]).toEqual([405, 'GET, POST, HEAD, OPTIONS']);
-    expect((await identity.http.post('/signed-in')).status).toBe(405);
+    expect((await identity.http.post('/account')).status).toBe(405);
     expect((await identity.http.head('/sign-in')).status).toBe(200);
   });
 
@@ -274,7 +275,7 @@ describe('the language', () => {
     const { id, email } = await identity.people.user();
     await identity.context.database.user.update({ where: { id }, data: { locale: 'hu' } });
     const cookie = await forms.signIn(email);
-    expect(await languageOf('/signed-in', { cookie, 'accept-language': 'de' })).toBe('hu');
+    expect(await languageOf('/account', { cookie, 'accept-language': 'de' })).toBe('hu');
   });
 });
 
@@ -320,7 +321,7 @@ describe('where a form may lead', () => {
     'is nowhere else by that page: %s',
     async (query) => {
       const { text } = await identity.http.get(`/continue?${query}`);
-      expect(text).toContain('content="0; url=/signed-in"');
+      expect(text).toContain('content="0; url=/account"');
     },
   );
 });
@@ -331,13 +332,13 @@ describe('without the database', () => {
     const cut = await startIdentity({ DATABASE_URL: way.url });
     try {
       await way.cut();
-      const answer = await cut.http.get('/signed-in').set('cookie', '__Host-session=x');
+      const answer = await cut.http.get('/account').set('cookie', '__Host-session=x');
       expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
       expect(answer.text).toContain('The service is temporarily unavailable.');
       expect(answer.text).toContain(answer.headers['x-request-id']);
       expect((await cut.http.get('/sign-in')).status).toBe(200);
       await way.mend();
-      const later = await cut.http.get('/signed-in').set('cookie', '__Host-session=x').redirects(0);
+      const later = await cut.http.get('/account').set('cookie', '__Host-session=x').redirects(0);
       expect(later.status).toBe(303);
     } finally {
       await cut.stop();

@@ -1,15 +1,20 @@
 import { forwarded, type Limits, type RouteTable } from '@tessera/http-kit';
 import type { Context } from '../context.ts';
 import { signInCookies } from '../features/sign-in/sign-in.cookies.ts';
+import { accountPages } from './account/account.pages.ts';
+import { accountBanner } from './account/banner.ts';
+import { sections } from './account/sections.ts';
 import { assetRoutes } from './assets.ts';
 import { confirmationPages } from './confirmation.pages.ts';
 import { consentPage } from './consent.page.ts';
+import { emailChangePages } from './email-change.pages.ts';
 import { ForgeryGuard } from './forgery.ts';
 import { invitationPages } from './invitation.pages.ts';
 import { mailSentPage } from './mail-sent.page.ts';
 import { MailedAddress } from './mailed-address.ts';
 import { routesOf } from './page.ts';
 import { passwordPages } from './password.pages.ts';
+import { PageReauthentication } from './reauthentication.ts';
 import { registrationPages } from './registration.pages.ts';
 import { resultPage } from './result.page.ts';
 import { sessionPages } from './session.pages.ts';
@@ -23,7 +28,7 @@ const wellKnownChangePassword = forwarded({
   summary: 'Where a password is changed',
   isPage: true,
   responses: {},
-  forward: (_req, res) => res.redirect(302, '/password/change'),
+  forward: (_req, res) => res.redirect(302, sections.password),
 });
 
 /**
@@ -55,10 +60,13 @@ export const pageRoutes = (context: Context, limits: Limits): RouteTable => {
       mailed,
     }),
     ...invitationPages({ invitations: context.invitations, issuer: config.issuer, minLength }),
+    ...emailChangePages(context),
+    ...accountPages(context),
     mailSent: mailSentPage(mailed),
     result: resultPage,
     consent: consentPage({ consents: authorizationServer.consents, config }),
   };
+  const forgery = new ForgeryGuard(config);
   const options = {
     config,
     minLength,
@@ -66,7 +74,9 @@ export const pageRoutes = (context: Context, limits: Limits): RouteTable => {
     brand: config,
     authentication: context.authentication,
     authorizationServer,
-    forgery: new ForgeryGuard(config),
+    forgery,
+    accountBanner: accountBanner(context),
+    reauthentication: new PageReauthentication({ ...context, cookies, forgery, minLength }),
   };
   return {
     ...routesOf(pages, options),

@@ -19,6 +19,10 @@ const alertOf = (error: HttpError, { alerts, failure }: Texts): string | undefin
       return alerts.forged;
     case 'tenant_suspended':
       return alerts.suspended;
+    case 'address_taken':
+      return alerts.addressTaken;
+    case 'last_owner':
+      return alerts.lastOwner;
     case 'conflict':
       return alerts.conflict;
     default:

@@ -4,9 +4,9 @@ import type { SignInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import type { SignInService } from '../features/sign-in/sign-in.service.ts';
 import { html } from '../html.ts';
 import { userPaths } from '../oauth/user/paths.ts';
-import { fields, formOf, link, message, signOutForm } from './form.ts';
+import { sections } from './account/sections.ts';
+import { fields, formOf, link, signOutForm } from './form.ts';
 import { type AnyPage, page } from './page.ts';
-import { unfinished } from './unfinished.ts';
 import { Elsewhere, goal, onwards, signedInUser } from './visit.ts';
 
 interface Dependencies {
@@ -15,7 +15,7 @@ interface Dependencies {
   readonly cookies: SignInCookies;
 }
 
-/** What a signed-in person sees of their session: its PIN, that it is there, and its end. */
+/** The session of a person: its PIN, which account it is, and its end. */
 export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
   const pinPage = page({
     path: '/pin',
@@ -82,7 +82,7 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
     open({ query: { request = '' }, returnTo }) {
       // A request that waited for consent goes on at an address of its own.
       const isRequest = /^[\w-]{1,100}$/.test(request);
-      return isRequest ? `${userPaths.authorization}/${request}` : (returnTo ?? '/signed-in');
+      return isRequest ? `${userPaths.authorization}/${request}` : (returnTo ?? sections.overview);
     },
     view(visit, address) {
       const { goOn: texts } = visit.texts;
@@ -91,33 +91,6 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
         lead: texts.lead,
         refresh: address,
         body: html`<p><a class="button" href="${address}">${texts.link}</a></p>`,
-      };
-    },
-  });
-
-  const signedIn = page({
-    path: '/signed-in',
-    open(visit) {
-      const user = signedInUser(visit);
-      const first = user.restriction && unfinished[user.restriction];
-      if (first) {
-        const { notice } = visit.query;
-        throw new Elsewhere(onwards(visit, first, notice === undefined ? {} : { notice }));
-      }
-      return user;
-    },
-    view(visit, user, form) {
-      const { signedIn: texts } = visit.texts;
-      const who = user.email ?? `${user.firstName} ${user.lastName}`;
-      return {
-        title: texts.title,
-        lead: texts.as(who),
-        body: [
-          message(visit, form),
-          html`<p>${texts.lead}</p>`,
-          signOutForm(visit),
-          link('/password/change', texts.change),
-        ],
       };
     },
   });
@@ -131,11 +104,11 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
       return { user: visit.user, address };
     },
     view(visit, _user, form) {
-      const { signOut: texts, signedIn } = visit.texts;
+      const { signOut: texts, signOutNow } = visit.texts;
       return {
         title: texts.title,
         lead: texts.lead,
-        body: formOf(visit, form, { submit: signedIn.signOut }),
+        body: formOf(visit, form, { submit: signOutNow }),
       };
     },
     form: {
@@ -161,5 +134,5 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
     },
   });
 
-  return { pin: pinPage, selectAccount, goOn, signedIn, signOut, signedOut };
+  return { pin: pinPage, selectAccount, goOn, signOut, signedOut };
 };

@@ -10,6 +10,7 @@ import {
   pressOn,
   reads,
   sees,
+  seesAccount,
   startSite,
   type TestSite,
 } from '../testing/pages.ts';
@@ -55,7 +56,7 @@ describe('the code flow of openid-client as a public client', () => {
   test('asks nobody again who is signed in', async () => {
     await page.goto(`${site.url}/sign-in`);
     await giveCredentials(page, user);
-    await page.waitForURL(`${site.url}/signed-in`);
+    await page.waitForURL(`${site.url}/account`);
     await ledger.begin(page);
     expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
   });
@@ -82,7 +83,7 @@ describe('the code flow of openid-client as a public client', () => {
     await giveCode(page, await phone.code());
     expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
 
-    await page.goto(`${site.url}/signed-in`);
+    await page.goto(`${site.url}/account`);
     await press(page, 'Sign out');
     await ledger.begin(page);
     await giveCredentials(page, user);
@@ -306,7 +307,7 @@ describe('an application that nobody vouches for', () => {
       if (someone === first) {
         await page.goto(`${site.url}/sign-in`);
         await giveCredentials(page, first);
-        await sees(page, 'You are signed in');
+        await seesAccount(page);
       }
       await stranger.begin(page, { prompt: 'select_account' });
       await sees(page, 'Choose an account');
@@ -353,30 +354,30 @@ describe('who has no good intentions', () => {
     await page.context().addCookies([{ name: 'session', value: fixed, url: site.url }]);
     await page.goto(`${site.url}/sign-in`);
     await giveCredentials(page, user);
-    await page.waitForURL(`${site.url}/signed-in`);
+    await page.waitForURL(`${site.url}/account`);
     const cookie = await sessionCookie();
     expect(cookie).not.toBe(fixed);
     const other = await browser.newPerson();
     await other.context().addCookies([{ name: 'session', value: fixed, url: site.url }]);
-    await other.goto(`${site.url}/signed-in`);
+    await other.goto(`${site.url}/account`);
     await sees(other, 'Sign in');
   });
 
   test('sends nobody elsewhere by return_to', async () => {
     await page.goto(`${site.url}/sign-in?return_to=${encodeURIComponent(`${ledger.url}/evil`)}`);
     await giveCredentials(page, user);
-    await page.waitForURL(`${site.url}/signed-in`);
+    await page.waitForURL(`${site.url}/account`);
   });
 
   test('forges no form from another site', async () => {
     await page.goto(`${site.url}/sign-in`);
     await giveCredentials(page, user);
-    await page.waitForURL(`${site.url}/signed-in`);
+    await page.waitForURL(`${site.url}/account`);
     const elsewhere = ledger.url.replace('127.0.0.1', 'localhost');
     await page.goto(`${elsewhere}/evil?forge=${encodeURIComponent(`${site.url}/sign-out`)}`);
     await press(page, 'Win');
     await sees(page, 'Something went wrong');
-    await page.goto(`${site.url}/signed-in`);
-    await sees(page, 'You are signed in');
+    await page.goto(`${site.url}/account`);
+    await seesAccount(page);
   });
 });

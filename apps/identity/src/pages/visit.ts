@@ -6,6 +6,7 @@ import { localeOf, type Origin, originOf } from '../origin.ts';
 import { ownCookie, sessionCookie } from '../session-cookie.ts';
 import type { Authentication } from '../tokens/authenticate.ts';
 import type { UserCaller } from '../tokens/caller.ts';
+import { isAccountPath, sections } from './account/sections.ts';
 import type { ForgeryGuard, FormTokens } from './forgery.ts';
 import { type Language, languageAmong, type Texts, textsOf } from './texts/texts.ts';
 
@@ -85,6 +86,12 @@ export const readerOf = (req: Request, known: Known = { user: null, returnTo: nu
   return { req, language, texts: textsOf(language), query: queryOf(req) };
 };
 
+/** Makes a language that of every page in this browser. */
+export const keepLanguage = (res: Response, language: Language): void => {
+  const { name, options } = languageCookie;
+  res.cookie(name, language, { ...options, maxAge: ONE_YEAR });
+};
+
 export interface Visits {
   readonly config: Pick<Config, 'isLocal' | 'issuer'>;
   readonly authentication: Pick<Authentication, 'ofSession'>;
@@ -100,7 +107,7 @@ export const returnToOf = (req: Request, issuer: string): string | null => {
 };
 
 /** Pages of ours that somebody may be sent to once they have signed in. */
-const OWN_GOALS = new Set(['/password/change']);
+const isOwnGoal = (path: string): boolean => path === '/password/change' || isAccountPath(path);
 
 /** Reads a visit; `chosen` is the language that was pressed in a form. */
 export const visitOf = async (
@@ -115,16 +122,13 @@ export const visitOf = async (
   const { next = '', ui_locales } = queryOf(req);
   const returnTo = returnToOf(req, config.issuer);
   const reader = readerOf(req, { user, returnTo, chosen });
-  if ((chosen ?? ui_locales) !== undefined) {
-    const { name, options } = languageCookie;
-    res.cookie(name, reader.language, { ...options, maxAge: ONE_YEAR });
-  }
+  if ((chosen ?? ui_locales) !== undefined) keepLanguage(res, reader.language);
   const tokens = forgery.tokensFor(req, res, user?.id ?? null);
   return {
     ...reader,
     res,
     returnTo,
-    next: OWN_GOALS.has(next) ? next : null,
+    next: isOwnGoal(next) ? next : null,
     user,
     application: returnTo === null ? null : await authorizationServer.applicationOf(returnTo),
     tokens,
@@ -171,7 +175,7 @@ export const goal = (visit: Visit, notice?: string): string => {
   const { returnTo, next, application } = visit;
   if (returnTo === null) {
     const query = new URLSearchParams(notice === undefined ? {} : { notice });
-    return `${next ?? '/signed-in'}${query.size > 0 ? `?${query}` : ''}`;
+    return `${next ?? sections.overview}${query.size > 0 ? `?${query}` : ''}`;
   }
   return intoApplication(application?.redirectUri, returnTo, { return_to: returnTo });
 };

@@ -9,7 +9,7 @@ export interface ReceivedMail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** Where the button leads. */
+  /** Where the button leads; throws where there is none. */
   readonly link: URL;
 }
 
@@ -28,7 +28,15 @@ const read = async (file: string, kind: string): Promise<ReceivedMail> => {
   const content = await readFile(file, 'utf8');
   const [, to = '', subject = '', text = ''] =
     /^To: (.*)\nSubject: (.*)\n\n([\s\S]*)$/.exec(content) ?? [];
-  return { kind, to, subject, text, link: new URL(/https?:\S+/.exec(text)?.[0] ?? '') };
+  return {
+    kind,
+    to,
+    subject,
+    text,
+    get link() {
+      return new URL(/https?:\S+/.exec(text)?.[0] ?? '');
+    },
+  };
 };
 
 export const openMailbox = async (): Promise<Mailbox> => {

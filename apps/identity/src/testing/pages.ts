@@ -75,6 +75,10 @@ export const giveCode = async (page: Page, code: string): Promise<void> => {
 export const sees = (page: Page, heading: string): Promise<void> =>
   page.getByRole('heading', { name: heading, exact: true }).waitFor();
 
-/** Waits until the page says this, as a part of something. */
+/** Waits until the page says this, once or more often, as a part of something. */
 export const reads = (page: Page, text: string | RegExp): Promise<void> =>
-  page.getByText(text).waitFor();
+  page.getByText(text).first().waitFor();
+
+/** Waits until an account page is there, whichever it is. */
+export const seesAccount = (page: Page): Promise<void> =>
+  page.getByRole('navigation', { name: 'Account' }).waitFor();

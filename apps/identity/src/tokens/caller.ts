@@ -43,6 +43,8 @@ export interface UserCaller extends Credential {
   readonly lastName: string;
   /** The language that they read. */
   readonly locale: string;
+  /** IANA name. */
+  readonly timeZone: string;
   /**
    * Whether the caller acts with the rights of a system administrator. Only a token of a first-party client
    * carries them: false for an administrator who uses any other client.

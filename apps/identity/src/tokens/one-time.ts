@@ -2,7 +2,12 @@ import type { Transaction } from '../database.ts';
 import type { OneTimeToken } from '../generated/prisma/client.ts';
 import { digest, newSecret } from '../secrets.ts';
 
-export type Purpose = 'password_reset' | 'email_verification' | 'invitation';
+export type Purpose =
+  | 'password_reset'
+  | 'email_verification'
+  | 'email_change'
+  | 'email_change_undo'
+  | 'invitation';
 
 /** What a one-time token is good for. */
 export interface OneTimeGrant
@@ -54,11 +59,11 @@ export const spendOneTimeToken = async (
   return count === 1;
 };
 
-/** Uses up every token of a purpose that is about this user, or about this address in this tenant. */
+/** Uses up every token of a purpose that is about this user, or about this address, in this tenant or in any. */
 export const voidOneTimeTokens = async (
   tx: Reads,
   purpose: Purpose,
-  about: { readonly userId: string } | { readonly email: string; readonly tenantId: string },
+  about: { readonly userId: string } | { readonly email: string; readonly tenantId?: string },
 ): Promise<void> => {
   await tx.oneTimeToken.updateMany({
     where: { purpose, usedAt: null, ...about },

@@ -22,6 +22,7 @@ interface Row {
   readonly first_name: string;
   readonly last_name: string;
   readonly locale: string;
+  readonly timezone: string;
   readonly is_system_admin: boolean;
   readonly is_service_account: boolean;
   readonly force_password_change: boolean;
@@ -52,7 +53,7 @@ const IS_CLIENT_GOOD = `(t.client_id = '${FIRST_PARTY}' OR (c.client_id IS NOT N
 const callersBehind = (credentials: string): string => `
   SELECT t.id AS token_id, t.client_id, ${CLIENT_KIND} AS client_kind, t.use, t.kid, t.scopes, t.session_id, t.impersonator_id, t.expires_at,
     t.tenant_id, u.id AS user_id, u.email, u.first_name, u.last_name, u.is_system_admin,
-    u.locale, u.is_service_account, u.force_password_change,
+    u.locale, u.timezone, u.is_service_account, u.force_password_change,
     u.is_service_account OR u.email_verified_at IS NOT NULL AS is_confirmed, s.pin_pending, v.version,
     (SELECT json_agg(json_build_object('id', n.id, 'slug', n.slug, 'name', n.name, 'plan', n.plan,
         'isActive', n.status = 'active') ORDER BY n.slug)
@@ -131,6 +132,7 @@ const callerOf = (row: Row): UserCaller => {
     firstName: row.first_name,
     lastName: row.last_name,
     locale: row.locale,
+    timeZone: row.timezone,
     isSystemAdmin: isFirstParty && row.is_system_admin,
     clientKind: row.client_kind,
     tokenId: row.token_id,

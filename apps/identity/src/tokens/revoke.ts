@@ -7,21 +7,26 @@ import { lockUser } from '../users.ts';
 export type RevocationReason =
   | 'logout'
   | 'logout_all'
+  | 'logout_others'
+  | 'session_revoked'
   | 'device_revoked'
   | 'rotated'
   | 'tenant_switched'
   | 'token_reused'
+  | 'activity_disputed'
   | 'password_changed'
   | 'password_reset'
   | 'account_taken_over'
   | 'account_deleted'
   | 'address_disowned'
+  | 'address_restored'
   | 'factor_removed'
   | 'membership_removed'
   | 'secret_rotated'
   | 'client_disabled'
   | 'client_changed'
   | 'consent_withdrawn'
+  | 'application_signed_out'
   | 'client_deleted'
   | 'grant_revoked'
   | 'signing_key_retired'
@@ -186,5 +191,30 @@ export const revokeOtherTokens = async (
     select: { id: true, userId: true },
   });
   const told = loose.map((token) => revoked({ token_id: token.id, user_id: token.userId, reason }));
+  return [...ended, ...told];
+};
+
+/**
+ * Ends every session of a user but the caller's, with all that hangs on them, and every token without a
+ * session but the caller's. The session that stays keeps its tokens and its apps.
+ */
+export const revokeOtherSessions = async (
+  tx: Transaction,
+  kept: { readonly userId: string; readonly sessionId: string | null; readonly tokenId: string },
+  reason: RevocationReason,
+): Promise<Revoked[]> => {
+  const { userId, sessionId, tokenId } = kept;
+  await lockSessions(tx, userId);
+  const others = await tx.session.findMany({
+    where: { userId, endedAt: null, ...(sessionId && { id: { not: sessionId } }) },
+    select: { id: true },
+  });
+  const ended = await endSessions(tx, { userId, sessionIds: others.map(({ id }) => id) }, reason);
+  const loose = await tx.token.updateManyAndReturn({
+    where: { userId, sessionId: null, revokedAt: null, id: { not: tokenId } },
+    data: { revokedAt: new Date() },
+    select: { id: true },
+  });
+  const told = loose.map(({ id }) => revoked({ token_id: id, user_id: userId, reason }));
   return [...ended, ...told];
 };

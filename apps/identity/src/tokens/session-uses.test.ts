@@ -44,7 +44,7 @@ const idleFor = async (): Promise<number> => {
 const written = () => identity.context.sessionUses.flush();
 
 const isSignedIn = async (cookie: string): Promise<boolean> =>
-  (await identity.http.get('/signed-in').set('cookie', cookie).redirects(0)).status === 200;
+  (await identity.http.get('/account').set('cookie', cookie).redirects(0)).status === 200;
 const me = async (bearer: Bearer) => (await identity.http.get('/api/me').set(bearer)).status;
 const state = async (cookie: string) =>
   (await identity.http.get('/session').set('cookie', cookie)).body;

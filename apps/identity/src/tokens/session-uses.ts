@@ -19,13 +19,17 @@ const idleAfter = (idleSignOut: number): number =>
 export const isInUse = (seconds: string): string => `(s.is_remembered OR ${seconds}::float8 = 0
   OR s.last_active_at > now() - make_interval(secs => ${seconds}::float8))`;
 
+/** Seconds between two records of a remembered session: it does not end for idleness, and only people look. */
+const REMEMBERED_ROUND = 300;
+
 /** A session that was idle for too long stays ended, whatever its tokens do afterwards. */
 const statementOf = (idleSignOut: number): string => `
   WITH used AS (
     SELECT s.id, u.at FROM identity.sessions s
     JOIN unnest($1::uuid[], $2::timestamptz[]) AS u (id, at) ON u.id = s.id
-    WHERE s.ended_at IS NULL AND ${isInUse(`${idleAfter(idleSignOut)}`)} AND NOT s.is_remembered
-      AND s.last_active_at < u.at - make_interval(secs => ${roundOf(idleSignOut)})
+    WHERE s.ended_at IS NULL AND ${isInUse(`${idleAfter(idleSignOut)}`)}
+      AND s.last_active_at < u.at - make_interval(secs =>
+        CASE WHEN s.is_remembered THEN ${REMEMBERED_ROUND} ELSE ${roundOf(idleSignOut)} END)
     ORDER BY s.id FOR NO KEY UPDATE OF s SKIP LOCKED)
   UPDATE identity.sessions s SET last_active_at = used.at FROM used WHERE s.id = used.id`;
 

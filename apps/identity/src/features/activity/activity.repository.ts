@@ -1,5 +1,5 @@
-import pLimit, { type LimitFunction } from 'p-limit';
 import type { Pool } from 'pg';
+import type { Exports } from '../../exports.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { pageWithin } from '../../paging.ts';
 
@@ -35,7 +35,7 @@ export interface ActivityPage extends ActivityFilter {
   readonly order: ActivityOrder;
 }
 
-/** An entry, with the address of its user. */
+/** An entry, with the address of its user; of a deleted user the id alone is left. */
 export interface Entry {
   readonly id: string;
   readonly created_at: Date;
@@ -108,19 +108,17 @@ const fields = { system: fieldsFor('system'), tenant: fieldsFor('tenant') };
 const entries = (filter: ActivityFilter, reader: ActivityReader, rest: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`
   SELECT ${fields[reader]} FROM identity.activity_entries e
-  JOIN identity.users u ON u.id = e.user_id
+  LEFT JOIN identity.users u ON u.id = e.user_id
   WHERE ${conditionsOf(filter, reader)} ${rest}`;
 
 /** What users did: a log that grows and is never changed. */
 export class ActivityRepository {
   readonly #pool: Pool;
-  /** Exports read one after the other, so that most connections are left for everybody else. */
-  readonly #turn: LimitFunction;
+  readonly #exports: Pick<Exports, 'read'>;
 
-  /** `exportReads`: most batches of exports that are read at once, each on a connection of its own. */
-  constructor(pool: Pool, exportReads: number) {
+  constructor(pool: Pool, exports: Pick<Exports, 'read'>) {
     this.#pool = pool;
-    this.#turn = pLimit(exportReads);
+    this.#exports = exports;
   }
 
   /** One page, and the number of it: a page beyond the last one is the last one. */
@@ -149,7 +147,7 @@ export class ActivityRepository {
         ? Prisma.sql`AND (e.created_at, e.id) ${after} (${last.created_at}, ${last.id}::uuid)`
         : Prisma.empty;
       const part = Prisma.sql`${rest} ${inOrder(order)} LIMIT ${BATCH}`;
-      const rows = await this.#turn(() => this.#read<Entry>(entries(filter, reader, part)));
+      const rows = await this.#exports.read(() => this.#read<Entry>(entries(filter, reader, part)));
       if (rows.length > 0) yield rows;
       if (rows.length < BATCH) return;
       last = rows.at(-1);

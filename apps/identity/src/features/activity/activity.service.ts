@@ -1,5 +1,5 @@
-import { HttpError, invalidField } from '@tessera/http-kit';
-import { InFlight } from '../../in-flight.ts';
+import { invalidField } from '@tessera/http-kit';
+import type { Exports } from '../../exports.ts';
 import type {
   ActivityFilter,
   ActivityOrder,
@@ -9,15 +9,6 @@ import type {
   Entry,
 } from './activity.repository.ts';
 
-/** 429: the caller has as many exports under way as one caller may. */
-const tooMany = (): HttpError =>
-  new HttpError(429, 'rate_limited', 'Too many of your exports are under way. Try again later.', {
-    headers: { 'Retry-After': '10' },
-  });
-
-/** Milliseconds that an export may take: one that nobody reads on must end some time. */
-const DEADLINE = 30 * 60_000;
-
 const demandSpan = ({ from, to }: ActivityFilter): void => {
   if (from && to && to < from) throw invalidField('to', 'to must not be before from');
 };
@@ -25,13 +16,11 @@ const demandSpan = ({ from, to }: ActivityFilter): void => {
 /** What users did, for those who administer them. */
 export class ActivityService {
   readonly #repository: ActivityRepository;
-  /** Exports under way by caller. */
-  readonly #underWay: InFlight;
+  readonly #exports: Exports;
 
-  /** `most`: exports at once of one caller. */
-  constructor(repository: ActivityRepository, most: number) {
+  constructor(repository: ActivityRepository, exports: Exports) {
     this.#repository = repository;
-    this.#underWay = new InFlight(most);
+    this.#exports = exports;
   }
 
   async list(asked: ActivityPage): Promise<{ entries: Entry[]; page: number; total: number }> {
@@ -47,19 +36,6 @@ export class ActivityService {
     order: ActivityOrder,
   ): AsyncGenerator<Entry[]> {
     demandSpan(filter);
-    return this.#counted(callerId, this.#repository.batches(filter, reader, order));
-  }
-
-  async *#counted(callerId: string, batches: AsyncGenerator<Entry[]>): AsyncGenerator<Entry[]> {
-    if (!this.#underWay.begin(callerId)) throw tooMany();
-    const deadline = performance.now() + DEADLINE;
-    try {
-      for await (const batch of batches) {
-        yield batch;
-        if (performance.now() > deadline) throw new Error('The export took too long.');
-      }
-    } finally {
-      this.#underWay.end(callerId);
-    }
+    return this.#exports.counted(callerId, this.#repository.batches(filter, reader, order));
   }
 }

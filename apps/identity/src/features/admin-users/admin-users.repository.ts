@@ -3,6 +3,11 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../paging.ts';
 import { lockUser } from '../../users.ts';
 import { type AdminUser, wholeUser } from './admin-user.ts';
+import {
+  hasOtherAdministrator,
+  isAdministrator,
+  takeAdministratorsTurn,
+} from './administrators.ts';
 
 /** What is asked of the list of users. */
 export interface UserQuery {
@@ -91,14 +96,11 @@ export class AdminUsersRepository {
   /** Runs a change of a user, one after the other: each sees which administrators are left. */
   changing<T>(work: (users: UsersInTransaction, tx: Transaction) => Promise<T>): Promise<T> {
     return this.#database.$transaction(async (tx) => {
-      await tx.$executeRaw`SELECT pg_advisory_xact_lock(${TURN}::int, 0)`;
+      await takeAdministratorsTurn(tx);
       return work(new UsersInTransaction(tx), tx);
     });
   }
 }
-
-/** The first of two numbers of an advisory lock; nothing else in this database uses it. */
-const TURN = 0x0ad1;
 
 /** What an administrator changes of a user; what is undefined stays as it is. */
 export interface UserData {
@@ -122,15 +124,13 @@ export class UsersInTransaction {
     return this.#tx.user.findUnique({ where: { id }, include: wholeUser });
   }
 
-  async isAdministrator(id: string): Promise<boolean> {
-    const where = { id, isSystemAdmin: true, isActive: true };
-    return (await this.#tx.user.count({ where })) > 0;
+  isAdministrator(id: string): Promise<boolean> {
+    return isAdministrator(this.#tx, id);
   }
 
   /** Whether somebody else can still administer the platform. */
-  async hasOtherAdministrator(id: string): Promise<boolean> {
-    const where = { id: { not: id }, isSystemAdmin: true, isActive: true };
-    return (await this.#tx.user.findFirst({ where, select: { id: true } })) !== null;
+  hasOtherAdministrator(id: string): Promise<boolean> {
+    return hasOtherAdministrator(this.#tx, id);
   }
 
   change(id: string, change: UserData): Promise<AdminUser> {

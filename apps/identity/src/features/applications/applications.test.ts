@@ -1,6 +1,6 @@
 import { CodeFlow, oauthRefusal, type TestClient } from '../../testing/code-flow.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
-import { bearerOf } from '../../testing/sessions.ts';
+import { activityOf, bearerOf } from '../../testing/sessions.ts';
 import { claimsOf, expectRefused } from '../../testing/tokens.ts';
 
 const CONTACTS = 'tenant.*.crm.contacts.*';
@@ -60,10 +60,15 @@ test('a person sees what they allowed which application, and where', async () =>
       {
         client_id: client.clientId,
         name: 'Panel',
+        kind: 'third_party',
+        owner: null,
         tenant: { id: tenant.id, slug: tenant.slug, name: tenant.name },
         scopes: ['openid', CONTACTS],
+        has_consent: true,
+        is_signed_in: true,
         created_at: expect.any(String),
         updated_at: expect.any(String),
+        last_used_at: expect.any(String),
       },
     ],
   ]);
@@ -107,6 +112,70 @@ test('a withdrawal ends nothing of other people and other applications', async (
     expect((await identity.http.get('/api/user').set(bearerOf(access_token))).status).toBe(200);
   }
   expect((await flow.refresh(other.client, other.tokens.refresh_token)).status).toBe(200);
+});
+
+describe('an application that needs no consent', () => {
+  /** Somebody who is signed in to an app of the platform, or of their tenant. */
+  const signedIn = async (kind: 'first_party' | 'tenant') => {
+    const tenant = await identity.people.tenant({ name: 'Acme' });
+    const user = await identity.people.user({ tenant });
+    const client = await flow.client(kind === 'tenant' ? { tenantId: tenant.id } : {});
+    const cookie = await flow.signIn(user);
+    const tokens = await flow.tokens(client, cookie);
+    const own = await identity.people.signIn(user);
+    return { tenant, user, client, cookie, tokens, own };
+  };
+
+  test.each([
+    ['first_party', null],
+    ['tenant', 'Acme'],
+  ] as const)('is listed while somebody is signed in to it: %s', async (kind, owner) => {
+    const { own, client, tenant } = await signedIn(kind);
+    expect((await list(own)).body.data).toEqual([
+      expect.objectContaining({
+        client_id: client.clientId,
+        kind,
+        owner,
+        tenant: { id: tenant.id, slug: tenant.slug, name: 'Acme' },
+        scopes: ['api'],
+        has_consent: false,
+        is_signed_in: true,
+      }),
+    ]);
+  });
+
+  test('is listed as long as it has a refresh token', async () => {
+    const { own, user } = await signedIn('first_party');
+    const { token } = identity.context.database;
+    await token.updateMany({
+      where: { userId: user.id, use: 'code' },
+      data: { createdAt: new Date(Date.now() - 7200_000), expiresAt: new Date(0) },
+    });
+    expect((await list(own)).body.data).toEqual([expect.objectContaining({ is_signed_in: true })]);
+    await identity.context.database.oAuthArtifact.deleteMany({ where: { model: 'RefreshToken' } });
+    expect((await list(own)).body.data).toEqual([]);
+  });
+
+  test('is signed out of, on every device, with an entry in the activity log', async () => {
+    const { own, user, client, cookie, tokens } = await signedIn('tenant');
+    const second = await flow.tokens(client, cookie);
+    expect((await withdraw(own, client.clientId)).status).toBe(200);
+    for (const { access_token, refresh_token } of [tokens, second]) {
+      await expectRefused(identity.http, access_token);
+      expect((await flow.refresh(client, refresh_token)).status).toBe(400);
+    }
+    expect((await list(own)).body.data).toEqual([]);
+    expect((await activityOf(identity, user)).at(-1)).toMatchObject({
+      action: 'application_signed_out',
+    });
+    expect((await withdraw(own, client.clientId)).status).toBe(404);
+  });
+
+  test('is not what a sign-in without an app is', async () => {
+    const { own } = await signedIn('first_party');
+    expect((await withdraw(own, 'first-party')).status).toBe(404);
+    expect((await identity.http.get('/api/me').set(own)).status).toBe(200);
+  });
 });
 
 test('an application neither sees nor ends what others were allowed', async () => {

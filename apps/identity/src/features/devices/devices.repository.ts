@@ -94,6 +94,44 @@ export class DevicesRepository {
     });
   }
 
+  /** Ends the trust in every device of a user but the one of this session. */
+  async endTrustOfOthers(tx: Transaction, userId: string, sessionId: string | null): Promise<void> {
+    await tx.device.updateMany({
+      where: {
+        userId,
+        trustedUntil: { not: null },
+        ...(sessionId && { sessions: { none: { id: sessionId } } }),
+      },
+      data: { trustedUntil: null },
+    });
+  }
+
+  /** Ends the trust in a device; null where the user has no such device. */
+  distrust(actor: Actor, id: string): Promise<'ended' | 'unchanged' | null> {
+    const { userId } = actor;
+    return this.#database.$transaction(async (tx) => {
+      await lockUser(tx, userId);
+      const device = await tx.device.findFirst({ where: { id, userId } });
+      if (!device) return null;
+      if (device.trustedUntil === null) return 'unchanged';
+      await tx.device.update({ where: { id }, data: { trustedUntil: null } });
+      await note(tx, actor, 'device_untrusted');
+      return 'ended';
+    });
+  }
+
+  /** Gives a device a name, or takes it away; null where the user has no such device. */
+  rename(actor: Actor, id: string, customName: string | null): Promise<Device | null> {
+    const { userId } = actor;
+    return this.#database.$transaction(async (tx) => {
+      await lockUser(tx, userId);
+      const device = await tx.device.findFirst({ where: { id, userId } });
+      if (!device || device.customName === customName) return device;
+      await note(tx, actor, 'device_renamed');
+      return tx.device.update({ where: { id }, data: { customName } });
+    });
+  }
+
   /** The last used first. */
   list(userId: string): Promise<Device[]> {
     return this.#database.device.findMany({

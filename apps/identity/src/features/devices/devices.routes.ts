@@ -1,36 +1,10 @@
-import { bool, list, named, nullable, shape, text, time, uuid } from '@tessera/fields';
+import { described, list, named, nullable, shape, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access.ts';
 import { done, route, success } from '../../http.ts';
 import { originOf } from '../../origin.ts';
-import type { DevicesService, ListedDevice } from './devices.service.ts';
-
-const Device = named(
-  'Device',
-  shape({
-    id: uuid(),
-    device_name: text(200),
-    device_type: text(50),
-    browser: text(100),
-    os: text(100),
-    ip_address: nullable(text(100)),
-    is_trusted: bool(),
-    is_current: bool(),
-    last_used_at: time(),
-  }),
-);
-
-const present = (device: ListedDevice) => ({
-  id: device.id,
-  device_name: device.name,
-  device_type: device.type,
-  browser: device.browser,
-  os: device.os,
-  ip_address: device.ipAddress,
-  is_trusted: device.isTrusted,
-  is_current: device.isCurrent,
-  last_used_at: device.lastUsedAt,
-});
+import { Device, deviceName, presentDevice } from './device.schema.ts';
+import type { DevicesService } from './devices.service.ts';
 
 export const deviceRoutes = (devices: DevicesService): RouteTable => ({
   listDevices: route({
@@ -43,7 +17,7 @@ export const deviceRoutes = (devices: DevicesService): RouteTable => ({
     responses: { 200: success(list(Device, { max: 200 })) },
     async handler({ caller, reply }) {
       const listed = await devices.list(personOf(caller));
-      return reply(200, { success: true, data: listed.map(present) });
+      return reply(200, { success: true, data: listed.map(presentDevice) });
     },
   }),
   revokeDevice: route({
@@ -58,6 +32,46 @@ export const deviceRoutes = (devices: DevicesService): RouteTable => ({
     async handler({ caller, params, req, reply }) {
       await devices.revoke(personOf(caller), params.id, originOf(req));
       return reply(200, { success: true, message: 'The device was removed.' });
+    },
+  }),
+  updateDevice: route({
+    method: 'put',
+    path: '/api/devices/{id}',
+    permission: 'authenticated',
+    clients: 'first_party',
+    resource: 'device',
+    summary: 'Give a device a name of one’s own',
+    params: shape({ id: uuid() }),
+    body: named(
+      'DeviceInput',
+      shape({
+        device_name: described(
+          nullable(deviceName()),
+          'null: what its user agent tells',
+          'Laptop in the kitchen',
+        ),
+      }),
+    ),
+    responses: { 200: success(Device) },
+    async handler({ body, caller, params, req, reply }) {
+      const { device_name } = body;
+      const device = await devices.rename(personOf(caller), params.id, device_name, originOf(req));
+      return reply(200, { success: true, data: presentDevice(device) });
+    },
+  }),
+  deleteDeviceTrust: route({
+    method: 'delete',
+    path: '/api/devices/{id}/trust',
+    permission: 'authenticated',
+    clients: 'first_party',
+    resource: 'device',
+    summary: 'Ask for the second factor on a device again',
+    description: 'Its sessions go on. Also good for a device that is not trusted.',
+    params: shape({ id: uuid() }),
+    responses: { 200: done },
+    async handler({ caller, params, req, reply }) {
+      await devices.distrust(personOf(caller), params.id, originOf(req));
+      return reply(200, { success: true, message: 'The device is no longer trusted.' });
     },
   }),
 });

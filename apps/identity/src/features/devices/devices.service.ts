@@ -3,6 +3,7 @@ import { type Actor, actorOf, note } from '../../activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { Device } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin.ts';
+import type { Place, Places } from '../../places.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { DevicesRepository } from './devices.repository.ts';
 
@@ -24,6 +25,8 @@ export interface ListedDevice extends Device {
   readonly isTrusted: boolean;
   /** The caller's own. */
   readonly isCurrent: boolean;
+  /** Where it last signed in from; null where its address is not known. */
+  readonly place: Place | null;
 }
 
 const isTrusted = ({ trustedUntil }: Device): boolean => +(trustedUntil ?? 0) > Date.now();
@@ -32,11 +35,13 @@ const isTrusted = ({ trustedUntil }: Device): boolean => +(trustedUntil ?? 0) > 
 export class DevicesService {
   readonly #repository: DevicesRepository;
   readonly #trustLifetime: number;
+  readonly #places: Pick<Places, 'of'>;
 
   /** `trustLifetime` in seconds. */
-  constructor(repository: DevicesRepository, trustLifetime: number) {
+  constructor(repository: DevicesRepository, trustLifetime: number, places: Pick<Places, 'of'>) {
     this.#repository = repository;
     this.#trustLifetime = trustLifetime;
+    this.#places = places;
   }
 
   /** Whose device has this secret; null without one. */
@@ -94,20 +99,52 @@ export class DevicesService {
     await this.#repository.endTrust(tx, userId);
   }
 
+  /** The same for every device but the one of this session. */
+  async endTrustOfOthers(tx: Transaction, userId: string, sessionId: string | null): Promise<void> {
+    await this.#repository.endTrustOfOthers(tx, userId, sessionId);
+  }
+
   /** The caller's devices, the last used first. */
-  async list({ id, sessionId }: UserCaller): Promise<ListedDevice[]> {
-    const current = sessionId && (await this.#repository.deviceOfSession(sessionId));
-    const devices = await this.#repository.list(id);
-    return devices.map((device) => ({
-      ...device,
-      isTrusted: isTrusted(device),
-      isCurrent: device.id === current,
-    }));
+  async list(caller: UserCaller): Promise<ListedDevice[]> {
+    const current = await this.#currentOf(caller);
+    const devices = await this.#repository.list(caller.id);
+    return devices.map((device) => this.#listed(device, current));
+  }
+
+  /** Gives a device of the caller a name, or with null takes it away; 404 where they have none with this id. */
+  async rename(
+    caller: UserCaller,
+    deviceId: string,
+    name: string | null,
+    origin: Origin,
+  ): Promise<ListedDevice> {
+    const device = await this.#repository.rename(actorOf(caller, origin), deviceId, name);
+    if (!device) throw notFound('The device');
+    return this.#listed(device, await this.#currentOf(caller));
+  }
+
+  /** From now on a device of the caller needs the second factor; 404 where they have none with this id. */
+  async distrust(caller: UserCaller, deviceId: string, origin: Origin): Promise<void> {
+    const outcome = await this.#repository.distrust(actorOf(caller, origin), deviceId);
+    if (outcome === null) throw notFound('The device');
   }
 
   /** Removes a device of the caller and ends its sessions; 404 where they have none with this id. */
   async revoke(caller: UserCaller, deviceId: string, origin: Origin): Promise<void> {
     const isRemoved = await this.#repository.remove(actorOf(caller, origin), deviceId);
     if (!isRemoved) throw notFound('The device');
+  }
+
+  async #currentOf({ sessionId }: UserCaller): Promise<string | null> {
+    return sessionId && this.#repository.deviceOfSession(sessionId);
+  }
+
+  #listed(device: Device, current: string | null): ListedDevice {
+    return {
+      ...device,
+      isTrusted: isTrusted(device),
+      isCurrent: device.id === current,
+      place: device.ipAddress === null ? null : this.#places.of(device.ipAddress),
+    };
   }
 }

@@ -46,6 +46,8 @@ describe('every login records its device', () => {
         browser: 'Firefox',
         os: 'Linux',
         ip_address: '127.0.0.1',
+        country: null,
+        city: null,
         is_trusted: false,
         is_current: false,
         last_used_at: expect.any(String),
@@ -191,5 +193,65 @@ describe('revoking a device', () => {
       expect([status, body.error]).toEqual([404, 'not_found']);
     }
     expect((await identity.http.get('/api/me').set(theirs)).status).toBe(200);
+  });
+});
+
+describe('a device of one’s own', () => {
+  const rename = (bearer: Bearer, id: unknown, device_name: unknown) =>
+    identity.http.put(`/api/devices/${id}`).set(bearer).send({ device_name });
+  const distrust = (bearer: Bearer, id: unknown) =>
+    identity.http.delete(`/api/devices/${id}/trust`).set(bearer);
+  const trusted = async () => {
+    const bearer = steps.bearerOf(await steps.login(user, { 'user-agent': FIREFOX }));
+    await identity.context.database.device.updateMany({
+      where: { userId: user.id },
+      data: { trustedUntil: new Date(Date.now() + 3600_000) },
+    });
+    const [device] = await list(bearer);
+    return { bearer, id: device?.id };
+  };
+
+  test('can have a name, which stays when it signs in again, and can lose it', async () => {
+    const first = await steps.login(user, { 'user-agent': FIREFOX });
+    const bearer = steps.bearerOf(first);
+    const [device] = await list(bearer);
+    const { status, body } = await rename(bearer, device?.id, ' Kitchen ');
+    expect([status, body.data]).toMatchObject([
+      200,
+      { device_name: 'Kitchen', browser: 'Firefox' },
+    ]);
+    await steps.login(user, { 'user-agent': FIREFOX, ...deviceCookieOf(first) });
+    expect(await list(bearer)).toMatchObject([{ device_name: 'Kitchen' }]);
+    await rename(bearer, device?.id, null);
+    expect(await list(bearer)).toMatchObject([{ device_name: 'Firefox on Linux' }]);
+    const { database } = identity.context;
+    const noted = { userId: user.id, action: 'device_renamed' };
+    expect(await database.activityEntry.count({ where: noted })).toBe(2);
+  });
+
+  test.each(['', ' ', 'x'.repeat(101), 7])('has no name such as %j', async (name) => {
+    const { bearer, id } = await trusted();
+    const { status, body } = await rename(bearer, id, name);
+    expect([status, Object.keys(body.errors)]).toEqual([422, ['device_name']]);
+  });
+
+  test('is no longer trusted when its user says so, and stays signed in', async () => {
+    const { bearer, id } = await trusted();
+    expect((await distrust(bearer, id)).status).toBe(200);
+    expect((await distrust(bearer, id)).status).toBe(200);
+    expect(await list(bearer)).toMatchObject([{ id, is_trusted: false }]);
+    const { database } = identity.context;
+    const noted = { userId: user.id, action: 'device_untrusted' };
+    expect(await database.activityEntry.count({ where: noted })).toBe(1);
+  });
+
+  test('is not for others to name or to distrust', async () => {
+    const { bearer, id } = await trusted();
+    const stranger = await identity.people.caller(tenant);
+    expect((await rename(stranger, id, 'Mine')).status).toBe(404);
+    expect((await distrust(stranger, id)).status).toBe(404);
+    expect(await list(bearer)).toMatchObject([
+      { device_name: 'Firefox on Linux', is_trusted: true },
+    ]);
   });
 });

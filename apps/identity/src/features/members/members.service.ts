@@ -4,7 +4,7 @@ import { noteOf } from '../../activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin.ts';
 import type { News } from '../../outbox/outbox.ts';
-import type { Caller } from '../../tokens/caller.ts';
+import type { Caller, UserCaller } from '../../tokens/caller.ts';
 import type { Member, MemberQuery, Role } from './member.ts';
 import type { MembersRepository } from './members.repository.ts';
 import type { MembersInTransaction, MembersToRead } from './members.transaction.ts';
@@ -48,12 +48,15 @@ export const noRole = (name: string): HttpError =>
   invalidField('role', `there is no role "${name}"`);
 
 /** Whether this member alone can keep a tenant administrable: a person who is denied nothing. */
-const isFullOwner = ({ isActive, isServiceAccount, role, policies }: Member): boolean =>
+export const isFullOwner = ({ isActive, isServiceAccount, role, policies }: Member): boolean =>
   isActive &&
   !isServiceAccount &&
   role.isBuiltIn &&
   role.name === 'owner' &&
   !policies.some(({ effect }) => effect === 'deny');
+
+const isLastOwner = async (members: MembersToRead, member: Member): Promise<boolean> =>
+  isFullOwner(member) && !(await members.hasOtherOwner(member.userId));
 
 const LAST_OWNER = 'this is the last owner of the tenant: make somebody else an owner first';
 
@@ -199,11 +202,39 @@ export class MembersService {
         const message = 'The member is a service account: delete the account instead.';
         throw new HttpError(409, 'conflict', message);
       }
-      if (isFullOwner(member) && !(await members.hasOtherOwner(userId))) {
-        throw lastOwner();
-      }
+      if (await isLastOwner(members, member)) throw lastOwner();
       await noteOf(tx, caller, origin, 'member_removed', { tenantId, subjectId: userId });
       await members.remove(userId);
+    });
+  }
+
+  /**
+   * Ends the caller's own membership, with every token of theirs in the tenant. 404 where they are no member,
+   * 409 for the last owner. `tell` runs in the transaction of the change.
+   */
+  leave(
+    caller: UserCaller,
+    tenantId: string,
+    origin: Origin,
+    tell: (tx: Transaction) => Promise<void>,
+  ): Promise<void> {
+    const { id: userId } = caller;
+    return this.#members.changing(tenantId, async (members, tx) => {
+      const member = await members.member(userId);
+      if (!member) throw noMember();
+      if (await isLastOwner(members, member)) throw lastOwner();
+      await noteOf(tx, caller, origin, 'tenant_left', { tenantId });
+      await tell(tx);
+      await members.remove(userId);
+    });
+  }
+
+  /** Whether the tenant would have no owner without this member. 404 where the tenant has no such member. */
+  isLastOwner({ tenantId, userId }: OfMember): Promise<boolean> {
+    return this.#members.reading(tenantId, async (members) => {
+      const member = await members.member(userId);
+      if (!member) throw noMember();
+      return isLastOwner(members, member);
     });
   }
 

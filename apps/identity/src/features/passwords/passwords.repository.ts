@@ -1,4 +1,5 @@
 import { HttpError } from '@tessera/http-kit';
+import type { Action } from '../../actions.ts';
 import { type Actor, note } from '../../activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { User } from '../../generated/prisma/client.ts';
@@ -120,18 +121,19 @@ export class PasswordsRepository {
     });
   }
 
-  /** Replaces the password; only the session of the caller's token goes on. */
+  /** Replaces the password; only the session of the caller's token goes on. `tell`: see `PasswordsService.change`. */
   async change(
     person: Person,
     hash: string,
     kept: { readonly sessionId: string | null; readonly tokenId: string },
     actor: Actor,
+    tell?: (tx: Transaction) => Promise<void>,
   ): Promise<void> {
     await this.#use.database.$transaction(async (tx) => {
       await lockUser(tx, person.id);
       await this.replace(tx, person, hash);
       const ended = await revokeOtherTokens(tx, { userId: person.id, ...kept }, 'password_changed');
-      await this.#conclude(tx, person, actor, 'password_changed', ended);
+      await this.#conclude(tx, person, actor, 'password_changed', ended, tell);
     });
   }
 
@@ -196,12 +198,14 @@ export class PasswordsRepository {
     tx: Transaction,
     person: Person,
     actor: Actor,
-    action: string,
+    action: Action,
     news: readonly News[],
+    tell?: (tx: Transaction) => Promise<void>,
   ): Promise<void> {
     const { email: to, firstName, locale } = person;
     await note(tx, actor, action);
-    if (to) {
+    if (tell) await tell(tx);
+    else if (to) {
       const data = { firstName: nameFor(person, firstName) };
       await this.#use.mail.enqueue(tx, { kind: 'password_changed', to, locale, data });
     }

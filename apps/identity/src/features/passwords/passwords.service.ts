@@ -95,12 +95,14 @@ export class PasswordsService {
   /**
    * Replaces the caller's own password, and ends all their other sessions. 422 names the fields: a wrong
    * current password, and every rule that the new one breaks. 429 after too many attempts of the caller,
-   * wherever they were made.
+   * wherever they were made. `tell` runs in the transaction of the change, in the place of the mail that
+   * tells of it.
    */
   async change(
     caller: UserCaller,
     given: { readonly current: string; readonly password: string; readonly confirmation: string },
     origin: Origin,
+    tell?: (tx: Transaction) => Promise<void>,
   ): Promise<void> {
     const { repository, passwords, changes } = this.#use;
     await changes.take(caller.id);
@@ -115,7 +117,7 @@ export class PasswordsService {
     }
     const previous = await repository.previous(person);
     const hash = await this.#hashOfNew('new_password', given.password, person, previous);
-    await repository.change(person, hash, caller, actorOf(caller, origin));
+    await repository.change(person, hash, caller, actorOf(caller, origin), tell);
   }
 
   /**

@@ -1,8 +1,10 @@
+import { actionsOfKind } from '../../actions.ts';
 import { type Actor, note } from '../../activity.ts';
 import type { Database } from '../../database.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import { type PageAsked, type Paged, readPage } from '../../paging.ts';
+import { type Paged, readPage } from '../../paging.ts';
+import { newestOfKind, type OwnActivityAsked } from './own-activity.ts';
 
 type Changeable = Pick<User, 'firstName' | 'lastName' | 'phone' | 'timezone' | 'locale'>;
 
@@ -12,6 +14,8 @@ export type ProfileChange = { readonly [K in keyof Changeable]?: Changeable[K] |
 /** How a user’s way in is secured. */
 export interface Security {
   readonly twoFactorEnabled: boolean;
+  /** 0 where the second factor is off. */
+  readonly recoveryCodesLeft: number;
   readonly pinEnabled: boolean;
   readonly forcePasswordChange: boolean;
   readonly passwordChangedAt: Date | null;
@@ -48,25 +52,36 @@ export class ProfileRepository {
         passwordChangedAt: true,
         twoFactor: { select: { confirmedAt: true } },
         pin: { select: { userId: true } },
+        _count: { select: { recoveryCodes: { where: { usedAt: null } } } },
       },
     });
     if (!user) return null;
-    const { twoFactor, pin, ...password } = user;
+    const { twoFactor, pin, _count, ...password } = user;
     const twoFactorEnabled = twoFactor !== null && twoFactor.confirmedAt !== null;
-    return { ...password, twoFactorEnabled, pinEnabled: pin !== null };
+    const recoveryCodesLeft = twoFactorEnabled ? _count.recoveryCodes : 0;
+    return { ...password, twoFactorEnabled, recoveryCodesLeft, pinEnabled: pin !== null };
   }
 
-  /** A page of the user’s own activity, the newest first. */
-  activity(userId: string, asked: PageAsked): Promise<Paged<ActivityEntry>> {
-    const where = { userId };
+  /** A page of the user's own activity, the newest first. */
+  activity(userId: string, asked: OwnActivityAsked): Promise<Paged<ActivityEntry>> {
+    const { kind, from, to } = asked;
+    const createdAt = { ...(from && { gte: from }), ...(to && { lt: to }) };
+    const where = { userId, createdAt, ...(kind && { action: { in: actionsOfKind(kind) } }) };
+    const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
     return readPage(this.#database, asked, {
       count: (tx) => tx.activityEntry.count({ where }),
-      rows: (tx, part) =>
-        tx.activityEntry.findMany({
-          where,
-          orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-          ...part,
-        }),
+      rows: async (tx, part) => {
+        if (!kind) return tx.activityEntry.findMany({ where, orderBy: [...orderBy], ...part });
+        const asked = { userId, kind, from, to, ...part };
+        const found = await tx.$queryRaw<{ id: string }[]>(newestOfKind(asked));
+        const id = { in: found.map((entry) => entry.id) };
+        return tx.activityEntry.findMany({ where: { id }, orderBy: [...orderBy] });
+      },
     });
+  }
+
+  /** An entry of the user's own activity; null where they have no such entry. */
+  activityEntry(userId: string, id: string): Promise<ActivityEntry | null> {
+    return this.#database.activityEntry.findFirst({ where: { id, userId } });
   }
 }

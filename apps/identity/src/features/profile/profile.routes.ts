@@ -66,10 +66,13 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       summary: 'One’s own activity, the newest first',
       query: ActivityQuery,
       responses: { 200: pageOf(Activity) },
-      async handler({ caller, query: { page: asked, per_page: perPage }, reply }) {
+      async handler({ caller, query: { page: asked, per_page: perPage, kind, from, to }, reply }) {
         const { rows, page, total } = await profiles.activity(userOf(caller), {
           page: asked,
           perPage,
+          kind,
+          from,
+          to,
         });
         const meta = pageMeta(page, perPage, total);
         return reply(200, { success: true, data: rows.map(presentActivity), meta });

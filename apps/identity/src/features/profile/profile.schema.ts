@@ -6,6 +6,7 @@ import {
   nullable,
   type Out,
   oneOf,
+  optional,
   partial,
   shape,
   text,
@@ -14,6 +15,7 @@ import {
   uuid,
   verbatim,
 } from '@tessera/fields';
+import { ACTIVITY_KINDS, actionOf } from '../../actions.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
 import { pageFields } from '../../http.ts';
 import type { ProfileChange, Security } from './profile.repository.ts';
@@ -22,8 +24,10 @@ import type { ProfileChange, Security } from './profile.repository.ts';
 const locale = oneOf('en', 'hu', 'de');
 
 /** Digits with what people write between them, the extension included. */
+const PHONE = /^\+?[0-9][0-9 ()./-]*( *(x|ext\.?) *[0-9]+)?$/;
+
 const phone = described(
-  matching(/^\+?[0-9][0-9 ()./-]*( *(x|ext\.?) *[0-9]+)?$/, 'a telephone number', 50),
+  matching(PHONE, 'a telephone number', 50),
   'As people write it',
   '+36 1 234 5678',
 );
@@ -51,6 +55,14 @@ export const ProfileInput = named(
   partial(shape({ ...names, phone: nullable(phone), timezone: timeZone(), locale })),
 );
 
+/** The same as a form sends it: whole, and with nothing typed for no telephone number. */
+export const profileFormFields = {
+  ...names,
+  phone: matching(new RegExp(`^(${PHONE.source.slice(1, -1)})?$`), 'a telephone number', 50),
+  timezone: timeZone(),
+  locale,
+};
+
 export const SecurityStatus = named(
   'SecurityStatus',
   shape({
@@ -68,12 +80,17 @@ export const Activity = named(
     action: text(100),
     ip_address: nullable(text(100)),
     user_agent: nullable(text(500)),
+    kind: described(nullable(oneOf(...ACTIVITY_KINDS)), 'What it is about; null for an old action'),
+    by_operator: described(bool(), 'An administrator of the platform acted as the user'),
     created_at: time(),
   }),
 );
 
 export const ActivityQuery = shape({
   ...pageFields,
+  kind: optional(oneOf(...ACTIVITY_KINDS)),
+  from: described(optional(time()), 'Included'),
+  to: described(optional(time()), 'Not included'),
 });
 
 /** The database holds the locale to what is offered: only this service writes it. */
@@ -115,5 +132,7 @@ export const presentActivity = (entry: ActivityEntry) => ({
   // Of an administrator who acted as the user, these are the administrator's.
   ip_address: entry.impersonatorId === null ? entry.ipAddress : null,
   user_agent: entry.impersonatorId === null ? entry.userAgent : null,
+  kind: actionOf(entry.action)?.kind ?? null,
+  by_operator: entry.impersonatorId !== null,
   created_at: entry.createdAt,
 });

@@ -1,9 +1,10 @@
-import { unauthenticated } from '@tessera/http-kit';
+import { invalidField, unauthenticated } from '@tessera/http-kit';
 import { actorOf } from '../../activity.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin.ts';
-import type { PageAsked, Paged } from '../../paging.ts';
+import type { Paged } from '../../paging.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
+import type { OwnActivityAsked } from './own-activity.ts';
 import type { ProfileChange, ProfileRepository, Security } from './profile.repository.ts';
 
 /** A user’s own data. Who was deleted between the check of the token and here gets 401. */
@@ -29,8 +30,16 @@ export class ProfileService {
     return present(await this.#repository.security(id));
   }
 
-  activity({ id }: UserCaller, asked: PageAsked): Promise<Paged<ActivityEntry>> {
+  /** A page of the caller's own activity, the newest first. 422 on `to` where it is before `from`. */
+  async activity({ id }: UserCaller, asked: OwnActivityAsked): Promise<Paged<ActivityEntry>> {
+    const { from, to } = asked;
+    if (from && to && to < from) throw invalidField('to', 'to must not be before from');
     return this.#repository.activity(id, asked);
+  }
+
+  /** An entry of the caller's own activity; null where they have no such entry. */
+  activityEntry({ id }: UserCaller, entryId: string): Promise<ActivityEntry | null> {
+    return this.#repository.activityEntry(id, entryId);
   }
 }
 

@@ -142,6 +142,8 @@ describe('GET /api/profile/activity', () => {
       action: 'login',
       ip_address: '127.0.0.1',
       user_agent: null,
+      kind: 'sign_in',
+      by_operator: false,
       created_at: expect.stringMatching(/Z$/),
     });
   });
@@ -163,6 +165,49 @@ describe('GET /api/profile/activity', () => {
   test('a per_page that is no integer is 422', async () => {
     const answer = await get('/api/profile/activity?per_page=many');
     expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, ['per_page']]);
+  });
+
+  const day = (number: number) => new Date(Date.UTC(2020, 0, number));
+  const some = (...actions: string[]) =>
+    identity.context.database.activityEntry.createMany({
+      data: actions.map((action, index) => ({
+        userId: user.id,
+        action,
+        createdAt: day(index + 1),
+      })),
+    });
+  const found = async (query: string) => {
+    const { body } = await get(`/api/profile/activity?${query}`);
+    return [body.data.map(({ action }: { action: string }) => action), body.meta.total];
+  };
+
+  test('is narrowed by what it is about and by time', async () => {
+    await some('logout', 'pin_set', 'login_failed', 'profile_updated');
+    expect(await found('kind=sign_in')).toEqual([['login', 'login_failed', 'logout'], 3]);
+    expect(await found('kind=security')).toEqual([['pin_set'], 1]);
+    expect(await found('kind=app')).toEqual([[], 0]);
+    const span = `from=${day(2).toISOString()}&to=${day(4).toISOString()}`;
+    expect(await found(span)).toEqual([['login_failed', 'pin_set'], 2]);
+    expect(await found(`${span}&kind=sign_in`)).toEqual([['login_failed'], 1]);
+  });
+
+  test('keeps its order over the pages of a kind', async () => {
+    await some('logout', 'login_failed', 'pin_set', 'logout', 'login_failed');
+    const pages = [1, 2, 3].map((page) => found(`kind=sign_in&per_page=2&page=${page}`));
+    expect(await Promise.all(pages)).toEqual([
+      [['login', 'login_failed'], 5],
+      [['logout', 'login_failed'], 5],
+      [['logout'], 5],
+    ]);
+  });
+
+  test.each([
+    ['kind=everything', 'kind'],
+    ['from=yesterday', 'from'],
+    ['from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', 'to'],
+  ])('is 422 for %s', async (query, field) => {
+    const answer = await get(`/api/profile/activity?${query}`);
+    expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, [field]]);
   });
 
   test('shows nobody else’s', async () => {

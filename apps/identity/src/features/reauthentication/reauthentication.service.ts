@@ -31,10 +31,14 @@ export class ReauthenticationService {
   }
 
   /** 403 `reauthentication_required` unless the user authenticated recently in the session of the caller. */
-  async demandRecent({ sessionId }: UserCaller): Promise<void> {
+  async demandRecent(caller: UserCaller): Promise<void> {
+    if (!(await this.isRecent(caller))) throw reauthenticationRequired();
+  }
+
+  /** Whether the user authenticated recently in the session of the caller. */
+  async isRecent({ sessionId }: UserCaller): Promise<boolean> {
     const { repository, maxAge } = this.#use;
-    if (sessionId !== null && (await repository.isRecent(sessionId, maxAge))) return;
-    throw reauthenticationRequired();
+    return sessionId !== null && (await repository.isRecent(sessionId, maxAge));
   }
 
   /**

@@ -4,13 +4,9 @@ import type { Origin } from '../../origin.ts';
 import { bumpPolicyVersion, type News } from '../../outbox/outbox.ts';
 import { voidOneTimeTokens } from '../../tokens/one-time.ts';
 import { revokeUserTokens } from '../../tokens/revoke.ts';
+import { removeUser } from '../../user-removal.ts';
 import type { TenantCreation } from '../tenants/tenant-creation.ts';
-
-/** Somebody whose address is about to be confirmed. */
-export interface Claimant {
-  readonly id: string;
-  readonly email: string;
-}
+import { type Claimant, endOtherClaims } from './claims.ts';
 
 interface Options {
   /** Whether they get the tenant that they asked for when they registered. */
@@ -44,7 +40,7 @@ export class AddressConfirmation {
       data: { emailVerifiedAt: new Date() },
     });
     await voidOneTimeTokens(tx, 'email_verification', { userId });
-    const ended = await this.#endOtherClaims(tx, { id: userId, email });
+    const ended = await endOtherClaims(tx, { id: userId, email });
     const registration = await tx.registration.findUnique({ where: { userId } });
     if (registration) await tx.registration.delete({ where: { userId } });
     const name = withTenant ? registration?.tenantName : undefined;
@@ -56,34 +52,6 @@ export class AddressConfirmation {
   }
 
   /**
-   * Deletes the other unconfirmed accounts with this address. Those that are members of a tenant stay, and
-   * have to change their address.
-   */
-  async #endOtherClaims(tx: Transaction, { id, email }: Claimant): Promise<News[]> {
-    const others = await tx.user.findMany({
-      where: {
-        email,
-        id: { not: id },
-        isServiceAccount: false,
-        emailVerifiedAt: null,
-        memberships: { none: {} },
-      },
-      orderBy: { id: 'asc' },
-      select: { id: true },
-    });
-    const news: News[] = [];
-    for (const other of others) news.push(await this.remove(tx, other.id));
-    return news;
-  }
-
-  /** Removes an account that nobody confirmed, and gives what there is to tell of its tokens. */
-  async remove(tx: Transaction, userId: string): Promise<News> {
-    const gone = await revokeUserTokens(tx, { userId }, 'account_deleted');
-    await tx.user.delete({ where: { id: userId } });
-    return gone;
-  }
-
-  /**
    * Ends an account for the person whose address it claims. Members of a tenant keep theirs, signed out
    * everywhere: they can use it only with another address, which they confirm. Gives whether it was deleted,
    * and what there is to tell of its tokens.
@@ -92,15 +60,15 @@ export class AddressConfirmation {
     tx: Transaction,
     userId: string,
     origin: Origin,
-  ): Promise<{ readonly isDeleted: boolean; readonly news: News }> {
+  ): Promise<{ readonly isDeleted: boolean; readonly news: readonly News[] }> {
     const isMember = (await tx.membership.count({ where: { userId } })) > 0;
-    if (!isMember) return { isDeleted: true, news: await this.remove(tx, userId) };
+    if (!isMember) return { isDeleted: true, news: await removeUser(tx, userId) };
     const { tenantId } = await tx.user.findUniqueOrThrow({ where: { id: userId } });
     await voidOneTimeTokens(tx, 'email_verification', { userId });
     await voidOneTimeTokens(tx, 'password_reset', { userId });
     await note(tx, { userId, tenantId, ...origin }, 'address_disowned');
     const news = await revokeUserTokens(tx, { userId }, 'address_disowned');
-    return { isDeleted: false, news };
+    return { isDeleted: false, news: [news] };
   }
 
   async #addTenant(

@@ -110,7 +110,7 @@ export class ConfirmationService {
     await this.#using(pending, async (tx) => {
       const { isDeleted, news } = await this.#use.addresses.disown(tx, id, origin);
       outcome = isDeleted ? 'deleted' : 'signed_out';
-      return [news];
+      return news;
     });
     return outcome;
   }

@@ -1,3 +1,4 @@
+import type { Action } from '../../actions.ts';
 import { type Actor, note } from '../../activity.ts';
 import type { Transaction } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -9,7 +10,7 @@ import { type Tenant, tenantOf } from './tenant.ts';
 /** Who did what, for the activity log; nobody's where a system application did it. */
 export interface Deed {
   readonly actor: Actor | null;
-  readonly action: string;
+  readonly action: Action;
 }
 
 /** The event that tells of a tenant's status. */

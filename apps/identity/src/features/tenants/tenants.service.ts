@@ -2,6 +2,7 @@ import { pullRequestOf } from '@tessera/contracts';
 import { HttpError } from '@tessera/http-kit';
 import pLimit from 'p-limit';
 import { v7 as uuidv7 } from 'uuid';
+import type { Action } from '../../actions.ts';
 import { type Actor, actorOf } from '../../activity.ts';
 import type { DeploymentAutomation } from '../../deployment-automation/deployment-automation.ts';
 import type { Origin } from '../../origin.ts';
@@ -36,13 +37,13 @@ const actions = {
   activate: 'tenant_activated',
   retry: 'tenant_retried',
   delete: 'tenant_deleted',
-} as const satisfies Record<MoveName, string>;
+} as const satisfies Record<MoveName, Action>;
 
 /** A system application has no activity of its own. */
 const actor = ({ caller, origin }: By): Actor | null =>
   caller.type === 'client' ? null : actorOf(caller, origin);
 
-const deed = (by: By, action: string): Deed => ({ actor: actor(by), action });
+const deed = (by: By, action: Action): Deed => ({ actor: actor(by), action });
 
 /** The tenant of a turn; 404 where there is none. */
 const tenantIn = async (turn: Turn): Promise<Tenant> => turn.tenant ?? (await turn.hold()).tenant;

@@ -147,6 +147,34 @@ export const de: Texts = {
       action: 'Neues Passwort festlegen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
     }),
+    account_secured: ({ firstName, by, ...seen }) => ({
+      subject: 'Ihr Konto wurde gesichert',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Sie haben Aktivität in Ihrem Konto gemeldet, die nicht von Ihnen stammt:',
+        seenBy(seen),
+        {
+          password:
+            'Ihr Passwort wurde geändert, und alle anderen Geräte und Apps wurden abgemeldet. Kein Gerät überspringt mehr die Zwei-Faktor-Authentifizierung.',
+          link: 'Alle anderen Geräte und Apps wurden abgemeldet, und kein Gerät überspringt mehr die Zwei-Faktor-Authentifizierung. Den Link für ein neues Passwort haben wir Ihnen in einer eigenen E-Mail geschickt.',
+        }[by],
+      ],
+      action: 'Aktivität ansehen',
+      notes: [
+        'Falls die Meldung nicht von Ihnen kam, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
+      ],
+    }),
+    tenant_left: ({ firstName, tenant, ...seen }) => ({
+      subject: `Sie haben ${tenant} verlassen`,
+      greeting: hello(firstName),
+      paragraphs: [
+        `Sie sind kein Mitglied von ${tenant} mehr:`,
+        seenBy(seen),
+        'Um zurückzukehren, lassen Sie sich von jemandem aus der Organisation einladen. Falls Sie das nicht waren, sichern Sie sofort Ihr Konto.',
+      ],
+      action: 'Das war ich nicht',
+      notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
+    }),
     email_changed: ({ firstName, newEmail }) => ({
       subject: 'Ihre E-Mail-Adresse wurde geändert',
       greeting: hello(firstName),
@@ -156,6 +184,122 @@ export const de: Texts = {
       ],
       action: 'Neues Passwort festlegen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
+    }),
+    email_change: ({ lifetime }) => ({
+      subject: 'Bestätigen Sie Ihre neue E-Mail-Adresse',
+      greeting: 'Guten Tag,',
+      paragraphs: [
+        'Sie möchten diese E-Mail-Adresse für Ihr Konto verwenden. Bitte bestätigen Sie, dass sie Ihnen gehört.',
+        'Bis dahin behält Ihr Konto die bisherige Adresse.',
+      ],
+      action: 'Neue Adresse bestätigen',
+      notes: [
+        lasting(lifetime),
+        'Falls die Anfrage nicht von Ihnen stammt, können Sie diese E-Mail ignorieren. Ohne Ihre Bestätigung verwenden wir Ihre Adresse nicht.',
+      ],
+    }),
+    email_change_requested: ({ firstName, newEmail, ...seen }) => ({
+      subject: 'Ihre E-Mail-Adresse soll geändert werden',
+      greeting: hello(firstName),
+      paragraphs: [
+        `jemand hat sich bei Ihrem Konto angemeldet und möchte die E-Mail-Adresse in ${newEmail} ändern:`,
+        seenBy(seen),
+        'Bisher hat sich nichts geändert. Falls Sie das nicht waren, brechen Sie die Änderung in Ihrem Profil ab und legen Sie sofort ein neues Passwort fest.',
+      ],
+      action: 'Profil öffnen',
+      notes: [
+        'Falls Sie das waren, öffnen Sie den Link, den wir an die neue Adresse gesendet haben.',
+      ],
+    }),
+    email_change_taken: ({ firstName }) => ({
+      subject: 'Ihre E-Mail-Adresse gehört bereits zu einem Konto',
+      greeting: hello(firstName),
+      paragraphs: [
+        'jemand, vermutlich Sie selbst, wollte diese E-Mail-Adresse für ein anderes Konto verwenden. Sie gehört bereits zu Ihrem Konto, deshalb hat sich nichts geändert.',
+        'Um sie für das andere Konto zu verwenden, ändern Sie zuerst die Adresse dieses Kontos.',
+      ],
+      action: 'Konto öffnen',
+      notes: [
+        'Falls Sie das nicht waren, können Sie diese E-Mail ignorieren. An Ihrem Konto hat sich nichts geändert.',
+      ],
+    }),
+    email_replaced: ({ firstName, newEmail, lifetime }) => ({
+      subject: 'Die E-Mail-Adresse Ihres Kontos wurde geändert',
+      greeting: hello(firstName),
+      paragraphs: [
+        `die E-Mail-Adresse für Ihr Konto lautet jetzt ${newEmail}. Mit dieser Adresse können Sie sich nicht mehr anmelden.`,
+        'Falls Sie das nicht waren, machen Sie die Änderung rückgängig. Wir stellen diese Adresse wieder her, melden alle Geräte ab und lassen Sie ein neues Passwort festlegen.',
+      ],
+      action: 'Änderung rückgängig machen',
+      notes: [lasting(lifetime), 'Falls Sie das waren, müssen Sie nichts weiter tun.'],
+    }),
+    email_restored: ({ firstName, email }) => ({
+      subject: 'Die Änderung Ihrer E-Mail-Adresse wurde rückgängig gemacht',
+      greeting: hello(firstName),
+      paragraphs: [
+        `die E-Mail-Adresse für Ihr Konto lautet wieder ${email}. Die Änderung wurde mit dem Link rückgängig gemacht, den wir an diese Adresse gesendet haben.`,
+        'Alle Geräte wurden abgemeldet, das bisherige Passwort gilt nicht mehr, und eine seither eingerichtete Zwei-Faktor-Authentifizierung oder PIN wurde entfernt.',
+      ],
+      action: 'Neues Passwort festlegen',
+      notes: ['Falls Sie das nicht waren, wenden Sie sich an Ihren Administrator.'],
+    }),
+    data_exported: ({ firstName, ...seen }) => ({
+      subject: 'Ihre Daten wurden heruntergeladen',
+      greeting: hello(firstName),
+      paragraphs: [
+        'jemand hat eine Kopie der personenbezogenen Daten Ihres Kontos heruntergeladen:',
+        seenBy(seen),
+        'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
+      ],
+      action: 'Neues Passwort festlegen',
+      notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
+    }),
+    account_deletion_requested: ({ firstName, dueAt, ...seen }) => ({
+      subject: 'Ihr Konto wird gelöscht',
+      greeting: hello(firstName),
+      paragraphs: [
+        `Ihr Konto und die zugehörigen Daten werden am ${moment('de', dueAt, seen.timeZone)} gelöscht. Der Auftrag kam von hier:`,
+        seenBy(seen),
+        'Bis dahin können Sie Ihr Konto wie gewohnt nutzen und es sich jederzeit anders überlegen. Melden Sie sich dazu an und wählen Sie „Konto behalten“.',
+      ],
+      action: 'Konto behalten',
+      notes: [
+        'Wenn Sie Ihr Konto löschen möchten, müssen Sie nichts weiter tun.',
+        'Falls der Auftrag nicht von Ihnen stammt, behalten Sie Ihr Konto und legen Sie sofort ein neues Passwort fest.',
+      ],
+    }),
+    account_deletion_reminder: ({ firstName, dueAt, timeZone }) => ({
+      subject: 'Ihr Konto wird bald gelöscht',
+      greeting: hello(firstName),
+      paragraphs: [
+        `wie gewünscht werden Ihr Konto und die zugehörigen Daten am ${moment('de', dueAt, timeZone)} gelöscht. Das lässt sich nicht rückgängig machen.`,
+        'Falls Sie es sich anders überlegt haben, melden Sie sich vorher an und wählen Sie „Konto behalten“.',
+      ],
+      action: 'Konto behalten',
+      notes: ['Wenn Sie Ihr Konto weiterhin löschen möchten, müssen Sie nichts weiter tun.'],
+    }),
+    account_deletion_refused: ({ firstName, tenants, isLastAdministrator }) => ({
+      subject: 'Ihr Konto konnte nicht gelöscht werden',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Sie wollten Ihr Konto löschen. Wir haben es behalten, weil niemand Ihre Aufgaben übernehmen könnte:',
+        [
+          ...tenants.map((name) => `Sie sind der letzte Inhaber von ${name}.`),
+          ...(isLastAdministrator ? ['Sie sind der letzte Administrator dieses Dienstes.'] : []),
+        ].join(' '),
+      ],
+      action: 'Zum Konto',
+      notes: [
+        'Übertragen Sie diese Rolle auf jemand anderen und löschen Sie Ihr Konto danach erneut.',
+      ],
+    }),
+    account_deleted: ({ firstName }) => ({
+      subject: 'Ihr Konto wurde gelöscht',
+      greeting: hello(firstName),
+      paragraphs: [
+        'wie gewünscht haben wir Ihr Konto und die zugehörigen personenbezogenen Daten gelöscht.',
+      ],
+      notes: ['Dies ist unsere letzte Nachricht an diese Adresse.'],
     }),
     address_taken: ({ firstName }) => ({
       subject: 'Sie haben bereits ein Konto',

@@ -146,6 +146,34 @@ export const en: Texts = {
       action: 'Choose a new password',
       notes: ['If this was you, you do not need to do anything.'],
     }),
+    account_secured: ({ firstName, by, ...seen }) => ({
+      subject: 'Your account was secured',
+      greeting: hello(firstName),
+      paragraphs: [
+        'You reported activity in your account that was not yours:',
+        seenBy(seen),
+        {
+          password:
+            'Your password was changed, and all other devices and apps were signed out. No device skips two-factor authentication anymore.',
+          link: 'All other devices and apps were signed out, and no device skips two-factor authentication anymore. We have sent you a separate email with a link to choose a new password.',
+        }[by],
+      ],
+      action: 'Review your activity',
+      notes: [
+        'If you did not report this, choose a new password right away and contact your administrator.',
+      ],
+    }),
+    tenant_left: ({ firstName, tenant, ...seen }) => ({
+      subject: `You left ${tenant}`,
+      greeting: hello(firstName),
+      paragraphs: [
+        `You are no longer a member of ${tenant}:`,
+        seenBy(seen),
+        'To come back, ask someone in the organization to invite you. If this was not you, secure your account right away.',
+      ],
+      action: 'This was not me',
+      notes: ['If this was you, you do not need to do anything.'],
+    }),
     email_changed: ({ firstName, newEmail }) => ({
       subject: 'Your email address was changed',
       greeting: hello(firstName),
@@ -155,6 +183,114 @@ export const en: Texts = {
       ],
       action: 'Choose a new password',
       notes: ['If this was you, you do not need to do anything.'],
+    }),
+    email_change: ({ lifetime }) => ({
+      subject: 'Confirm your new email address',
+      greeting: 'Hello,',
+      paragraphs: [
+        'You asked us to use this email address for your account. Please confirm that it is yours.',
+        'Until then, your account keeps its current address.',
+      ],
+      action: 'Confirm new address',
+      notes: [
+        lasting(lifetime),
+        'If you did not ask for this, you can ignore this email. We will not use your address unless you confirm it.',
+      ],
+    }),
+    email_change_requested: ({ firstName, newEmail, ...seen }) => ({
+      subject: 'Someone asked to change your email address',
+      greeting: hello(firstName),
+      paragraphs: [
+        `Someone signed in to your account and asked to change its email address to ${newEmail}:`,
+        seenBy(seen),
+        'Nothing has changed yet. If this was not you, cancel the change in your profile and choose a new password right away.',
+      ],
+      action: 'Open your profile',
+      notes: ['If this was you, follow the link that we sent to the new address.'],
+    }),
+    email_change_taken: ({ firstName }) => ({
+      subject: 'Your email address already has an account',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Someone, probably you, asked to use this email address for another account. It already belongs to your account, so nothing has changed.',
+        'To use it for the other account, change the address of this account first.',
+      ],
+      action: 'Open your account',
+      notes: ['If this was not you, you can ignore this email. Your account has not changed.'],
+    }),
+    email_replaced: ({ firstName, newEmail, lifetime }) => ({
+      subject: 'Your email address was changed',
+      greeting: hello(firstName),
+      paragraphs: [
+        `The email address of your account is now ${newEmail}. You can no longer sign in with this address.`,
+        'If this was not you, undo the change. We will restore this address, sign out all devices, and let you choose a new password.',
+      ],
+      action: 'Undo this change',
+      notes: [lasting(lifetime), 'If this was you, you do not need to do anything.'],
+    }),
+    email_restored: ({ firstName, email }) => ({
+      subject: 'A change of your email address was undone',
+      greeting: hello(firstName),
+      paragraphs: [
+        `The email address of your account is ${email} again. The change was undone with the link that we sent to that address.`,
+        'All devices have been signed out, the old password no longer works, and two-factor authentication or a PIN that was set up since then has been removed.',
+      ],
+      action: 'Choose a new password',
+      notes: ['If this was not you, contact your administrator.'],
+    }),
+    data_exported: ({ firstName, ...seen }) => ({
+      subject: 'Your data was downloaded',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Someone downloaded a copy of the personal data in your account:',
+        seenBy(seen),
+        'If this was not you, choose a new password right away and contact your administrator.',
+      ],
+      action: 'Choose a new password',
+      notes: ['If this was you, you do not need to do anything.'],
+    }),
+    account_deletion_requested: ({ firstName, dueAt, ...seen }) => ({
+      subject: 'Your account will be deleted',
+      greeting: hello(firstName),
+      paragraphs: [
+        `Your account and its data will be deleted on ${moment('en', dueAt, seen.timeZone)}. The request was made here:`,
+        seenBy(seen),
+        'Until then you can use your account as usual, and change your mind at any time. Sign in and choose "Keep my account".',
+      ],
+      action: 'Keep my account',
+      notes: [
+        'If you want to delete your account, you do not need to do anything.',
+        'If you did not request this, keep your account and choose a new password right away.',
+      ],
+    }),
+    account_deletion_reminder: ({ firstName, dueAt, timeZone }) => ({
+      subject: 'Your account will be deleted soon',
+      greeting: hello(firstName),
+      paragraphs: [
+        `As requested, your account and its data will be deleted on ${moment('en', dueAt, timeZone)}. This cannot be undone.`,
+        'If you have changed your mind, sign in before then and choose "Keep my account".',
+      ],
+      action: 'Keep my account',
+      notes: ['If you still want to delete your account, you do not need to do anything.'],
+    }),
+    account_deletion_refused: ({ firstName, tenants, isLastAdministrator }) => ({
+      subject: 'Your account could not be deleted',
+      greeting: hello(firstName),
+      paragraphs: [
+        'You asked us to delete your account. We have kept it, because nobody else could take over from you:',
+        [
+          ...tenants.map((name) => `You are the last owner of ${name}.`),
+          ...(isLastAdministrator ? ['You are the last administrator of this service.'] : []),
+        ].join(' '),
+      ],
+      action: 'Go to your account',
+      notes: ['Give this role to someone else, and then request the deletion again.'],
+    }),
+    account_deleted: ({ firstName }) => ({
+      subject: 'Your account has been deleted',
+      greeting: hello(firstName),
+      paragraphs: ['As requested, we have deleted your account and the personal data in it.'],
+      notes: ['This is our last message to this address.'],
     }),
     address_taken: ({ firstName }) => ({
       subject: 'You already have an account',

@@ -150,6 +150,34 @@ export const hu: Texts = {
       action: 'Új jelszó beállítása',
       notes: ['Ha Ön volt, nincs további teendője.'],
     }),
+    account_secured: ({ firstName, by, ...seen }) => ({
+      subject: 'Biztonságba helyeztük a fiókját',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Ön olyan tevékenységet jelentett a fiókjában, amely nem Öntől származott:',
+        seenBy(seen),
+        {
+          password:
+            'A jelszava megváltozott, és minden más eszközt és alkalmazást kijelentkeztettünk. A kétlépcsős azonosítást már egyik eszközön sem lehet kihagyni.',
+          link: 'Minden más eszközt és alkalmazást kijelentkeztettünk, és a kétlépcsős azonosítást már egyik eszközön sem lehet kihagyni. Az új jelszó beállításához külön e-mailben küldtünk hivatkozást.',
+        }[by],
+      ],
+      action: 'Tevékenység megtekintése',
+      notes: [
+        'Ha nem Ön jelentette, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
+      ],
+    }),
+    tenant_left: ({ firstName, tenant, ...seen }) => ({
+      subject: `Kilépett a következő szervezetből: ${tenant}`,
+      greeting: hello(firstName),
+      paragraphs: [
+        `Ön már nem tagja ennek a szervezetnek: ${tenant}.`,
+        seenBy(seen),
+        'A visszatéréshez kérjen meghívót a szervezet egyik tagjától. Ha nem Ön volt, azonnal helyezze biztonságba a fiókját.',
+      ],
+      action: 'Nem én voltam',
+      notes: ['Ha Ön volt, nincs további teendője.'],
+    }),
     email_changed: ({ firstName, newEmail }) => ({
       subject: 'Megváltozott az e-mail-címe',
       greeting: hello(firstName),
@@ -159,6 +187,114 @@ export const hu: Texts = {
       ],
       action: 'Új jelszó beállítása',
       notes: ['Ha Ön volt, nincs további teendője.'],
+    }),
+    email_change: ({ lifetime }) => ({
+      subject: 'Erősítse meg az új e-mail-címét',
+      greeting: 'Üdvözöljük!',
+      paragraphs: [
+        'Azt kérte, hogy a fiókjához ezt az e-mail-címet használjuk. Kérjük, erősítse meg, hogy a cím az Öné.',
+        'Addig a fiókja a jelenlegi címét tartja meg.',
+      ],
+      action: 'Új cím megerősítése',
+      notes: [
+        lasting(lifetime),
+        'Ha nem Ön kérte, hagyja figyelmen kívül ezt az e-mailt. Megerősítés nélkül nem használjuk a címét.',
+      ],
+    }),
+    email_change_requested: ({ firstName, newEmail, ...seen }) => ({
+      subject: 'Kérték az e-mail-címe módosítását',
+      greeting: hello(firstName),
+      paragraphs: [
+        `Valaki bejelentkezett a fiókjába, és azt kérte, hogy az e-mail-cím ez legyen: ${newEmail}.`,
+        seenBy(seen),
+        'Egyelőre semmi sem változott. Ha nem Ön volt, vonja vissza a kérést a profiljában, és azonnal állítson be új jelszót.',
+      ],
+      action: 'Profil megnyitása',
+      notes: ['Ha Ön volt, nyissa meg az új címre küldött linket.'],
+    }),
+    email_change_taken: ({ firstName }) => ({
+      subject: 'Ehhez az e-mail-címhez már tartozik fiók',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Valaki, feltehetően Ön, egy másik fiókhoz szerette volna használni ezt az e-mail-címet. A cím már az Ön fiókjához tartozik, ezért semmi sem változott.',
+        'Ha a másik fiókhoz szeretné használni, előbb módosítsa ennek a fióknak a címét.',
+      ],
+      action: 'Fiók megnyitása',
+      notes: ['Ha nem Ön volt, hagyja figyelmen kívül ezt az e-mailt. A fiókja nem változott.'],
+    }),
+    email_replaced: ({ firstName, newEmail, lifetime }) => ({
+      subject: 'Módosították az e-mail-címét',
+      greeting: hello(firstName),
+      paragraphs: [
+        `A fiókjához tartozó e-mail-cím mostantól: ${newEmail}. Ezzel a címmel már nem tud bejelentkezni.`,
+        'Ha nem Ön volt, vonja vissza a módosítást. Visszaállítjuk ezt a címet, minden eszközt kijelentkeztetünk, és új jelszót állíthat be.',
+      ],
+      action: 'Módosítás visszavonása',
+      notes: [lasting(lifetime), 'Ha Ön volt, nincs további teendője.'],
+    }),
+    email_restored: ({ firstName, email }) => ({
+      subject: 'Visszavonták az e-mail-címe módosítását',
+      greeting: hello(firstName),
+      paragraphs: [
+        `A fiókjához tartozó e-mail-cím ismét: ${email}. A módosítást az erre a címre küldött linkkel vonták vissza.`,
+        'Minden eszközt kijelentkeztettünk, a régi jelszó már nem érvényes, és eltávolítottuk az azóta beállított kétlépcsős azonosítást és PIN-kódot.',
+      ],
+      action: 'Új jelszó beállítása',
+      notes: ['Ha nem Ön volt, értesítse a rendszergazdáját.'],
+    }),
+    data_exported: ({ firstName, ...seen }) => ({
+      subject: 'Letöltötték az adatait',
+      greeting: hello(firstName),
+      paragraphs: [
+        'Valaki letöltötte a fiókjában tárolt személyes adatok másolatát:',
+        seenBy(seen),
+        'Ha nem Ön volt, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
+      ],
+      action: 'Új jelszó beállítása',
+      notes: ['Ha Ön volt, nincs további teendője.'],
+    }),
+    account_deletion_requested: ({ firstName, dueAt, ...seen }) => ({
+      subject: 'Törölni fogjuk a fiókját',
+      greeting: hello(firstName),
+      paragraphs: [
+        `A fiókját és a hozzá tartozó adatokat ekkor töröljük: ${moment('hu', dueAt, seen.timeZone)}. A kérés innen érkezett:`,
+        seenBy(seen),
+        'Addig a megszokott módon használhatja a fiókját, és bármikor meggondolhatja magát. Ehhez jelentkezzen be, és válassza a „Megtartom a fiókomat” lehetőséget.',
+      ],
+      action: 'Megtartom a fiókomat',
+      notes: [
+        'Ha törölni szeretné a fiókját, nincs további teendője.',
+        'Ha nem Ön kérte, tartsa meg a fiókját, és azonnal állítson be új jelszót.',
+      ],
+    }),
+    account_deletion_reminder: ({ firstName, dueAt, timeZone }) => ({
+      subject: 'Hamarosan töröljük a fiókját',
+      greeting: hello(firstName),
+      paragraphs: [
+        `Kérésére a fiókját és a hozzá tartozó adatokat ekkor töröljük: ${moment('hu', dueAt, timeZone)}. Ez nem vonható vissza.`,
+        'Ha meggondolta magát, addig jelentkezzen be, és válassza a „Megtartom a fiókomat” lehetőséget.',
+      ],
+      action: 'Megtartom a fiókomat',
+      notes: ['Ha továbbra is törölni szeretné a fiókját, nincs további teendője.'],
+    }),
+    account_deletion_refused: ({ firstName, tenants, isLastAdministrator }) => ({
+      subject: 'Nem tudtuk törölni a fiókját',
+      greeting: hello(firstName),
+      paragraphs: [
+        'A fiókja törlését kérte. Megtartottuk, mert a feladatait senki sem tudná átvenni:',
+        [
+          ...tenants.map((name) => `Ön az utolsó tulajdonos itt: ${name}.`),
+          ...(isLastAdministrator ? ['Ön a szolgáltatás utolsó rendszergazdája.'] : []),
+        ].join(' '),
+      ],
+      action: 'Ugrás a fiókhoz',
+      notes: ['Adja át ezt a szerepkört valaki másnak, majd kérje újra a törlést.'],
+    }),
+    account_deleted: ({ firstName }) => ({
+      subject: 'Töröltük a fiókját',
+      greeting: hello(firstName),
+      paragraphs: ['Kérésére töröltük a fiókját és a hozzá tartozó személyes adatokat.'],
+      notes: ['Erre a címre ez volt az utolsó üzenetünk.'],
     }),
     address_taken: ({ firstName }) => ({
       subject: 'Már van fiókja',

@@ -8,8 +8,8 @@ export interface MailText {
   readonly subject: string;
   readonly greeting: string;
   readonly paragraphs: readonly string[];
-  /** What the button says that leads to the link. */
-  readonly action: string;
+  /** What the button says that leads to the link; absent where there is none. */
+  readonly action?: string;
   /** Below the button. */
   readonly notes: readonly string[];
 }

@@ -1,4 +1,5 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import { note } from '../../activity.ts';
 import { revokeUserTokens } from '../../tokens/revoke.ts';
 import { current, currentChain } from './current.ts';
 
@@ -11,7 +12,5 @@ export const endAllOnReuse = async (ctx: KoaContextWithOIDC): Promise<void> => {
   const { db, news, origin } = current();
   const { userId, tenantId } = currentChain();
   news.push(await revokeUserTokens(db, { userId }, 'token_reused'));
-  await db.activityEntry.create({
-    data: { userId, tenantId, action: 'token_reused', ...origin },
-  });
+  await note(db, { userId, tenantId, ...origin }, 'token_reused');
 };

@@ -1,3 +1,4 @@
+import { account } from './account/de/account.ts';
 import type { Texts } from './texts.ts';
 import { waiting } from './waiting.ts';
 
@@ -20,6 +21,11 @@ export const de: Texts = {
     first_name: 'Vorname',
     last_name: 'Nachname',
     tenant_name: 'Name Ihrer Firma oder Ihres Teams',
+    device_name: 'Name des Geräts',
+    locale: 'Sprache',
+    timezone: 'Zeitzone',
+    phone: 'Telefonnummer',
+    picture: 'Bilddatei',
   },
   problems: {
     email: 'Geben Sie eine gültige E-Mail-Adresse ein, zum Beispiel ada@example.com.',
@@ -33,6 +39,13 @@ export const de: Texts = {
     first_name: 'Geben Sie Ihren Vornamen ein.',
     last_name: 'Geben Sie Ihren Nachnamen ein.',
     tenant_name: 'Geben Sie einen Namen ein.',
+    device_name: 'Geben Sie einen Namen mit höchstens 100 Zeichen ein.',
+    locale: 'Wählen Sie eine Sprache.',
+    timezone: 'Wählen Sie eine Zeitzone.',
+    phone:
+      'Geben Sie eine Telefonnummer ein, zum Beispiel +36 1 234 5678, oder lassen Sie das Feld leer.',
+    picture:
+      'Wählen Sie ein JPEG-, PNG-, WebP- oder GIF-Bild mit höchstens 10 MB und 50 Megapixeln.',
     token: 'Dieser Link ist ungültig oder abgelaufen. Fordern Sie einen neuen an.',
     other: 'Dieser Wert ist ungültig.',
   },
@@ -53,6 +66,8 @@ export const de: Texts = {
   ruleHint: (least) =>
     `Mindestens ${least} Zeichen, darunter Groß- und Kleinbuchstaben, eine Ziffer und ein Sonderzeichen.`,
   alerts: {
+    lastOwner:
+      'Diese Organisation hätte dann keinen Inhaber mehr. Machen Sie zuerst ein anderes Mitglied zum Inhaber.',
     credentials: 'E-Mail-Adresse oder Passwort ist falsch.',
     tooMany: (seconds) =>
       `Zu viele Versuche. Versuchen Sie es ${waiting('de', seconds)} noch einmal.`,
@@ -61,8 +76,13 @@ export const de: Texts = {
     conflict: 'In der Zwischenzeit hat sich etwas geändert. Bitte versuchen Sie es noch einmal.',
     suspended: 'Diese Organisation ist derzeit gesperrt.',
     fields: 'Bitte überprüfen Sie die markierten Felder.',
+    addressTaken:
+      'Diese E-Mail-Adresse gehört bereits zu einem anderen Konto. Melden Sie sich bei jenem Konto an oder wählen Sie eine andere Adresse.',
   },
   notices: {
+    tenant_switched: 'Sie haben die Organisation gewechselt.',
+    tenant_left:
+      'Sie haben die Organisation verlassen. Zur Bestätigung haben wir Ihnen eine E-Mail geschickt.',
     password_reset: 'Ihr Passwort wurde geändert. Melden Sie sich mit dem neuen Passwort an.',
     password_changed: 'Ihr Passwort wurde geändert.',
     email_verified: 'Ihre E-Mail-Adresse ist bestätigt.',
@@ -71,16 +91,38 @@ export const de: Texts = {
     account_disowned: 'Das Konto wurde gelöscht. Ihre E-Mail-Adresse wird nicht mehr verwendet.',
     account_signed_out:
       'Das Konto gehört einem Mitglied einer Organisation und wurde deshalb nicht gelöscht. Es wurde überall abgemeldet und lässt sich erst wieder verwenden, wenn eine andere E-Mail-Adresse bestätigt wurde.',
+    account_kept: 'Ihr Konto wird nicht gelöscht.',
+    deletion_scheduled: 'Die Löschung ist geplant. Wir haben Ihnen eine E-Mail gesendet.',
     link_sent: 'Wir haben Ihnen einen neuen Link geschickt. Bitte prüfen Sie Ihr Postfach.',
     invitation_joined: 'Sie sind der Organisation beigetreten.',
     expired: 'Die Anmeldung ist abgelaufen. Bitte melden Sie sich erneut an.',
     mail_requested_again:
       'Wir haben Ihre Anfrage erhalten. Es kann ein paar Minuten dauern, bis die E-Mail ankommt.',
+    device_signed_out: 'Das Gerät wurde abgemeldet.',
+    device_removed: 'Das Gerät wurde entfernt.',
+    device_untrusted:
+      'Das Gerät ist nicht mehr vertrauenswürdig. Für die nächste Anmeldung darauf ist ein Zwei-Faktor-Code nötig.',
+    device_renamed: 'Der Name wurde gespeichert.',
+    session_ended: 'Die Anmeldung wurde beendet.',
+    signed_out_elsewhere: 'Sie wurden überall sonst abgemeldet.',
+    app_removed: 'Die App hat keinen Zugriff mehr auf Ihr Konto.',
+    app_signed_out: 'Sie wurden von der App abgemeldet.',
+    profile_saved: 'Ihr Profil wurde gespeichert.',
+    picture_saved: 'Ihr Bild wurde gespeichert.',
+    picture_removed: 'Ihr Bild wurde entfernt.',
+    email_change_requested:
+      'Sehen Sie in Ihr neues Postfach. Ihre E-Mail-Adresse ändert sich, sobald Sie den Link öffnen, den wir dorthin gesendet haben.',
+    email_change_cancelled: 'Ihre E-Mail-Adresse bleibt unverändert.',
+    email_unchanged: 'Das ist bereits Ihre E-Mail-Adresse.',
+    email_changed: 'Ihre E-Mail-Adresse wurde geändert.',
+    email_restored:
+      'Ihre E-Mail-Adresse wurde wiederhergestellt und alle Geräte wurden abgemeldet. Legen Sie ein neues Passwort fest, um sich wieder anzumelden.',
   },
   signedInNotices: {
     password_reset: 'Ihr Passwort wurde geändert.',
     invitation_accepted: 'Sie sind der Organisation beigetreten.',
   },
+  signOutNow: 'Abmelden',
   back: 'Zurück zur Anmeldung',
   signIn: {
     title: 'Anmelden',
@@ -166,6 +208,22 @@ export const de: Texts = {
       `Jemand anderes hat sich mit ${email} registriert. Wir löschen das Konto mit allen Daten.`,
     submit: 'Konto löschen',
   },
+  emailChange: {
+    title: 'Bestätigen Sie Ihre neue E-Mail-Adresse',
+    lead: (email) => `Soll Ihr Konto ab jetzt die Adresse ${email} verwenden?`,
+    submit: 'Neue Adresse bestätigen',
+    goOn: 'Weiter',
+    undo: {
+      title: 'Änderung Ihrer E-Mail-Adresse rückgängig machen?',
+      lead: (email) => `Ihr Konto erhält wieder die Adresse ${email}.`,
+      points: [
+        'Alle Geräte werden abgemeldet.',
+        'Das aktuelle Passwort wird ungültig. Auf der nächsten Seite legen Sie ein neues fest.',
+        'Eine seit der Änderung eingerichtete Zwei-Faktor-Authentifizierung oder PIN wird entfernt.',
+      ],
+      submit: 'Änderung rückgängig machen',
+    },
+  },
   confirmEmail: {
     title: 'E-Mail-Adresse bestätigen',
     lead: (email: string) =>
@@ -224,13 +282,16 @@ export const de: Texts = {
     reference: 'API-Referenz',
     health: 'Status des Dienstes',
   },
-  signedIn: {
-    title: 'Sie sind angemeldet',
-    as: (who) => `Angemeldet als ${who}.`,
-    lead: 'Sie können diese Seite schließen und zu Ihrer App zurückkehren.',
-    change: 'Passwort ändern',
-    signOut: 'Abmelden',
+  reauthentication: {
+    title: 'Bitte bestätigen Sie, dass Sie es sind',
+    lead: 'Geben Sie zu Ihrer Sicherheit Ihr Passwort ein, um fortzufahren.',
+    leadCode:
+      'Geben Sie zu Ihrer Sicherheit den Code aus Ihrer Authenticator-App oder einen Wiederherstellungscode ein, um fortzufahren.',
+    byCode: 'Stattdessen einen Code verwenden',
+    byPassword: 'Stattdessen das Passwort verwenden',
+    submit: 'Weiter',
   },
+  account,
   signOut: {
     title: 'Möchten Sie sich abmelden?',
     lead: 'Damit werden Sie auch von den Apps abgemeldet, die Sie in diesem Browser geöffnet haben.',

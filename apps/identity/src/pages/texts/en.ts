@@ -1,3 +1,4 @@
+import { account } from './account/en/account.ts';
 import { waiting } from './waiting.ts';
 
 /** The texts of the pages in English. Their shape is that of every language. */
@@ -21,6 +22,11 @@ export const en = {
     first_name: 'First name',
     last_name: 'Last name',
     tenant_name: 'Company or team name',
+    device_name: 'Device name',
+    locale: 'Language',
+    timezone: 'Time zone',
+    phone: 'Phone number',
+    picture: 'Image file',
   },
   /** What is wrong with a field. */
   problems: {
@@ -35,6 +41,11 @@ export const en = {
     first_name: 'Enter your first name.',
     last_name: 'Enter your last name.',
     tenant_name: 'Enter a name.',
+    device_name: 'Enter a name of at most 100 characters.',
+    locale: 'Choose a language.',
+    timezone: 'Choose a time zone.',
+    phone: 'Enter a phone number, such as +36 1 234 5678, or leave this empty.',
+    picture: 'Choose a JPEG, PNG, WebP, or GIF image of at most 10 MB and 50 megapixels.',
     token: 'This link is invalid or has expired. Request a new one.',
     other: 'This value is not valid.',
   },
@@ -54,14 +65,20 @@ export const en = {
   ruleHint: (least: number) =>
     `At least ${least} characters, including uppercase and lowercase letters, a number, and a special character.`,
   alerts: {
+    lastOwner:
+      'This organization would be left without an owner. Make another member an owner first.',
     credentials: 'Incorrect email address or password.',
     tooMany: (seconds: number) => `Too many attempts. Try again ${waiting('en', seconds)}.`,
     forged: 'We could not verify that this request came from our page. Please try again.',
     conflict: 'Something changed in the meantime. Please try again.',
     suspended: 'This organization is currently suspended.',
     fields: 'Please check the highlighted fields.',
+    addressTaken:
+      'This email address already belongs to another account. Sign in to that account, or choose a different address.',
   },
   notices: {
+    tenant_switched: 'You have switched to the organization.',
+    tenant_left: 'You have left the organization. We have sent you an email to confirm it.',
     password_reset: 'Your password has been changed. Sign in with your new password.',
     password_changed: 'Your password has been changed.',
     email_verified: 'Your email address is confirmed.',
@@ -69,17 +86,39 @@ export const en = {
     account_disowned: 'The account has been deleted. We no longer use your email address.',
     account_signed_out:
       'The account belongs to a member of an organization, so we have not deleted it. It has been signed out everywhere and cannot be used until its owner confirms another email address.',
+    account_kept: 'Your account will not be deleted.',
+    deletion_scheduled: 'We have scheduled the deletion and sent you an email.',
     link_sent: 'We have sent you a new link. Please check your email.',
     invitation_joined: 'You have joined the organization.',
     expired: 'Your sign-in has timed out. Please sign in again.',
     mail_requested_again:
       'We have received your request. It can take a few minutes for the email to arrive.',
+    device_signed_out: 'The device has been signed out.',
+    device_removed: 'The device has been removed.',
+    device_untrusted:
+      'The device is no longer trusted. The next sign-in on it requires a two-factor code.',
+    device_renamed: 'The name has been saved.',
+    session_ended: 'The sign-in has ended.',
+    signed_out_elsewhere: 'You have been signed out everywhere else.',
+    app_removed: 'The app no longer has access to your account.',
+    app_signed_out: 'You have been signed out of the app.',
+    profile_saved: 'Your profile has been saved.',
+    picture_saved: 'Your picture has been saved.',
+    picture_removed: 'Your picture has been removed.',
+    email_change_requested:
+      'Check your new mailbox. Your email address changes when you open the link that we have sent there.',
+    email_change_cancelled: 'Your email address stays as it is.',
+    email_unchanged: 'This is already your email address.',
+    email_changed: 'Your email address has been changed.',
+    email_restored:
+      'Your email address has been restored and all devices are signed out. Choose a new password to sign in again.',
   },
   /** Instead of some of these, for people who are signed in. */
   signedInNotices: {
     password_reset: 'Your password has been changed.',
     invitation_accepted: 'You have joined the organization.',
   },
+  signOutNow: 'Sign out',
   back: 'Back to sign in',
   signIn: {
     title: 'Sign in',
@@ -160,6 +199,22 @@ export const en = {
       `Someone else signed up with ${email}. We will delete the account and everything in it.`,
     submit: 'Delete account',
   },
+  emailChange: {
+    title: 'Confirm your new email address',
+    lead: (email: string) => `Use ${email} for your account from now on?`,
+    submit: 'Confirm new address',
+    goOn: 'Continue',
+    undo: {
+      title: 'Undo the change of your email address?',
+      lead: (email: string) => `We will make ${email} the address of your account again.`,
+      points: [
+        'All devices are signed out.',
+        'The current password stops working. You choose a new one on the next page.',
+        'Two-factor authentication or a PIN that was set up since the change is removed.',
+      ],
+      submit: 'Undo the change',
+    },
+  },
   confirmEmail: {
     title: 'Confirm your email address',
     lead: (email: string) =>
@@ -216,13 +271,16 @@ export const en = {
     reference: 'API reference',
     health: 'Service status',
   },
-  signedIn: {
-    title: 'You are signed in',
-    as: (who: string) => `Signed in as ${who}.`,
-    lead: 'You can close this page and return to your app.',
-    change: 'Change your password',
-    signOut: 'Sign out',
+  reauthentication: {
+    title: 'Confirm that it is you',
+    lead: 'For your security, enter your password to continue.',
+    leadCode:
+      'For your security, enter the code from your authenticator app, or a recovery code, to continue.',
+    byCode: 'Use a code instead',
+    byPassword: 'Use your password instead',
+    submit: 'Continue',
   },
+  account,
   signOut: {
     title: 'Sign out?',
     lead: 'This also signs you out of the apps you opened from this browser.',

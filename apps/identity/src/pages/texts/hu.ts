@@ -1,4 +1,5 @@
 import { hungarianSpan } from '../../mail/texts/format.ts';
+import { account } from './account/hu/account.ts';
 import type { Texts } from './texts.ts';
 import { waiting } from './waiting.ts';
 
@@ -21,6 +22,11 @@ export const hu: Texts = {
     first_name: 'Utónév',
     last_name: 'Vezetéknév',
     tenant_name: 'A cég vagy csapat neve',
+    device_name: 'Az eszköz neve',
+    locale: 'Nyelv',
+    timezone: 'Időzóna',
+    phone: 'Telefonszám',
+    picture: 'Képfájl',
   },
   problems: {
     email: 'Adjon meg egy érvényes e-mail-címet, például: ada@example.com.',
@@ -34,6 +40,11 @@ export const hu: Texts = {
     first_name: 'Adja meg az utónevét.',
     last_name: 'Adja meg a vezetéknevét.',
     tenant_name: 'Adjon meg egy nevet.',
+    device_name: 'Legfeljebb 100 karakteres nevet adjon meg.',
+    locale: 'Válasszon nyelvet.',
+    timezone: 'Válasszon időzónát.',
+    phone: 'Adjon meg egy telefonszámot, például: +36 1 234 5678, vagy hagyja üresen.',
+    picture: 'Válasszon egy legfeljebb 10 MB-os, 50 megapixeles JPEG, PNG, WebP vagy GIF képet.',
     token: 'Ez a link érvénytelen vagy lejárt. Kérjen újat.',
     other: 'Ez az érték nem megfelelő.',
   },
@@ -54,6 +65,8 @@ export const hu: Texts = {
   ruleHint: (least) =>
     `Legalább ${least} karakter, köztük kis- és nagybetű, számjegy és különleges karakter.`,
   alerts: {
+    lastOwner:
+      'Ennek a szervezetnek nem maradna tulajdonosa. Előbb tegyen egy másik tagot tulajdonossá.',
     credentials: 'Hibás e-mail-cím vagy jelszó.',
     tooMany: (seconds) => `Túl sok próbálkozás. Próbálja újra ${waiting('hu', seconds)}.`,
     forged:
@@ -61,8 +74,12 @@ export const hu: Texts = {
     conflict: 'Időközben megváltozott valami. Kérjük, próbálja újra.',
     suspended: 'Ez a szervezet jelenleg fel van függesztve.',
     fields: 'Kérjük, ellenőrizze a megjelölt mezőket.',
+    addressTaken:
+      'Ez az e-mail-cím már egy másik fiókhoz tartozik. Jelentkezzen be abba a fiókba, vagy válasszon másik címet.',
   },
   notices: {
+    tenant_switched: 'Átváltott a szervezetre.',
+    tenant_left: 'Kilépett a szervezetből. Megerősítésül e-mailt küldtünk.',
     password_reset: 'A jelszava megváltozott. Jelentkezzen be az új jelszavával.',
     password_changed: 'A jelszava megváltozott.',
     email_verified: 'Az e-mail-címét megerősítettük.',
@@ -70,15 +87,37 @@ export const hu: Texts = {
     account_disowned: 'A fiókot töröltük. Az e-mail-címét már nem használjuk.',
     account_signed_out:
       'A fiók egy szervezet tagjáé, ezért nem töröltük. Minden eszközön kijelentkeztettük, és csak egy másik e-mail-cím megerősítése után használható újra.',
+    account_kept: 'A fiókját nem töröljük.',
+    deletion_scheduled: 'Beütemeztük a törlést, és e-mailt küldtünk Önnek.',
     link_sent: 'Új linket küldtünk. Kérjük, nézze meg a postafiókját.',
     invitation_joined: 'Csatlakozott a szervezethez.',
     expired: 'A bejelentkezésre szánt idő lejárt. Kérjük, jelentkezzen be újra.',
     mail_requested_again: 'Megkaptuk a kérését. Néhány percbe telhet, amíg az e-mail megérkezik.',
+    device_signed_out: 'Az eszközt kijelentkeztettük.',
+    device_removed: 'Az eszközt eltávolítottuk.',
+    device_untrusted:
+      'Az eszköz többé nem megbízható. A következő bejelentkezéshez kétlépcsős kódra lesz szükség rajta.',
+    device_renamed: 'A nevet elmentettük.',
+    session_ended: 'A bejelentkezést megszüntettük.',
+    signed_out_elsewhere: 'Minden más eszközről kijelentkeztettük.',
+    app_removed: 'Az alkalmazás többé nem fér hozzá a fiókjához.',
+    app_signed_out: 'Kijelentkeztettük az alkalmazásból.',
+    profile_saved: 'A profilját elmentettük.',
+    picture_saved: 'A képét elmentettük.',
+    picture_removed: 'A képét eltávolítottuk.',
+    email_change_requested:
+      'Nézze meg az új postafiókját. Az e-mail-címe akkor változik meg, ha megnyitja az oda küldött linket.',
+    email_change_cancelled: 'Az e-mail-címe változatlan marad.',
+    email_unchanged: 'Jelenleg is ez az e-mail-címe.',
+    email_changed: 'Az e-mail-címe megváltozott.',
+    email_restored:
+      'Az e-mail-címét visszaállítottuk, és minden eszközt kijelentkeztettünk. A bejelentkezéshez állítson be új jelszót.',
   },
   signedInNotices: {
     password_reset: 'A jelszava megváltozott.',
     invitation_accepted: 'Csatlakozott a szervezethez.',
   },
+  signOutNow: 'Kijelentkezés',
   back: 'Vissza a bejelentkezéshez',
   signIn: {
     title: 'Bejelentkezés',
@@ -160,6 +199,22 @@ export const hu: Texts = {
       `Valaki más regisztrált ezzel az e-mail-címmel: ${email}. A fiókot minden adatával együtt töröljük.`,
     submit: 'Fiók törlése',
   },
+  emailChange: {
+    title: 'Erősítse meg az új e-mail-címét',
+    lead: (email) => `Mostantól ez legyen a fiókja e-mail-címe: ${email}?`,
+    submit: 'Új cím megerősítése',
+    goOn: 'Tovább',
+    undo: {
+      title: 'Visszavonja az e-mail-címe módosítását?',
+      lead: (email) => `A fiókja e-mail-címe ismét ez lesz: ${email}.`,
+      points: [
+        'Minden eszközt kijelentkeztetünk.',
+        'A jelenlegi jelszó érvényét veszti. A következő oldalon állíthat be újat.',
+        'A módosítás óta beállított kétlépcsős azonosítást és PIN-kódot eltávolítjuk.',
+      ],
+      submit: 'Módosítás visszavonása',
+    },
+  },
   confirmEmail: {
     title: 'Erősítse meg az e-mail-címét',
     lead: (email: string) =>
@@ -218,13 +273,16 @@ export const hu: Texts = {
     reference: 'API-dokumentáció',
     health: 'A szolgáltatás állapota',
   },
-  signedIn: {
-    title: 'Bejelentkezett',
-    as: (who) => `Bejelentkezve mint ${who}.`,
-    lead: 'Bezárhatja ezt az oldalt, és visszatérhet az alkalmazáshoz.',
-    change: 'Jelszó módosítása',
-    signOut: 'Kijelentkezés',
+  reauthentication: {
+    title: 'Erősítse meg, hogy Ön az',
+    lead: 'Biztonsága érdekében a folytatáshoz adja meg a jelszavát.',
+    leadCode:
+      'Biztonsága érdekében a folytatáshoz adja meg a hitelesítő alkalmazás kódját vagy egy helyreállító kódot.',
+    byCode: 'Inkább kódot adok meg',
+    byPassword: 'Inkább jelszót adok meg',
+    submit: 'Folytatás',
   },
+  account,
   signOut: {
     title: 'Kijelentkezik?',
     lead: 'Ezzel azokból az alkalmazásokból is kijelentkezik, amelyeket ebből a böngészőből nyitott meg.',

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "identity"."devices" ADD COLUMN     "custom_name" TEXT;

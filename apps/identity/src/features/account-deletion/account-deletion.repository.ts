@@ -1,0 +1,180 @@
+import { type Actor, note } from '../../activity.ts';
+import type { Database, Transaction } from '../../database.ts';
+import type { AccountDeletion, User } from '../../generated/prisma/client.ts';
+import type { MailOutbox } from '../../mail/outbox.ts';
+import { bumpPolicyVersion, enqueue, lockPolicyVersion, type News } from '../../outbox/outbox.ts';
+import type { SecurityMails } from '../../security-mails.ts';
+import { removeUser } from '../../user-removal.ts';
+import { takeAdministratorsTurn } from '../admin-users/administrators.ts';
+import { type Blockers, blockersOf, isBlocked } from './blockers.ts';
+
+/** What became of an account whose time had come. */
+export type Outcome =
+  | 'deleted'
+  /** The account stays: it is the only one that can administer something. Its owner is told. */
+  | 'kept'
+  /** The owner has kept the account, or another replica is deleting it. */
+  | 'not_due';
+
+interface Dependencies {
+  readonly database: Database;
+  readonly mail: Pick<MailOutbox, 'enqueue'>;
+  readonly securityMails: Pick<SecurityMails, 'tell'>;
+}
+
+/** Somebody with a long log is deleted in one transaction all the same. */
+const TRANSACTION = { maxWait: 10_000, timeout: 300_000 };
+
+/** Seconds before the deletion when its owner is reminded. */
+const REMINDER_SECONDS = 86_400;
+
+/** Ends the transaction: the user joined a tenant whose members are not held. */
+class JoinedMeanwhile extends Error {}
+
+export class AccountDeletionRepository {
+  readonly #use: Dependencies;
+
+  constructor(dependencies: Dependencies) {
+    this.#use = dependencies;
+  }
+
+  find(userId: string): Promise<AccountDeletion | null> {
+    return this.#use.database.accountDeletion.findUnique({ where: { userId } });
+  }
+
+  blockers(userId: string): Promise<Blockers> {
+    return this.#use.database.$transaction((tx) => blockersOf(tx, userId));
+  }
+
+  /** Schedules the deletion in `delay` seconds; one that is scheduled stays as it is. */
+  request(actor: Actor, delay: number): Promise<AccountDeletion> {
+    const { userId } = actor;
+    return this.#use.database.$transaction(async (tx) => {
+      const requestedAt = new Date();
+      const dueAt = new Date(requestedAt.getTime() + delay * 1000);
+      // The mail of the request is reminder enough.
+      const remindedAt = delay > REMINDER_SECONDS ? null : requestedAt;
+      const { count } = await tx.accountDeletion.createMany({
+        data: { userId, requestedAt, dueAt, remindedAt },
+        skipDuplicates: true,
+      });
+      const deletion = await tx.accountDeletion.findUniqueOrThrow({ where: { userId } });
+      if (count === 0) return deletion;
+      await note(tx, actor, 'account_deletion_requested');
+      const news = { kind: 'account_deletion_requested', dueAt } as const;
+      await this.#use.securityMails.tell(tx, userId, news, actor);
+      return deletion;
+    });
+  }
+
+  /** False where no deletion was scheduled. */
+  cancel(actor: Actor): Promise<boolean> {
+    const { userId } = actor;
+    return this.#use.database.$transaction(async (tx) => {
+      const { count } = await tx.accountDeletion.deleteMany({ where: { userId } });
+      if (count > 0) await note(tx, actor, 'account_deletion_canceled');
+      return count > 0;
+    });
+  }
+
+  /** Reminds those whose account is deleted within a day, a batch of them; gives how many. */
+  remind(batch: number): Promise<number> {
+    return this.#use.database.$transaction(async (tx) => {
+      const reminded = await tx.$queryRaw<{ userId: string; dueAt: Date }[]>`
+        UPDATE identity.account_deletions SET reminded_at = now() WHERE user_id IN (
+          SELECT user_id FROM identity.account_deletions
+          WHERE reminded_at IS NULL AND due_at > now()
+            AND due_at <= now() + make_interval(secs => ${REMINDER_SECONDS}::float8)
+          ORDER BY due_at LIMIT ${batch} FOR UPDATE SKIP LOCKED)
+        RETURNING user_id AS "userId", due_at AS "dueAt"`;
+      for (const { userId, dueAt } of reminded) {
+        const user = await tx.user.findUniqueOrThrow({ where: { id: userId } });
+        const { email: to, locale, firstName, timezone: timeZone } = user;
+        if (to === null) continue;
+        const data = { firstName, dueAt, timeZone };
+        await this.#use.mail.enqueue(tx, { kind: 'account_deletion_reminder', to, locale, data });
+      }
+      return reminded.length;
+    });
+  }
+
+  /** Users whose time has come, the next ones after `after`. */
+  async due(batch: number, after: AccountDeletion | null): Promise<AccountDeletion[]> {
+    const now = new Date();
+    return this.#use.database.accountDeletion.findMany({
+      where: {
+        dueAt: { lte: now },
+        ...(after && {
+          OR: [
+            { dueAt: { gt: after.dueAt } },
+            { dueAt: after.dueAt, userId: { gt: after.userId } },
+          ],
+        }),
+      },
+      orderBy: [{ dueAt: 'asc' }, { userId: 'asc' }],
+      take: batch,
+    });
+  }
+
+  /**
+   * Deletes an account with all that is the person's, unless it must stay. Nobody else changes its
+   * memberships meanwhile; locks are taken in the order of everybody: the deletion, administrators, tenants,
+   * memberships, the user.
+   */
+  async remove(userId: string): Promise<Outcome> {
+    return this.#use.database.$transaction(async (tx) => {
+      await tx.$executeRaw`
+        SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '10s', true)`;
+      const held = await tx.$queryRaw<unknown[]>`
+        SELECT 1 FROM identity.account_deletions
+        WHERE user_id = ${userId}::uuid AND due_at <= now() FOR UPDATE SKIP LOCKED`;
+      if (held.length === 0) return 'not_due';
+      await takeAdministratorsTurn(tx);
+      const where = { userId };
+      const orderBy = { tenantId: 'asc' } as const;
+      const memberships = await tx.membership.findMany({ where, orderBy });
+      for (const { tenantId } of memberships) await lockPolicyVersion(tx, tenantId);
+      const blockers = await blockersOf(tx, userId);
+      const user = await tx.user.findUniqueOrThrow({ where: { id: userId } });
+      if (isBlocked(blockers)) {
+        await this.#keep(tx, user, blockers);
+        return 'kept';
+      }
+      const tenantIds = memberships.map(({ tenantId }) => tenantId);
+      await tx.membership.deleteMany({ where: { userId, tenantId: { in: tenantIds } } });
+      await tx.$queryRaw`SELECT 1 FROM identity.users WHERE id = ${userId}::uuid FOR UPDATE`;
+      if ((await tx.membership.count({ where })) > 0) throw new JoinedMeanwhile();
+      for (const tenantId of tenantIds) {
+        await note(tx, { userId, tenantId, ipAddress: null, userAgent: null }, 'account_deleted');
+      }
+      const gone = await removeUser(tx, userId);
+      const left: News[] = [];
+      for (const tenantId of tenantIds) {
+        const version = await bumpPolicyVersion(tx, tenantId);
+        const data = { tenant_id: tenantId, version, user_ids: [userId] };
+        left.push({ type: 'identity.policy.updated', data });
+      }
+      await this.#tellDeleted(tx, user);
+      await enqueue(tx, ...left, ...gone);
+      return 'deleted';
+    }, TRANSACTION);
+  }
+
+  /** The account stays, and nothing is scheduled any more. */
+  async #keep(tx: Transaction, user: User, blockers: Blockers): Promise<void> {
+    const { id: userId, email: to, locale, firstName, tenantId } = user;
+    await tx.accountDeletion.delete({ where: { userId } });
+    const actor = { userId, tenantId, ipAddress: null, userAgent: null };
+    await note(tx, actor, 'account_deletion_refused');
+    if (to === null) return;
+    const tenants = blockers.tenants.map(({ name }) => name);
+    const data = { firstName, tenants, isLastAdministrator: blockers.isLastAdministrator };
+    await this.#use.mail.enqueue(tx, { kind: 'account_deletion_refused', to, locale, data });
+  }
+
+  async #tellDeleted(tx: Transaction, user: User): Promise<void> {
+    const { email: to, locale, firstName } = user;
+    if (to === null) return;
+    await this.#use.mail.enqueue(tx, { kind: 'account_deleted', to, locale, data: { firstName } });
+  }
+}

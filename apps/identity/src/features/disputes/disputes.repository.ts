@@ -1,0 +1,55 @@
+import { type Actor, note } from '../../activity.ts';
+import type { Database, Transaction } from '../../database.ts';
+import { enqueue } from '../../outbox/outbox.ts';
+import type { SecurityMails } from '../../security-mails.ts';
+import { revokeOtherTokens } from '../../tokens/revoke.ts';
+import { lockUser } from '../../users.ts';
+import type { DevicesService } from '../devices/devices.service.ts';
+
+interface Dependencies {
+  readonly database: Database;
+  readonly devices: Pick<DevicesService, 'endTrust'>;
+  readonly mails: SecurityMails;
+}
+
+export class DisputesRepository {
+  readonly #use: Dependencies;
+
+  constructor(dependencies: Dependencies) {
+    this.#use = dependencies;
+  }
+
+  async isEntryOf(userId: string, id: string): Promise<boolean> {
+    return (await this.#use.database.activityEntry.count({ where: { id, userId } })) > 0;
+  }
+
+  /** Notes that the user disputes an entry, or activity in general, and tells them by mail. */
+  async record(
+    tx: Transaction,
+    actor: Actor,
+    entryId: string | null,
+    by: 'password' | 'link',
+  ): Promise<void> {
+    const particulars = entryId === null ? {} : { subjectId: entryId };
+    await note(tx, actor, 'activity_disputed', particulars);
+    await this.#use.mails.tell(tx, actor.userId, { kind: 'account_secured', by }, actor);
+  }
+
+  /** Ends everything but the session and the token that are kept, and the trust in devices. */
+  async endOthers(
+    actor: Actor,
+    kept: { readonly sessionId: string | null; readonly tokenId: string },
+    entryId: string | null,
+  ): Promise<void> {
+    const { userId } = actor;
+    const { sessionId, tokenId } = kept;
+    await this.#use.database.$transaction(async (tx) => {
+      await lockUser(tx, userId);
+      const all = { userId, sessionId, tokenId };
+      const ended = await revokeOtherTokens(tx, all, 'activity_disputed');
+      await this.#use.devices.endTrust(tx, userId);
+      await this.record(tx, actor, entryId, 'link');
+      if (ended.length > 0) await enqueue(tx, ...ended);
+    });
+  }
+}

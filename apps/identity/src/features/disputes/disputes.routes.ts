@@ -1,0 +1,71 @@
+import { described, named, optional, shape, uuid, verbatim } from '@tessera/fields';
+import type { RouteTable } from '@tessera/http-kit';
+import { personOf } from '../../access.ts';
+import { done, route } from '../../http.ts';
+import { originOf } from '../../origin.ts';
+import type { DisputesService } from './disputes.service.ts';
+
+const activity_id = described(
+  optional(uuid()),
+  'The entry in question; without it, activity in general',
+);
+
+const password = verbatim(1000, 0);
+
+export const DisputeActivity = named(
+  'DisputeActivity',
+  shape({
+    activity_id,
+    current_password: password,
+    new_password: password,
+    new_password_confirmation: password,
+  }),
+);
+
+export const disputeRoutes = (disputes: DisputesService): RouteTable => ({
+  disputeActivity: route({
+    method: 'post',
+    path: '/api/profile/activity/dispute',
+    permission: 'authenticated',
+    clients: 'first_party',
+    limit: 'password',
+    summary: 'Report activity that was not one’s own, and change the password',
+    description:
+      'Ends every other session, and the trust in devices, as `password/change` does. The session of the token goes on. The person is told by mail.',
+    body: DisputeActivity,
+    responses: { 200: done },
+    problems: {
+      404: 'The caller has no such entry',
+      409: 'The password was changed at the same time',
+    },
+    async handler({ caller, body, req, reply }) {
+      const given = {
+        current: body.current_password,
+        password: body.new_password,
+        confirmation: body.new_password_confirmation,
+      };
+      const entryId = body.activity_id ?? null;
+      await disputes.byPassword(personOf(caller), entryId, given, originOf(req));
+      const message = 'The password is changed, and everybody else is signed out.';
+      return reply(200, { success: true, message });
+    },
+  }),
+  disputeActivityByLink: route({
+    method: 'post',
+    path: '/api/profile/activity/dispute/link',
+    permission: 'authenticated',
+    clients: 'first_party',
+    limit: 'passwordForgot',
+    summary: 'Report activity that was not one’s own, without the current password',
+    description:
+      'Ends every other session, and the trust in devices, and mails a link to choose a new password. The session of the token goes on.',
+    body: named('DisputeActivityByLink', shape({ activity_id })),
+    responses: { 200: done },
+    problems: { 404: 'The caller has no such entry' },
+    async handler({ caller, body, req, reply }) {
+      await disputes.byLink(personOf(caller), body.activity_id ?? null, originOf(req));
+      const message = 'Everybody else is signed out. A mail with a link is on its way.';
+      return reply(200, { success: true, message });
+    },
+  }),
+});

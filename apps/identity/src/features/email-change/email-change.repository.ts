@@ -1,0 +1,232 @@
+import { HttpError, unauthenticated } from '@tessera/http-kit';
+import { type Actor, note } from '../../activity.ts';
+import type { Database, Transaction } from '../../database.ts';
+import type { OneTimeToken, User } from '../../generated/prisma/client.ts';
+import type { MailOutbox } from '../../mail/outbox.ts';
+import type { Origin } from '../../origin.ts';
+import { enqueue } from '../../outbox/outbox.ts';
+import type { SecurityMails } from '../../security-mails.ts';
+import {
+  findOneTimeToken,
+  issueOneTimeToken,
+  type Purpose,
+  spendOneTimeToken,
+  voidOneTimeTokens,
+} from '../../tokens/one-time.ts';
+import { lockAddress, lockUser } from '../../users.ts';
+import { giveAddress } from './address-change.ts';
+
+/** A change that waits for its confirmation at the new address. */
+export interface PendingChange {
+  readonly email: string;
+  readonly requestedAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** A link, and the person whose address it is about. */
+export interface Link {
+  readonly token: Pick<OneTimeToken, 'tokenHash' | 'createdAt' | 'usedAt'>;
+  /** The address that it was sent to. */
+  readonly email: string;
+  readonly user: User;
+}
+
+/** The mail that a change waits for. */
+export interface Written {
+  readonly email: string;
+  readonly token: string;
+  readonly locale: string;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly mail: MailOutbox;
+  readonly securityMails: SecurityMails;
+  /** Seconds that the link is good for which confirms the new address. */
+  readonly lifetime: number;
+  /** Seconds that the old address can undo the change. */
+  readonly undoLifetime: number;
+}
+
+const changeable = { isActive: true, isServiceAccount: false, emailVerifiedAt: { not: null } };
+
+export class EmailChangeRepository {
+  readonly #use: Dependencies;
+
+  constructor(dependencies: Dependencies) {
+    this.#use = dependencies;
+  }
+
+  /** The change that waits for its confirmation; null where none does. */
+  async pending(userId: string): Promise<PendingChange | null> {
+    const found = await this.#pending(this.#use.database, userId);
+    if (!found) return null;
+    const { email, createdAt: requestedAt, expiresAt } = found;
+    return { email, requestedAt, expiresAt };
+  }
+
+  /**
+   * Notes that somebody wants another address, in the place of one that they wanted before, and tells them at
+   * the one that they have.
+   */
+  request(actor: Actor, email: string): Promise<Written> {
+    const { userId } = actor;
+    const { database, securityMails } = this.#use;
+    return database.$transaction(async (tx) => {
+      const user = await this.#lockedOwner(tx, userId);
+      const before = await this.#pending(tx, userId);
+      const token = await this.#issue(tx, userId, email);
+      if (before?.email !== email) {
+        await note(tx, actor, 'email_change_requested');
+        await securityMails.tellOfRequest(tx, user, email, actor);
+      }
+      return { email, token, locale: user.locale };
+    });
+  }
+
+  /** Another link for the change that waits; null where none does. */
+  again(userId: string): Promise<Written | null> {
+    return this.#use.database.$transaction(async (tx) => {
+      const { locale } = await this.#lockedOwner(tx, userId);
+      const before = await this.#pending(tx, userId);
+      if (!before) return null;
+      const { email } = before;
+      return { email, token: await this.#issue(tx, userId, email), locale };
+    });
+  }
+
+  /** Gives up the change that waits; nothing happens where none does. */
+  async cancel(actor: Actor): Promise<void> {
+    const { userId } = actor;
+    await this.#use.database.$transaction(async (tx) => {
+      await lockUser(tx, userId);
+      if (!(await this.#pending(tx, userId))) return;
+      await voidOneTimeTokens(tx, 'email_change', { userId });
+      await note(tx, actor, 'email_change_cancelled');
+    });
+  }
+
+  /** The person who has confirmed this address, active or not. */
+  holder(email: string): Promise<User | null> {
+    return this.#use.database.user.findFirst({
+      where: { email, isServiceAccount: false, emailVerifiedAt: { not: null } },
+    });
+  }
+
+  /** Writes the mail with the link that confirms the new address. */
+  async sendLink({ email: to, token, locale }: Written): Promise<void> {
+    const { database, mail, lifetime } = this.#use;
+    const data = { token, lifetime };
+    await database.$transaction((tx) =>
+      mail.enqueue(tx, { kind: 'email_change', to, locale, data }),
+    );
+  }
+
+  async tellHolder({ email: to, firstName, locale }: User): Promise<void> {
+    if (to === null) return;
+    const { database, mail } = this.#use;
+    const data = { firstName };
+    await database.$transaction((tx) =>
+      mail.enqueue(tx, { kind: 'email_change_taken', to, locale, data }),
+    );
+  }
+
+  /** What a link is about, used or not; null where it is unknown or has expired. */
+  async find(
+    purpose: Extract<Purpose, 'email_change' | 'email_change_undo'>,
+    token: string,
+  ): Promise<Link | null> {
+    const { database } = this.#use;
+    const found = await findOneTimeToken(database, purpose, token);
+    if (!found?.userId) return null;
+    const user = await database.user.findFirst({ where: { ...changeable, id: found.userId } });
+    return user && { token: found, email: found.email, user };
+  }
+
+  /** Gives the account its new address; false where the link was used, or ended, meanwhile. */
+  confirm({ token, email, user: { id: userId } }: Link, origin: Origin): Promise<boolean> {
+    const { database, securityMails, undoLifetime: lifetime } = this.#use;
+    return database.$transaction(async (tx) => {
+      const user = await this.#claim(tx, userId, email);
+      if (!user?.email || !(await spendOneTimeToken(tx, token))) return false;
+      const { email: from, tenantId } = user;
+      const news = await giveAddress(tx, user, email);
+      const undo = await issueOneTimeToken(tx, {
+        purpose: 'email_change_undo',
+        userId,
+        email: from,
+        lifetime,
+      });
+      await note(tx, { userId, tenantId, ...origin }, 'email_changed');
+      await securityMails.tellOfReplacement(
+        tx,
+        user,
+        { from, to: email },
+        { token: undo, lifetime },
+      );
+      await enqueue(tx, ...news);
+      return true;
+    });
+  }
+
+  /**
+   * Gives the account back the address that the link was sent to, and ends the links to later ones. `work` does
+   * the rest, in the same transaction. Undefined where the link was used, or ended, meanwhile.
+   */
+  undo<T>(
+    { token, email, user: { id: userId } }: Link,
+    origin: Origin,
+    work: (tx: Transaction, user: User) => Promise<T>,
+  ): Promise<T | undefined> {
+    const { database, securityMails } = this.#use;
+    return database.$transaction(async (tx) => {
+      const user = await this.#claim(tx, userId, email);
+      if (!user?.email || !(await spendOneTimeToken(tx, token))) return undefined;
+      await tx.oneTimeToken.updateMany({
+        where: {
+          userId,
+          purpose: 'email_change_undo',
+          usedAt: null,
+          createdAt: { gte: token.createdAt },
+        },
+        data: { usedAt: new Date() },
+      });
+      const news = await giveAddress(tx, user, email);
+      const result = await work(tx, user);
+      const { tenantId } = user;
+      await note(tx, { userId, tenantId, ...origin }, 'email_restored');
+      await securityMails.tellOfUndo(tx, user, { from: user.email, to: email });
+      await enqueue(tx, ...news);
+      return result;
+    });
+  }
+
+  /** Holds the address and the user; the user as they are then, null where they may not change it. */
+  async #claim(tx: Transaction, userId: string, email: string): Promise<User | null> {
+    await lockAddress(tx, email);
+    await lockUser(tx, userId);
+    return tx.user.findFirst({ where: { ...changeable, id: userId } });
+  }
+
+  async #lockedOwner(tx: Transaction, userId: string): Promise<User> {
+    await lockUser(tx, userId);
+    const user = await tx.user.findUnique({ where: { id: userId } });
+    // The account was deleted after the token was checked.
+    if (!user) throw unauthenticated();
+    if (user.emailVerifiedAt !== null) return user;
+    throw new HttpError(409, 'conflict', 'The email address is not confirmed yet.');
+  }
+
+  #pending(tx: Pick<Transaction, 'oneTimeToken'>, userId: string): Promise<OneTimeToken | null> {
+    return tx.oneTimeToken.findFirst({
+      where: { userId, purpose: 'email_change', usedAt: null, expiresAt: { gt: new Date() } },
+      orderBy: { createdAt: 'desc' },
+    });
+  }
+
+  async #issue(tx: Transaction, userId: string, email: string): Promise<string> {
+    const { lifetime } = this.#use;
+    await voidOneTimeTokens(tx, 'email_change', { userId });
+    return issueOneTimeToken(tx, { purpose: 'email_change', userId, email, lifetime });
+  }
+}

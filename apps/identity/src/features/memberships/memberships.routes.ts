@@ -1,0 +1,70 @@
+import { bool, described, list, named, shape, text, time, uuid } from '@tessera/fields';
+import type { RouteTable } from '@tessera/http-kit';
+import { personOf } from '../../access.ts';
+import { done, route, success } from '../../http.ts';
+import { originOf } from '../../origin.ts';
+import type { UserCaller } from '../../tokens/caller.ts';
+import { lastOwner } from '../members/members.service.ts';
+import { type Membership, type MembershipsService, MOST_TENANTS } from './memberships.service.ts';
+
+const OwnTenant = named(
+  'OwnTenant',
+  shape({
+    id: uuid(),
+    slug: text(63),
+    name: text(200),
+    is_active: bool(),
+    role: described(text(100), 'Name of the role that the caller has there'),
+    is_current: described(bool(), 'The tenant of the token'),
+    joined_at: time(),
+  }),
+);
+
+const present = ({ tenant, role, createdAt }: Membership, caller: UserCaller) => ({
+  id: tenant.id,
+  slug: tenant.slug,
+  name: tenant.name,
+  is_active: tenant.status === 'active',
+  role: role.name,
+  is_current: tenant.id === caller.tenant?.id,
+  joined_at: createdAt,
+});
+
+export const membershipRoutes = (memberships: MembershipsService): RouteTable => ({
+  listOwnTenants: route({
+    method: 'get',
+    path: '/api/me/tenants',
+    permission: 'authenticated',
+    clients: 'first_party',
+    summary: 'The tenants that one belongs to',
+    description: 'By name, each with the role that the caller has there.',
+    responses: { 200: success(list(OwnTenant, { max: MOST_TENANTS })) },
+    async handler({ caller, reply }) {
+      const person = personOf(caller);
+      const found = await memberships.list(person);
+      return reply(200, {
+        success: true,
+        data: found.map((membership) => present(membership, person)),
+      });
+    },
+  }),
+  leaveTenant: route({
+    method: 'delete',
+    path: '/api/me/tenants/{id}',
+    permission: 'authenticated',
+    clients: 'first_party',
+    resource: 'tenant',
+    summary: 'Leave a tenant',
+    description:
+      'Ends the membership of the caller, with every token of theirs in the tenant. The last owner cannot leave.',
+    params: shape({ id: uuid() }),
+    responses: { 200: done },
+    problems: {
+      409: { description: 'The caller is the last owner of the tenant', refusal: lastOwner },
+    },
+    async handler({ caller, params, req, reply }) {
+      await memberships.leave(personOf(caller), params.id, originOf(req));
+      return reply(200, { success: true, message: 'You have left the tenant.' });
+    },
+  }),
+});

@@ -1,0 +1,40 @@
+import { type RouteTable, streamed } from '@tessera/http-kit';
+import { personOf } from '../../access.ts';
+import { route, success } from '../../http.ts';
+import { originOf } from '../../origin.ts';
+import { PersonalData } from './personal-data.schema.ts';
+import type { PersonalDataService } from './personal-data.service.ts';
+
+/** What the file is called that holds somebody's data. */
+export const FILE_NAME = 'account-data.json';
+
+async function* inEnvelope(parts: AsyncIterable<string>): AsyncGenerator<string> {
+  let before = '{"success":true,"data":';
+  for await (const part of parts) {
+    yield before + part;
+    before = '';
+  }
+  yield '}';
+}
+
+export const personalDataRoutes = (personalData: PersonalDataService): RouteTable => ({
+  exportPersonalData: route({
+    method: 'post',
+    path: '/api/me/data/export',
+    permission: 'authenticated',
+    clients: 'first_party',
+    summary: 'Everything that identity holds about oneself',
+    description:
+      'One JSON document, sent while it is read, with the version of its schema. It holds no secrets, no hashes and no personal data of others. The export is noted in the activity log and told by mail. Without a recent authentication: 403 `reauthentication_required`. Too many exports of one caller at once are 429.',
+    responses: { 200: streamed({ 'application/json': success(PersonalData) }) },
+    responseHeaders: { 200: ['Content-Disposition'] },
+    async handler({ caller, req, reply }) {
+      const parts = await personalData.export(personOf(caller), originOf(req));
+      return reply(
+        200,
+        { type: 'application/json; charset=utf-8', chunks: inEnvelope(parts) },
+        { 'Content-Disposition': `attachment; filename="${FILE_NAME}"` },
+      );
+    },
+  }),
+});

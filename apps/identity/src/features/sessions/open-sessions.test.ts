@@ -1,0 +1,180 @@
+import type { User } from '../../generated/prisma/client.ts';
+import { CodeFlow } from '../../testing/code-flow.ts';
+import { cookieValueOf } from '../../testing/cookies.ts';
+import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { city, type PlaceFile, placeDatabase, placeFile } from '../../testing/place-database.ts';
+import type { Bearer } from '../../testing/population.ts';
+import { activityOf, bearerOf, newsOf } from '../../testing/sessions.ts';
+import { stepsOf } from '../../testing/sign-in.ts';
+import { expectRefused } from '../../testing/tokens.ts';
+
+let identity: TestIdentity;
+let flow: CodeFlow;
+let file: PlaceFile;
+let user: User;
+beforeAll(async () => {
+  file = await placeFile(placeDatabase({ '203.0.113.0/24': city('AT', { en: 'Vienna' }) }));
+  identity = await startIdentity({ GEOIP_DATABASE: file.path, TRUSTED_PROXIES: '1' });
+  flow = new CodeFlow(identity);
+});
+afterAll(async () => {
+  await identity.stop();
+  await file.remove();
+});
+beforeEach(async () => {
+  user = await identity.people.user({ tenant: await identity.people.tenant() });
+});
+
+interface SignedIn {
+  readonly bearer: Bearer;
+  readonly token: string;
+  readonly cookie: string;
+}
+
+const signIn = async (headers: Record<string, string> = {}, who = user): Promise<SignedIn> => {
+  const answer = await stepsOf(identity).login(who, headers);
+  const cookie = `__Host-session=${cookieValueOf(answer, '__Host-session')}`;
+  const { token } = answer.body.data;
+  return { bearer: bearerOf(token), token, cookie };
+};
+
+const list = async (bearer: Bearer): Promise<Record<string, unknown>[]> => {
+  const { status, body } = await identity.http.get('/api/sessions').set(bearer);
+  expect(status).toBe(200);
+  return body.data;
+};
+const end = (bearer: Bearer, id: unknown) =>
+  identity.http.delete(`/api/sessions/${id}`).set(bearer);
+const endOthers = (bearer: Bearer) => identity.http.post('/api/auth/logout-others').set(bearer);
+const me = async (bearer: Bearer) => (await identity.http.get('/api/me').set(bearer)).status;
+
+describe('the sessions of a person', () => {
+  test('are listed with their place, their apps and which one is theirs, the last used first', async () => {
+    const elsewhere = await signIn({ 'x-forwarded-for': '203.0.113.7', 'user-agent': 'curl/8' });
+    await flow.tokens(await flow.client(), elsewhere.cookie);
+    const here = await signIn();
+    const listed = await list(here.bearer);
+    expect(listed).toEqual([
+      expect.objectContaining({ is_current: true, ip_address: '127.0.0.1', country: null }),
+      {
+        id: expect.any(String),
+        device_id: expect.any(String),
+        ip_address: '203.0.113.7',
+        country: 'AT',
+        city: 'Vienna',
+        user_agent: 'curl/8',
+        is_remembered: false,
+        is_current: false,
+        applications: ['Panel'],
+        created_at: expect.any(String),
+        last_active_at: expect.any(String),
+        expires_at: expect.any(String),
+      },
+    ]);
+  });
+
+  test('are no longer listed once they have ended or expired', async () => {
+    const [gone, expired, here] = [await signIn(), await signIn(), await signIn()];
+    await identity.http.post('/api/auth/logout').set(gone.bearer);
+    const { id } = (await list(expired.bearer)).find(({ is_current }) => is_current) ?? {};
+    await identity.context.database.session.update({
+      where: { id: String(id) },
+      data: { expiresAt: new Date(0) },
+    });
+    expect(await list(here.bearer)).toHaveLength(1);
+  });
+
+  test('show when a remembered one was last used', async () => {
+    const answer = await stepsOf(identity).login(user, {}, { remember: true });
+    const bearer = stepsOf(identity).bearerOf(answer);
+    const { database, sessionUses } = identity.context;
+    const before = new Date(Date.now() - 86_400_000);
+    await database.session.updateMany({
+      where: { userId: user.id },
+      data: { lastActiveAt: before },
+    });
+    await database.token.updateMany({ where: { userId: user.id }, data: { createdAt: before } });
+    expect(await me(bearer)).toBe(200);
+    await sessionUses.flush();
+    const [session] = await list(bearer);
+    expect(Date.now() - Date.parse(String(session?.last_active_at))).toBeLessThan(3600_000);
+  });
+});
+
+describe('a single session', () => {
+  test('is ended with its tokens and its apps, and nothing else ends', async () => {
+    const [other, here] = [await signIn(), await signIn()];
+    const client = await flow.client();
+    const app = await flow.tokens(client, other.cookie);
+    const [, session] = await list(here.bearer);
+    expect((await end(here.bearer, session?.id)).status).toBe(200);
+    for (const token of [other.token, app.access_token]) await expectRefused(identity.http, token);
+    expect((await flow.refresh(client, app.refresh_token)).status).toBe(400);
+    expect(await list(here.bearer)).toHaveLength(1);
+    expect((await activityOf(identity, user)).at(-1)).toMatchObject({ action: 'session_revoked' });
+    expect(await newsOf(identity, user)).toEqual([
+      expect.objectContaining({ session_id: session?.id, reason: 'session_revoked' }),
+    ]);
+    expect((await end(here.bearer, session?.id)).status).toBe(404);
+  });
+
+  test('of somebody else is not found, and goes on', async () => {
+    const stranger = await signIn({}, await identity.people.user());
+    const [theirs] = await list(stranger.bearer);
+    const here = await signIn();
+    expect((await end(here.bearer, theirs?.id)).status).toBe(404);
+    expect((await end(here.bearer, 'nothing')).status).toBe(404);
+    expect(await me(stranger.bearer)).toBe(200);
+  });
+});
+
+describe('signing out everywhere else', () => {
+  test('ends every other session and keeps this one with its apps', async () => {
+    const [other, here] = [await signIn(), await signIn()];
+    const client = await flow.client();
+    const [away, own] = [
+      await flow.tokens(client, other.cookie),
+      await flow.tokens(client, here.cookie),
+    ];
+    const stranger = await signIn({}, await identity.people.user());
+    expect((await endOthers(here.bearer)).status).toBe(200);
+    for (const token of [other.token, away.access_token]) await expectRefused(identity.http, token);
+    expect((await flow.refresh(client, away.refresh_token)).status).toBe(400);
+    expect(await me(here.bearer)).toBe(200);
+    expect((await flow.refresh(client, own.refresh_token)).status).toBe(200);
+    expect(await me(stranger.bearer)).toBe(200);
+    expect((await activityOf(identity, user)).at(-1)).toMatchObject({ action: 'logout_others' });
+  });
+
+  test('leaves trust to this device alone', async () => {
+    await signIn();
+    const here = await signIn();
+    const { device } = identity.context.database;
+    await device.updateMany({
+      where: { userId: user.id },
+      data: { trustedUntil: new Date(Date.now() + 3600_000) },
+    });
+    await endOthers(here.bearer);
+    const trusted = await device.findMany({
+      where: { userId: user.id, trustedUntil: { not: null } },
+      include: { sessions: true },
+    });
+    const [mine] = await list(here.bearer);
+    expect(trusted.flatMap(({ sessions }) => sessions.map(({ id }) => id))).toEqual([mine?.id]);
+  });
+});
+
+test('an app of a third party neither sees nor ends sessions', async () => {
+  const { cookie } = await signIn();
+  const tenant = await flow.client({ tenantId: user.tenantId ?? '' });
+  const bearer = bearerOf((await flow.tokens(tenant, cookie)).access_token);
+  const { session } = identity.context.database;
+  const { id } = await session.findFirstOrThrow({ where: { userId: user.id } });
+  for (const answer of [
+    await identity.http.get('/api/sessions').set(bearer),
+    await end(bearer, id),
+    await endOthers(bearer),
+  ]) {
+    expect([answer.status, answer.body.error]).toEqual([403, 'first_party_required']);
+  }
+});

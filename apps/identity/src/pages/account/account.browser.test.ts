@@ -1,0 +1,46 @@
+import type { Page } from 'playwright-core';
+import type { User } from '../../generated/prisma/client.ts';
+import { barriersOf, openBrowser, type TestBrowser } from '../../testing/browser.ts';
+import { giveCredentials, press, sees, startSite, type TestSite } from '../../testing/pages.ts';
+
+let site: TestSite;
+let browser: TestBrowser;
+let user: User;
+let page: Page;
+beforeAll(async () => {
+  [site, browser] = await Promise.all([startSite(), openBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await site.stop();
+});
+beforeEach(async () => {
+  user = await site.identity.people.user({ tenant: await site.identity.people.tenant() });
+  page = await browser.newPerson();
+});
+afterEach(() => expect(browser.complaints()).toEqual([]));
+
+describe('the account', () => {
+  test('is where a sign-in leads that no app asked for, and what opens once somebody signed in', async () => {
+    await page.goto(`${site.url}/account`);
+    await sees(page, 'Sign in');
+    await giveCredentials(page, user);
+    await page.waitForURL(`${site.url}/account`);
+    await sees(page, `Hello, ${user.firstName}`);
+    expect(await barriersOf(page)).toEqual([]);
+  });
+
+  test('names where somebody is in its navigation', async () => {
+    await page.goto(`${site.url}/sign-in`);
+    await giveCredentials(page, user);
+    const current = page.getByRole('navigation', { name: 'Account' }).locator('[aria-current]');
+    expect(await current.textContent()).toBe('Overview');
+  });
+
+  test('is left by a button on every page', async () => {
+    await page.goto(`${site.url}/sign-in`);
+    await giveCredentials(page, user);
+    await press(page, 'Sign out');
+    await sees(page, 'You are signed out');
+  });
+});

@@ -1,0 +1,115 @@
+import type { Page } from 'playwright-core';
+import type { Tenant, User } from '../../generated/prisma/client.ts';
+import { barriersOf, openBrowser, type TestBrowser } from '../../testing/browser.ts';
+import {
+  giveCredentials,
+  press,
+  reads,
+  sees,
+  startSite,
+  type TestSite,
+} from '../../testing/pages.ts';
+import { type RelyingParty, startRelyingParty } from '../../testing/relying-party.ts';
+import { bearerOf } from '../../testing/sessions.ts';
+
+const SCOPE = 'openid email tenant.*.crm.contacts.view';
+
+let site: TestSite;
+let browser: TestBrowser;
+let ledger: RelyingParty;
+let tenant: Tenant;
+let user: User;
+let page: Page;
+beforeAll(async () => {
+  [site, browser] = await Promise.all([startSite(), openBrowser()]);
+  ledger = await startRelyingParty(site.identity, site.flow, {
+    isTrusted: false,
+    allowedScopes: ['tenant.*.crm.*.*'],
+  });
+});
+afterAll(async () => {
+  await browser.close();
+  await ledger.stop();
+  await site.stop();
+});
+beforeEach(async () => {
+  tenant = await site.identity.people.tenant({ name: 'Analytical Engines' });
+  user = await site.identity.people.user({ tenant });
+  page = await browser.newPerson();
+});
+afterEach(async () => {
+  await page.context().close();
+  expect(browser.complaints()).toEqual([]);
+});
+
+/** Signs in, as the way to an app of a third party, and allows it what it asks for. */
+const allowLedger = async (): Promise<string> => {
+  await ledger.begin(page, { scope: SCOPE });
+  await giveCredentials(page, user);
+  await press(page, 'Allow');
+  return (await ledger.finish(page)).access_token;
+};
+const isGood = async (token: string) =>
+  (await site.identity.http.get('/api/user').set(bearerOf(token))).status === 200;
+const item = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+
+describe('the apps page', () => {
+  test('says that no app has access, as long as none has', async () => {
+    await page.goto(`${site.url}/account/apps`);
+    await giveCredentials(page, user);
+    await sees(page, 'No apps yet');
+    expect(await barriersOf(page)).toEqual([]);
+  });
+
+  test('says what an app of a third party may do where, since when, and when it was last used', async () => {
+    await allowLedger();
+    await page.goto(`${site.url}/account/apps`);
+    await sees(page, 'Apps you gave access');
+    const ledgerItem = item('Ledger').first();
+    for (const text of [
+      'Third-party app',
+      'Organization: Analytical Engines',
+      /Since: \w+ \d+, 20\d\d/,
+      'Last used: now',
+      'Contacts: view',
+      'See your email address',
+    ]) {
+      await ledgerItem.getByText(text).first().waitFor();
+    }
+    expect(await barriersOf(page)).toEqual([]);
+  });
+
+  test('removes the access of an app once the reader has seen what that ends', async () => {
+    const token = await allowLedger();
+    await page.goto(`${site.url}/account/apps`);
+    await page.getByRole('link', { name: 'Remove access Ledger' }).click();
+    await sees(page, 'Remove the access of Ledger?');
+    await reads(page, 'Contacts: view');
+    expect(await isGood(token)).toBe(true);
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await page.getByRole('link', { name: 'Remove access Ledger' }).click();
+    await press(page, 'Remove access');
+    await reads(page, 'The app no longer has access to your account.');
+    await sees(page, 'No apps yet');
+    expect(await isGood(token)).toBe(false);
+    await ledger.begin(page, { scope: SCOPE });
+    await sees(page, 'Ledger wants to access your account');
+  });
+
+  test('signs out of an app that asks for no permission, without any script', async () => {
+    const person = await browser.newPerson({ javaScriptEnabled: false });
+    const cookie = await site.flow.signIn(user);
+    const client = await site.flow.client({ tenantId: tenant.id });
+    const tokens = await site.flow.tokens(client, cookie);
+    await person.goto(`${site.url}/account/apps`);
+    await giveCredentials(person, user);
+    await sees(person, 'Apps you are signed in to');
+    await reads(person, 'Run by Analytical Engines');
+    await person.getByRole('link', { name: 'Sign out Panel' }).click();
+    await sees(person, 'Sign out of Panel?');
+    await person.getByRole('main').getByRole('button', { name: 'Sign out' }).click();
+    await reads(person, 'You have been signed out of the app.');
+    expect(await isGood(tokens.access_token)).toBe(false);
+    await person.context().close();
+  });
+});

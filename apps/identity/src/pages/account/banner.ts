@@ -1,0 +1,27 @@
+import type { AccountDeletionService } from '../../features/account-deletion/account-deletion.service.ts';
+import { type Content, html } from '../../html.ts';
+import type { Visit } from '../visit.ts';
+import { sections } from './sections.ts';
+import { timesFor } from './times.ts';
+
+interface Dependencies {
+  readonly accountDeletions: Pick<AccountDeletionService, 'dueAt'>;
+}
+
+/** Keeps the account, from any page; the form of the page itself is another one. */
+const keepForm = ({ tokens, texts }: Visit) => html`<form method="post" action="${sections.data}">
+<input type="hidden" name="form_token" value="${tokens.user}">
+<button type="submit" class="plain small">${texts.account.data.keep}</button>
+</form>`;
+
+/** What every account page says of an account that is about to be deleted, but the one that says it itself. */
+export const accountBanner =
+  ({ accountDeletions }: Dependencies) =>
+  async (visit: Visit): Promise<Content> => {
+    const { user, req, language, texts } = visit;
+    if (user === null || req.path === sections.data) return undefined;
+    const dueAt = await accountDeletions.dueAt(user);
+    if (dueAt === null) return undefined;
+    const { moment } = timesFor(language, user.timeZone);
+    return html`<div class="banner" role="status"><p>${texts.account.data.banner(moment(dueAt))}</p>${keepForm(visit)}</div>`;
+  };

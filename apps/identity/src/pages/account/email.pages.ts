@@ -1,0 +1,107 @@
+import { email, oneOf } from '@tessera/fields';
+import type { PendingChange } from '../../features/email-change/email-change.repository.ts';
+import type { EmailChangeService } from '../../features/email-change/email-change.service.ts';
+import { type Html, html } from '../../html.ts';
+import { fields, formOf, link, message } from '../form.ts';
+import type { AnyPage } from '../page.ts';
+import { Elsewhere, type Visit } from '../visit.ts';
+import { accountPage } from './account-page.ts';
+import { sections } from './sections.ts';
+import { timesFor } from './times.ts';
+
+interface Dependencies {
+  readonly emailChanges: EmailChangeService;
+}
+
+const PENDING = '/account/profile/email/pending';
+
+const toProfile = (notice: string): string => `${sections.profile}?notice=${notice}`;
+
+/** A change of the address that waits, with what can be done about it. */
+export const pendingEmail = (
+  { texts, language, formToken }: Visit,
+  { timezone: timeZone }: { readonly timezone: string },
+  { email, expiresAt }: PendingChange,
+): Html => {
+  const { email: words } = texts.account;
+  const until = timesFor(language, timeZone).moment(expiresAt);
+  return html`<ul class="attention"><li>
+<strong>${words.pendingTitle}</strong>
+<p>${words.pending(email, until)}</p>
+<form method="post" action="${PENDING}" class="buttons">
+<input type="hidden" name="form_token" value="${formToken}">
+<button type="submit" class="plain small" name="action" value="resend">${words.resend}</button>
+<button type="submit" class="plain small" name="action" value="cancel">${words.cancel}</button>
+</form>
+</li></ul>`;
+};
+
+/** Asks for another address, and what becomes of a change that waits for its confirmation. */
+export const emailPages = ({ emailChanges }: Dependencies): Record<string, AnyPage> => {
+  const change = accountPage({
+    section: 'profile',
+    path: '/account/profile/email',
+    isSensitive: true,
+    open: (_visit, user) => user,
+    view(visit, user, form) {
+      const { email: texts } = visit.texts.account;
+      return {
+        title: texts.title,
+        lead: texts.lead(user.email ?? ''),
+        body: [
+          formOf(visit, form, {
+            submit: texts.submit,
+            content: fields(visit, form, [
+              { name: 'email', type: 'email', autocomplete: 'email', label: texts.newAddress },
+            ]),
+          }),
+          html`<p class="hint">${texts.undo}</p>`,
+          link(sections.profile, texts.back),
+        ],
+      };
+    },
+    form: {
+      fields: { email: email() },
+      async submit(visit, given, user) {
+        if (given.email === user.email) return '/account/profile/email?notice=email_unchanged';
+        await emailChanges.request(user, given.email, visit.origin);
+        return toProfile('email_change_requested');
+      },
+    },
+  });
+
+  const pending = accountPage({
+    section: 'profile',
+    path: PENDING,
+    async open(_visit, user) {
+      const waiting = await emailChanges.pending(user);
+      if (!waiting) throw new Elsewhere(sections.profile);
+      return { user, waiting };
+    },
+    view(visit, { user, waiting }, form) {
+      const { email: texts } = visit.texts.account;
+      return {
+        title: texts.title,
+        hasNoForm: true,
+        body: [
+          message(visit, form),
+          pendingEmail(visit, { timezone: user.timeZone }, waiting),
+          link(sections.profile, texts.back),
+        ],
+      };
+    },
+    form: {
+      fields: { action: oneOf('resend', 'cancel') },
+      async submit(visit, { action }, { user }) {
+        if (action === 'cancel') {
+          await emailChanges.cancel(user, visit.origin);
+          return toProfile('email_change_cancelled');
+        }
+        await emailChanges.resend(user);
+        return toProfile('email_change_requested');
+      },
+    },
+  });
+
+  return { accountEmail: change, accountPendingEmail: pending };
+};

@@ -1,0 +1,33 @@
+import { type Content, type Html, html } from '../../html.ts';
+import type { Visit } from '../visit.ts';
+import { type Section, sections } from './sections.ts';
+
+/** Above every account page: the service, whose account it is, and the way out. */
+export const accountHeader = (visit: Visit, brand: Html, banner: Content): Html => {
+  const { texts, user, tokens } = visit;
+  const { frame } = texts.account;
+  const who = user?.email ?? user?.firstName ?? '';
+  return html`<header class="bar">
+<a class="brand" href="${sections.overview}">${brand}</a>
+<form method="post" action="/sign-out">
+<input type="hidden" name="form_token" value="${tokens.user}">
+<span class="who"><span class="unseen">${frame.signedInAs('')}</span>${who}</span>
+<button type="submit" class="plain small">${texts.signOutNow}</button>
+</form>
+${banner}
+</header>`;
+};
+
+/**
+ * The navigation between account pages. On a narrow screen the style sheet shows it on the overview alone,
+ * and a link back to that on every other page.
+ */
+export const accountNavigation = ({ texts }: Visit, current: Section): Html => {
+  const { frame } = texts.account;
+  const items = (Object.entries(sections) as [Section, string][]).map(
+    ([name, address]) =>
+      html`<li><a href="${address}"${name === current && html` aria-current="page"`}>${frame.sections[name]}</a></li>`,
+  );
+  return html`<nav class="sections" aria-label="${frame.menu}"><ul>${items}</ul></nav>
+<nav class="up" aria-label="${frame.menu}"><a href="${sections.overview}">${frame.back}</a></nav>`;
+};

@@ -1,0 +1,20 @@
+/** The account pages in the order of their navigation, each with its address. */
+export const sections = {
+  overview: '/account',
+  profile: '/account/profile',
+  password: '/account/password',
+  twoFactor: '/account/two-factor',
+  pin: '/account/pin',
+  devices: '/account/devices',
+  apps: '/account/apps',
+  activity: '/account/activity',
+  tenants: '/account/tenants',
+  data: '/account/data',
+} as const;
+
+export type Section = keyof typeof sections;
+
+const ACCOUNT_PAGE = /^\/account(\/[a-z0-9-]{1,40}){0,3}$/;
+
+/** Whether a path is one of an account page, to which a sign-in may lead. */
+export const isAccountPath = (path: string): boolean => ACCOUNT_PAGE.test(path);

@@ -1,0 +1,114 @@
+import type { Page } from 'playwright-core';
+import type { Tenant, User } from '../../generated/prisma/client.ts';
+import { barriersOf, openBrowser, type TestBrowser } from '../../testing/browser.ts';
+import {
+  giveCredentials,
+  press,
+  reads,
+  sees,
+  startSite,
+  type TestSite,
+} from '../../testing/pages.ts';
+
+let site: TestSite;
+let browser: TestBrowser;
+let acme: Tenant;
+let zeta: Tenant;
+let user: User;
+let page: Page;
+beforeAll(async () => {
+  [site, browser] = await Promise.all([startSite(), openBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await site.stop();
+});
+beforeEach(async () => {
+  const { people } = site.identity;
+  acme = await people.tenant({ name: 'Acme' });
+  zeta = await people.tenant({ name: 'Zeta' });
+  user = await people.user({ tenant: acme, role: 'member' });
+  page = await browser.newPerson();
+});
+afterEach(async () => {
+  await page.context().close();
+  expect(browser.complaints()).toEqual([]);
+});
+
+const join = async (tenant: Tenant, role: string) => {
+  const { database } = site.identity.context;
+  const { id: roleId } = await database.role.findFirstOrThrow({
+    where: { name: role, tenantId: null },
+  });
+  await database.membership.create({ data: { tenantId: tenant.id, userId: user.id, roleId } });
+};
+
+const enter = async (visitor = page) => {
+  await visitor.goto(`${site.url}/sign-in`);
+  await giveCredentials(visitor, user);
+  await visitor.goto(`${site.url}/account/tenants`);
+};
+
+const current = async (visitor = page) =>
+  visitor.locator('.items li', { hasText: 'Current' }).locator('strong').textContent();
+
+describe('the organizations of a person', () => {
+  test('are listed with the role in words, and the current one is switched', async () => {
+    await join(zeta, 'admin');
+    await enter();
+    await reads(page, /Role: Member · Member since/);
+    await reads(page, /Role: Administrator · Member since/);
+    expect(await current()).toBe('Acme');
+    expect(await barriersOf(page)).toEqual([]);
+    await press(page, 'Switch to Zeta');
+    await reads(page, 'You have switched to the organization.');
+    expect(await current()).toBe('Zeta');
+    await page.goto(`${site.url}/account`);
+    expect(await page.locator('.facts').textContent()).toContain('Zeta');
+    const bearer = await site.identity.people.signIn(user);
+    const { body } = await site.identity.http.get('/api/me').set(bearer);
+    expect(body.data.tenant_id).toBe(zeta.id);
+  });
+
+  test('cannot be switched to while they are suspended', async () => {
+    const suspended = await site.identity.people.tenant({ name: 'Idle', status: 'suspended' });
+    await join(suspended, 'member');
+    await enter();
+    await reads(page, 'This organization is suspended.');
+    expect(await page.getByRole('button', { name: 'Switch to Idle' }).count()).toBe(0);
+  });
+
+  test('are left after a page that says what is lost, also without JavaScript', async () => {
+    await join(zeta, 'admin');
+    const context = await page.context().browser()?.newContext({ javaScriptEnabled: false });
+    const plain = (await context?.newPage()) as Page;
+    await enter(plain);
+    await plain.getByRole('link', { name: 'Leave Acme' }).click();
+    await sees(plain, 'Leave Acme?');
+    await reads(plain, 'You lose your role and your access to everything in this organization.');
+    await press(plain, 'Leave organization');
+    await reads(plain, 'You have left the organization.');
+    expect(await plain.locator('.items strong').allTextContents()).toEqual(['Zeta']);
+    await site.mailbox.next('tenant_left', user.email ?? '');
+    await context?.close();
+  });
+
+  test('are not left by their last owner, who is told what to do', async () => {
+    await join(zeta, 'owner');
+    await enter();
+    await page.getByRole('link', { name: 'Leave Zeta' }).click();
+    await sees(page, 'Leave Zeta?');
+    await reads(page, 'Make another member an owner first.');
+    expect(await page.getByRole('button', { name: 'Leave organization' }).count()).toBe(0);
+    expect(await barriersOf(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Stay' }).click();
+    await sees(page, 'Organizations');
+  });
+
+  test('of others are not found', async () => {
+    await enter();
+    const answer = await page.goto(`${site.url}/account/tenants/leave?tenant=${zeta.id}`);
+    expect(answer?.status()).toBe(404);
+    await sees(page, 'Page not found');
+  });
+});

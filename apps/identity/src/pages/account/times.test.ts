@@ -1,0 +1,32 @@
+import { timesFor } from './times.ts';
+
+const now = new Date('2026-11-22T12:00:00Z');
+const before = (seconds: number) => new Date(+now - seconds * 1000);
+
+describe('the times of account pages', () => {
+  test('are told in the language and the time zone of the person', () => {
+    const at = new Date('2026-11-03T23:30:00Z');
+    expect(timesFor('en', 'UTC', now).day(at)).toBe('Tuesday, November 3, 2026');
+    expect(timesFor('de', 'Europe/Berlin', now).moment(at)).toBe('4. November 2026 um 00:30');
+    expect(timesFor('hu', 'Europe/Budapest', now).date(at)).toBe('2026. november 4.');
+  });
+
+  test('name the last two days, as days of that time zone', () => {
+    const late = new Date('2026-11-21T23:30:00Z');
+    expect(timesFor('en', 'UTC', now).day(late)).toBe('Yesterday');
+    expect(timesFor('de', 'Europe/Berlin', now).day(late)).toBe('Heute');
+    expect(timesFor('hu', 'UTC', now).day(late)).toBe('Tegnap');
+  });
+
+  test.each([
+    [10, 'now'],
+    [90, '1 minute ago'],
+    [7200, '2 hours ago'],
+    [86_400, 'yesterday'],
+    [3 * 86_400, '3 days ago'],
+    [40 * 86_400, 'October 13, 2026'],
+    [-60, 'now'],
+  ])('say how long ago it was: %i seconds', (seconds, words) => {
+    expect(timesFor('en', 'UTC', now).ago(before(seconds))).toBe(words);
+  });
+});

@@ -1,0 +1,95 @@
+import type { EmailChangeService } from '../features/email-change/email-change.service.ts';
+import { html } from '../html.ts';
+import { sections } from './account/sections.ts';
+import { type FormState, formOf, link, message } from './form.ts';
+import type { View } from './layout.ts';
+import { unlessDead } from './mailed-link.ts';
+import { type AnyPage, page } from './page.ts';
+import { resultAddress } from './result.page.ts';
+import { Elsewhere, type Visit } from './visit.ts';
+
+interface Dependencies {
+  readonly emailChanges: EmailChangeService;
+}
+
+/** In the place of a form, where the link is good for nothing. */
+const deadLink = (visit: Visit, title: string, form: FormState, goOn: string): View => ({
+  title,
+  hasNoForm: true,
+  body: [
+    message(visit, { ...form, alert: form.alert ?? visit.texts.problems.token }),
+    link(goOn, visit.texts.emailChange.goOn),
+  ],
+});
+
+/** Where the mails about a change of the address lead. It is the button that changes something, never the link. */
+export const emailChangePages = ({ emailChanges }: Dependencies): Record<string, AnyPage> => {
+  const done = (visit: Visit, userId: string): string =>
+    visit.user?.id === userId
+      ? `${sections.profile}?notice=email_changed`
+      : resultAddress(visit, 'email_changed', userId);
+
+  const confirm = page({
+    path: '/email/change',
+    limit: 'public',
+    isForAnybody: true,
+    async open(visit) {
+      const { token = '' } = visit.query;
+      const change = await unlessDead(emailChanges.show(token));
+      if (change?.isConfirmed) throw new Elsewhere(done(visit, change.userId));
+      return { token, change };
+    },
+    view(visit, { change }, form) {
+      const { emailChange: texts } = visit.texts;
+      if (change === null || form.isLinkDead) {
+        return deadLink(visit, texts.title, form, sections.profile);
+      }
+      return {
+        title: texts.title,
+        lead: texts.lead(change.email),
+        body: formOf(visit, form, { submit: texts.submit }),
+      };
+    },
+    form: {
+      fields: {},
+      async submit(visit, _nothing, { token, change }) {
+        await emailChanges.confirm(token, visit.origin);
+        return done(visit, change?.userId ?? '');
+      },
+    },
+  });
+
+  const undo = page({
+    path: '/email/undo',
+    limit: 'public',
+    isForAnybody: true,
+    async open(visit) {
+      const { token = '' } = visit.query;
+      return { token, link: await unlessDead(emailChanges.showUndo(token)) };
+    },
+    view(visit, { link: found }, form) {
+      const { undo: texts } = visit.texts.emailChange;
+      if (found === null || form.isLinkDead) {
+        return deadLink(visit, texts.title, form, '/password/forgot');
+      }
+      return {
+        title: texts.title,
+        lead: texts.lead(found.email),
+        body: [
+          html`<ul class="points">${texts.points.map((point) => html`<li>${point}</li>`)}</ul>`,
+          formOf(visit, form, { submit: texts.submit }),
+        ],
+      };
+    },
+    form: {
+      fields: {},
+      async submit(visit, _nothing, { token }) {
+        const restored = await emailChanges.undo(token, visit.origin);
+        const query = { token: restored.token, email: restored.email, notice: 'email_restored' };
+        return `/password/reset?${new URLSearchParams(query)}`;
+      },
+    },
+  });
+
+  return { confirmEmailChange: confirm, undoEmailChange: undo };
+};

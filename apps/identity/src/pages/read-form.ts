@@ -1,0 +1,74 @@
+import { HttpError, validationFailed } from '@tessera/http-kit';
+import express, { type Request, type RequestHandler, type Response } from 'express';
+import multer, { MulterError, memoryStorage } from 'multer';
+
+const FORM = 'application/x-www-form-urlencoded';
+const FORM_WITH_FILE = 'multipart/form-data';
+
+/** The field of a form that sends a file. */
+export interface FileField {
+  readonly name: string;
+  readonly mostBytes: number;
+}
+
+/** A form as it was sent. */
+export interface SentForm {
+  /** The fields that are given once. */
+  readonly values: Record<string, string>;
+  /** Null where there is none, or it is too large. */
+  readonly file: Buffer | null;
+  /** 422: the file is too large. The form as a whole can be shown again. */
+  readonly problem: HttpError | null;
+}
+
+const parse = express.urlencoded({ extended: false, limit: '32kb', parameterLimit: 50 });
+
+const parseWithFile = ({ name, mostBytes: fileSize }: FileField): RequestHandler =>
+  multer({
+    storage: memoryStorage(),
+    limits: { fileSize, files: 1, fields: 20, fieldSize: 32 * 1024, headerPairs: 20 },
+  }).single(name);
+
+const valuesOf = ({ body }: Request): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries((body ?? {}) as Record<string, unknown>).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  );
+
+const run = (handler: RequestHandler, req: Request, res: Response): Promise<unknown> =>
+  new Promise((resolve) => {
+    handler(req, res, resolve);
+  });
+
+const refusalOf = (error: { readonly status?: number }): HttpError =>
+  error.status === 413
+    ? new HttpError(413, 'body_too_large', 'The form is too large.', { cause: error })
+    : new HttpError(400, 'malformed_body', 'The form is not well-formed.', { cause: error });
+
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof MulterError && error.code === 'LIMIT_FILE_SIZE';
+
+/** Reads a form, with a file where the page takes one. 415, 413 and 400 where it cannot be read. */
+export const readForm = async (
+  req: Request,
+  res: Response,
+  file: FileField | undefined,
+): Promise<SentForm> => {
+  if (file && req.is(FORM_WITH_FILE)) {
+    const error = await run(parseWithFile(file), req, res);
+    if (error && !isTooLarge(error)) throw refusalOf(error);
+    const problem = error
+      ? validationFailed({
+          [file.name]: [`${file.name} must have at most ${file.mostBytes} bytes`],
+        })
+      : null;
+    return { values: valuesOf(req), file: problem ? null : (req.file?.buffer ?? null), problem };
+  }
+  if (!req.is(FORM)) {
+    throw new HttpError(415, 'unsupported_media_type', `The form must be sent as ${FORM}.`);
+  }
+  const error = await run(parse, req, res);
+  if (error) throw refusalOf(error);
+  return { values: valuesOf(req), file: null, problem: null };
+};

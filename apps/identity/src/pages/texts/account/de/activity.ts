@@ -1,0 +1,37 @@
+import type { ActivityTexts } from '../en/activity.ts';
+
+export const activity: ActivityTexts = {
+  lead: 'Alles, was in Ihrem Konto geschehen ist. Das Neueste steht oben.',
+  kind: 'Anzeigen',
+  allKinds: 'Alles',
+  kinds: {
+    sign_in: 'Anmeldungen und Geräte',
+    security: 'Sicherheitseinstellungen',
+    account: 'Profil und Konto',
+    app: 'Verbundene Apps',
+    organization: 'Organisationen',
+    administration: 'Systemverwaltung',
+  },
+  period: 'Zeitraum',
+  periods: {
+    any: 'Beliebig',
+    day: 'Letzte 24 Stunden',
+    week: 'Letzte 7 Tage',
+    month: 'Letzte 30 Tage',
+    quarter: 'Letzte 90 Tage',
+  },
+  filter: 'Anwenden',
+  none: 'In Ihrem Konto ist noch nichts geschehen.',
+  noneFound: 'Zu diesem Filter gibt es keine Aktivität.',
+  showAll: 'Alle Aktivitäten anzeigen',
+  device: (browser, os) => `${browser} unter ${os}`,
+  address: (address) => `IP-Adresse ${address}`,
+  operator: 'Durch einen Administrator dieses Dienstes',
+  inTenant: (tenant) => `in ${tenant}`,
+  other: 'Sonstige Aktivität',
+  notMe: 'Das war ich nicht',
+  pages: 'Seiten',
+  newer: 'Neuere',
+  older: 'Ältere',
+  page: (page, last) => `Seite ${page} von ${last}`,
+};

@@ -1,0 +1,16 @@
+import type { EmailTexts } from '../en/email.ts';
+
+export const email: EmailTexts = {
+  title: 'E-Mail-Adresse ändern',
+  lead: (current) =>
+    `Wir senden einen Link an die neue Adresse. Bis Sie ihn öffnen, melden Sie sich weiter mit ${current} an.`,
+  newAddress: 'Neue E-Mail-Adresse',
+  submit: 'Link senden',
+  undo: 'Wir benachrichtigen auch Ihre bisherige Adresse. Von dort lässt sich die Änderung einige Tage lang rückgängig machen.',
+  back: 'Zurück zum Profil',
+  pendingTitle: 'Wartet auf Ihre Bestätigung',
+  pending: (address, until) =>
+    `Wir haben einen Link an ${address} gesendet. Er ist gültig bis ${until}. Ihre E-Mail-Adresse ändert sich, sobald Sie ihn öffnen.`,
+  resend: 'Erneut senden',
+  cancel: 'Änderung abbrechen',
+};

@@ -1,0 +1,37 @@
+export const activity = {
+  lead: 'Everything that happened in your account, newest first.',
+  kind: 'Show',
+  allKinds: 'Everything',
+  kinds: {
+    sign_in: 'Sign-ins and devices',
+    security: 'Security settings',
+    account: 'Profile and account',
+    app: 'Connected apps',
+    organization: 'Organizations',
+    administration: 'System administration',
+  },
+  period: 'Time range',
+  periods: {
+    any: 'Any time',
+    day: 'Last 24 hours',
+    week: 'Last 7 days',
+    month: 'Last 30 days',
+    quarter: 'Last 90 days',
+  },
+  filter: 'Apply',
+  none: 'Nothing has happened in your account yet.',
+  noneFound: 'No activity matches this filter.',
+  showAll: 'Show all activity',
+  device: (browser: string, os: string) => `${browser} on ${os}`,
+  address: (address: string) => `IP address ${address}`,
+  operator: 'Done by an administrator of this service',
+  inTenant: (tenant: string) => `in ${tenant}`,
+  other: 'Other activity',
+  notMe: 'This was not me',
+  pages: 'Pages',
+  newer: 'Newer',
+  older: 'Older',
+  page: (page: number, last: number) => `Page ${page} of ${last}`,
+};
+
+export type ActivityTexts = typeof activity;

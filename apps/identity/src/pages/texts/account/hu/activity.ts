@@ -1,0 +1,37 @@
+import type { ActivityTexts } from '../en/activity.ts';
+
+export const activity: ActivityTexts = {
+  lead: 'Minden, ami a fiókjában történt. A legfrissebb van legfelül.',
+  kind: 'Megjelenítés',
+  allKinds: 'Minden',
+  kinds: {
+    sign_in: 'Bejelentkezések és eszközök',
+    security: 'Biztonsági beállítások',
+    account: 'Profil és fiók',
+    app: 'Csatlakoztatott alkalmazások',
+    organization: 'Szervezetek',
+    administration: 'Rendszerfelügyelet',
+  },
+  period: 'Időszak',
+  periods: {
+    any: 'Bármikor',
+    day: 'Elmúlt 24 óra',
+    week: 'Elmúlt 7 nap',
+    month: 'Elmúlt 30 nap',
+    quarter: 'Elmúlt 90 nap',
+  },
+  filter: 'Szűrés',
+  none: 'Még semmi sem történt a fiókjában.',
+  noneFound: 'Nincs a szűrésnek megfelelő tevékenység.',
+  showAll: 'Minden tevékenység megjelenítése',
+  device: (browser, os) => `${browser} (${os})`,
+  address: (address) => `IP-cím: ${address}`,
+  operator: 'A szolgáltatás egyik rendszergazdája végezte',
+  inTenant: (tenant) => `szervezet: ${tenant}`,
+  other: 'Egyéb tevékenység',
+  notMe: 'Nem én voltam',
+  pages: 'Oldalak',
+  newer: 'Újabbak',
+  older: 'Régebbiek',
+  page: (page, last) => `${page}. oldal, összesen ${last}`,
+};
