@@ -23,6 +23,8 @@ export const assets = {
   account: asset('account.css', 'text/css'),
   idle: asset('idle.js', 'text/javascript'),
   passwords: asset('show-password.js', 'text/javascript'),
+  passwordRules: asset('password-rules.js', 'text/javascript'),
+  recoveryCodes: asset('recovery-codes.js', 'text/javascript'),
   icon: asset('icon.svg', 'image/svg+xml'),
 };
 
