@@ -48,6 +48,7 @@ export const actions = {
   recovery_code_used: disputable('security'),
   recovery_codes_replaced: disputable('security'),
   pin_set: disputable('security'),
+  pin_changed: disputable('security'),
   pin_disabled: disputable('security'),
   pin_failed: disputable('security'),
   pin_removed: { kind: 'security' },

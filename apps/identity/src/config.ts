@@ -20,9 +20,12 @@ import {
   serviceVariables,
 } from '@tessera/http-kit';
 import { encryptionKeys, keyList } from '@tessera/vault';
+import { brandOf } from './brand.ts';
 import { redirectUriProblem } from './oauth/user/redirect-uri.ts';
 
 const seconds = (max = 366 * 86_400) => int(1, max);
+
+const color = () => matching(/^#[0-9a-fA-F]{6}$/, 'a colour such as #3b5bdb', 7);
 
 /** What pages and addresses begin with. */
 const baseUrl = () =>
@@ -210,6 +213,18 @@ export const variables = {
     optional(verbatim(1000)),
     'The path of a database of places in MaxMind DB format, such as GeoLite2-City.mmdb or DB-IP Lite. With it, people see the city and the country of their devices; a new file is read within an hour.',
   ),
+  BRAND_ACCENT: described(
+    optional(color()),
+    'The colour of links and buttons on light pages, as #rrggbb. Text in it must be readable (WCAG AA).',
+  ),
+  BRAND_ACCENT_DARK: described(
+    optional(color()),
+    'The same on dark pages. Unless given, BRAND_ACCENT, made as light as they need.',
+  ),
+  BRAND_LOGO: described(
+    optional(verbatim(1000)),
+    'The path of an SVG or PNG file of at most 256 kB, shown in the place of the mark and as the icon.',
+  ),
   IDLE_SIGN_OUT_SECONDS: described(
     withDefault(int(0, 86_400), 1800),
     "Seconds after which a browser that is not remembered is signed out of identity, unless its pages or its session's tokens are used; 0: never.",
@@ -348,6 +363,11 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     pages: read.FRONTEND_URL ?? read.ISSUER,
     frontendLoginUrl: read.FRONTEND_LOGIN_URL,
     brandName: read.BRAND_NAME,
+    brand: brandOf({
+      accent: read.BRAND_ACCENT,
+      accentDark: read.BRAND_ACCENT_DARK,
+      logo: read.BRAND_LOGO,
+    }),
     geoipDatabase: read.GEOIP_DATABASE,
     reservedSlugs: read.RESERVED_SLUGS,
     /** Seconds; 0: never. */

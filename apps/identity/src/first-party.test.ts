@@ -6,7 +6,7 @@ import { bearerOf } from './testing/sessions.ts';
 
 /** What is about the security of the account, or administration (decision I19). */
 const ABOUT_SECURITY =
-  /^\w+ \/api\/(auth\/(2fa|pin|password|logout-all|reauthenticate|email$)|user\/password|devices|sessions|me\/applications|admin)|api-keys/;
+  /^\w+ \/api\/(auth\/(2fa|pin|password|logout-(all|others)|reauthenticate|email$)|user\/password|devices|sessions|me\/(applications|data|deletion|tenants)|profile\/(activity\/dispute|email|picture)|admin)|api-keys/;
 /** What every app needs of it. */
 const OPEN = [
   'GET /api/auth/pin/status',

@@ -32,9 +32,9 @@ const post = (path: string, body: object) =>
     .set({ ...bearer, 'user-agent': FIREFOX })
     .send(body);
 
-/** The link works: what it opens is a page. */
+/** The link works: what it opens, perhaps after a sign-in, is a page. */
 const opens = async (link: URL): Promise<number> =>
-  (await identity.http.get(`${link.pathname}${link.search}`)).status;
+  (await identity.http.get(`${link.pathname}${link.search}`).redirects(1)).status;
 
 describe('a mail tells the user', () => {
   test('that the second factor was turned on, and off, with where and what to do', async () => {
@@ -42,7 +42,7 @@ describe('a mail tells the user', () => {
     const added = await mailOf('factor_added');
     expect(added.subject).toBe('Two-factor authentication was turned on');
     expect(added.text).toContain('IP address 127.0.0.1');
-    expect(added.text).toContain('If this was not you, choose a new password right away');
+    expect(added.text).toContain('If this was not you, open your recent activity');
     expect(await opens(added.link)).toBe(200);
 
     expect((await post('2fa/disable', { password: PASSWORD })).status).toBe(200);
@@ -60,6 +60,28 @@ describe('a mail tells the user', () => {
     expect(added.text).toContain('Firefox unter Linux');
     await post('pin/disable', { password: PASSWORD });
     expect((await mailOf('factor_removed')).subject).toBe('PIN entfernt');
+  });
+
+  test('that the PIN was changed', async () => {
+    await identity.people.setPin(bearer, PIN);
+    const given = { current_pin: PIN, pin: '564738', pin_confirmation: '564738' };
+    expect((await post('pin/change', given)).status).toBe(200);
+    const changed = await mailOf('pin_changed');
+    expect(changed.subject).toBe('Your PIN was changed');
+    expect(changed.text).toContain('Firefox on Linux');
+    expect(await opens(changed.link)).toBe(200);
+  });
+
+  test('that the password was changed, which leads to where whoever changed it cannot stop them', async () => {
+    const given = {
+      current_password: PASSWORD,
+      new_password: 'Another-horse-8-battery',
+      new_password_confirmation: 'Another-horse-8-battery',
+    };
+    expect((await post('password/change', given)).status).toBe(200);
+    const changed = await mailOf('password_changed');
+    expect(changed.link.pathname).toBe('/password/forgot');
+    expect(await opens(changed.link)).toBe(200);
   });
 
   test('that a recovery code was used, and how many are left', async () => {
@@ -92,6 +114,7 @@ describe('a mail tells the user', () => {
     const mail = await mailOf('factor_removed');
     expect(mail.subject).toBe(subject);
     expect(mail.text).toContain('An administrator');
+    expect(mail.link.pathname).toBe(`/account/${factor}`);
   });
 
   test('nothing where nothing has changed', async () => {

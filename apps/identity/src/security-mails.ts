@@ -10,6 +10,7 @@ export type SecurityNews =
   | { readonly kind: 'factor_added'; readonly factor: MailedFactor }
   | { readonly kind: 'factor_removed'; readonly factor: MailedFactor }
   | { readonly kind: 'recovery_code_used'; readonly left: number }
+  | { readonly kind: 'pin_changed' }
   | { readonly kind: 'recovery_codes_replaced' }
   | { readonly kind: 'account_secured'; readonly by: 'password' | 'link' }
   | { readonly kind: 'tenant_left'; readonly tenant: string }
@@ -83,7 +84,7 @@ export class SecurityMails {
           data: { ...told, dueAt: news.dueAt },
         });
       case 'data_exported':
-        return this.#mail.enqueue(tx, { kind: news.kind, to, locale, data: told });
+      case 'pin_changed':
       case 'recovery_codes_replaced':
         return this.#mail.enqueue(tx, { kind: news.kind, to, locale, data: told });
     }

@@ -19,6 +19,7 @@ const data: MailData = {
   new_network: seenDevice,
   factor_added: { ...seenDevice, factor: 'two_factor' },
   factor_removed: { firstName: 'Ada', factor: 'pin', seen: null },
+  pin_changed: seenDevice,
   recovery_code_used: { ...seenDevice, left: 1 },
   recovery_codes_replaced: seenDevice,
   account_secured: { ...seenDevice, by: 'password' },
@@ -128,35 +129,49 @@ test('an unknown language is English, even one called like a property of objects
   }
 });
 
-test('links lead to the pages, and the verification to identity itself', () => {
+test('links lead to the page where something can be done about what a mail tells', () => {
   const links = mailLinks({ issuer: 'https://id.test', pages: 'https://app.test' });
   const mail = { to: 'a+b@example.test', locale: 'en' };
   const link = (kind: MailKind): string | null =>
     (links[kind] as (mail: object) => string | null)({ ...mail, kind, data: data[kind] });
-  expect(kinds.map(link)).toEqual([
-    'https://id.test/email/verify?token=token',
-    'https://app.test/password/reset?token=token&email=a%2Bb%40example.test',
-    'https://app.test/password/forgot',
-    'https://app.test/password/forgot',
-    'https://app.test/password/forgot',
-    'https://app.test/password/forgot',
-    'https://app.test/password/forgot',
-    'https://app.test/password/forgot',
-    'https://app.test/password/forgot',
-    'https://id.test/account/activity',
-    'https://id.test/account/activity/not-me',
-    'https://app.test/password/forgot',
-    'https://id.test/email/change?token=token',
-    'https://id.test/account/profile',
-    'https://id.test/account',
-    'https://id.test/email/undo?token=token',
-    'https://app.test/password/forgot',
-    'https://app.test/password/forgot',
-    'https://id.test/account/data',
-    'https://id.test/account/data',
-    'https://id.test/account/data',
-    null,
-    'https://app.test/password/forgot',
-    'https://app.test/invitations/accept?token=token',
-  ]);
+  const activity = 'https://id.test/account/activity';
+  expect(Object.fromEntries(kinds.map((kind) => [kind, link(kind)]))).toEqual({
+    email_verification: 'https://id.test/email/verify?token=token',
+    password_reset: 'https://app.test/password/reset?token=token&email=a%2Bb%40example.test',
+    password_changed: 'https://app.test/password/forgot',
+    new_device: activity,
+    new_network: activity,
+    factor_added: activity,
+    factor_removed: 'https://id.test/account/pin',
+    pin_changed: activity,
+    recovery_code_used: activity,
+    recovery_codes_replaced: activity,
+    account_secured: activity,
+    tenant_left: 'https://id.test/account/activity/not-me',
+    email_changed: 'https://app.test/password/forgot',
+    email_change: 'https://id.test/email/change?token=token',
+    email_change_requested: 'https://id.test/account/profile',
+    email_change_taken: 'https://id.test/account',
+    email_replaced: 'https://id.test/email/undo?token=token',
+    email_restored: 'https://app.test/password/forgot',
+    data_exported: 'https://app.test/password/forgot',
+    account_deletion_requested: 'https://id.test/account/data',
+    account_deletion_reminder: 'https://id.test/account/data',
+    account_deletion_refused: 'https://id.test/account/data',
+    account_deleted: null,
+    address_taken: 'https://app.test/password/forgot',
+    invitation: 'https://app.test/invitations/accept?token=token',
+  });
+});
+
+test('a factor that its owner removed is a thing to look into, one that an administrator removed to set up again', () => {
+  const { factor_removed: link } = mailLinks({
+    issuer: 'https://id.test',
+    pages: 'https://a.test',
+  });
+  const mail = { kind: 'factor_removed', to: 'ada@example.test', locale: 'en' } as const;
+  const removed = (seen: typeof seenDevice | null) =>
+    link({ ...mail, data: { firstName: 'Ada', factor: 'two_factor', seen } });
+  expect(removed(seenDevice)).toBe('https://id.test/account/activity');
+  expect(removed(null)).toBe('https://id.test/account/two-factor');
 });

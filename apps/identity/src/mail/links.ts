@@ -16,20 +16,26 @@ const address = (base: string, path: string, query: Record<string, string> = {})
 
 /** Where the link of each kind of mail leads; null where a mail has none. */
 export const mailLinks = ({ issuer, pages }: LinkTargets): LinkOf => {
+  // For who cannot sign in: whoever changed the password knows it, and its owner does not.
   const newPassword = (): string => address(pages, '/password/forgot');
   const keepAccount = (): string => address(issuer, '/account/data');
+  // Where somebody can say that it was not them. Account pages are always identity's own.
+  const activity = (): string => address(issuer, '/account/activity');
+  const factorPages = { two_factor: '/account/two-factor', pin: '/account/pin' };
   return {
     email_verification: ({ data: { token } }) => address(issuer, '/email/verify', { token }),
     password_reset: ({ to, data: { token } }) =>
       address(pages, '/password/reset', { token, email: to }),
     password_changed: newPassword,
-    new_device: newPassword,
-    new_network: newPassword,
-    factor_added: newPassword,
-    factor_removed: newPassword,
-    recovery_code_used: newPassword,
-    recovery_codes_replaced: newPassword,
-    account_secured: () => address(issuer, '/account/activity'),
+    new_device: activity,
+    new_network: activity,
+    factor_added: activity,
+    factor_removed: ({ data: { seen, factor } }) =>
+      seen ? activity() : address(issuer, factorPages[factor]),
+    pin_changed: activity,
+    recovery_code_used: activity,
+    recovery_codes_replaced: activity,
+    account_secured: activity,
     tenant_left: () => address(issuer, '/account/activity/not-me'),
     email_changed: newPassword,
     email_change: ({ data: { token } }) => address(issuer, '/email/change', { token }),

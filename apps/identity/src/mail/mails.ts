@@ -18,6 +18,8 @@ export interface MailData {
     /** Null where an administrator did it. */
     readonly seen: Seen | null;
   };
+  /** The account has another PIN. */
+  readonly pin_changed: Named & Seen;
   /** Somebody proved the second factor by a recovery code. */
   readonly recovery_code_used: Named & Seen & { readonly left: number };
   /** The account has new recovery codes, and the old ones are dead. */

@@ -14,8 +14,9 @@ import { mailSentAddress } from './mail-sent.page.ts';
 import type { MailedAddress } from './mailed-address.ts';
 import { unlessDead } from './mailed-link.ts';
 import { type AnyPage, page } from './page.ts';
-import { nameFields, newPasswordFields } from './person.fields.ts';
+import { nameFields } from './person.fields.ts';
 import { resultAddress } from './result.page.ts';
+import { newPasswordFields } from './rule-list.ts';
 import { Elsewhere, goal, onwards, signedInUser, type Visit } from './visit.ts';
 
 interface Dependencies {

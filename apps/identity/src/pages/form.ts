@@ -42,6 +42,8 @@ export interface FieldSpec {
   readonly maxlength?: number;
   /** What stands in it at first. */
   readonly value?: string | undefined;
+  /** Below it. */
+  readonly below?: Content;
 }
 
 const describedBy = (ids: readonly (string | false | undefined)[]): Content => {
@@ -74,7 +76,16 @@ const input = (
   }${value !== undefined && html` value="${value}"`}>`;
 
 const field = (visit: Visit, form: FormState, spec: FieldSpec, hasFocus: boolean): Html => {
-  const { name, type = 'text', autocomplete, hint, choices, label, isOptional = false } = spec;
+  const {
+    name,
+    type = 'text',
+    autocomplete,
+    hint,
+    choices,
+    label,
+    isOptional = false,
+    below,
+  } = spec;
   const errors = form.errors[name] ?? [];
   const isWrong = errors.length > 0;
   // What is wrong says what the hint says, and more.
@@ -96,6 +107,7 @@ ${choices === undefined ? input(spec, attributes, value) : select(choices, attri
 </div>
 ${isWrong && html`<ul class="error" id="${name}-error">${errors.map((error) => html`<li>${error}</li>`)}</ul>`}
 ${isHinted && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+${below}
 </div>`;
 };
 
@@ -104,20 +116,33 @@ export const accountName = (email: string | null): Content =>
   email !== null &&
   html`<input type="email" class="unseen" name="username" autocomplete="username" value="${email}" tabindex="-1" aria-hidden="true" readonly>`;
 
-/** The fields of a form; the first that is wrong, or else the first that is empty, has the focus. */
-export const fields = (visit: Visit, form: FormState, specs: readonly FieldSpec[]): Html => {
+/**
+ * The fields of a form; the first that is wrong, or else the first that is empty, has the focus. With `wrong`
+ * only the former: for a page that has to be read before something is typed.
+ */
+export const fields = (
+  visit: Visit,
+  form: FormState,
+  specs: readonly FieldSpec[],
+  focused: 'wrong' | 'wrong or empty' = 'wrong or empty',
+): Html => {
   const isFilled = ({ name, type, value, isOptional = false }: FieldSpec): boolean =>
     isOptional || (type !== 'password' && (form.values[name] ?? value ?? '') !== '');
   const focus =
     specs.find(({ name }) => form.errors[name] !== undefined) ??
-    specs.find((spec) => !isFilled(spec));
+    (focused === 'wrong' ? undefined : specs.find((spec) => !isFilled(spec)));
   return html`${specs.map((spec) => field(visit, form, spec, spec === focus))}`;
 };
 
-export const checkbox = (form: FormState, name: string, label: string): Html =>
-  html`<label class="choice"><input type="checkbox" name="${name}" value="true"${
+export const checkbox = (form: FormState, name: string, label: string): Html => {
+  const errors: readonly string[] =
+    (form.errors as Readonly<Record<string, readonly string[] | undefined>>)[name] ?? [];
+  const isWrong = errors.length > 0;
+  return html`<label class="choice"><input type="checkbox" name="${name}" value="true"${
     form.values[name] === 'true' && html` checked`
-  }> <span>${label}</span></label>`;
+  }${isWrong && html` aria-invalid="true" aria-describedby="${name}-error" autofocus`}> <span>${label}</span></label>
+${isWrong && html`<ul class="error" id="${name}-error">${errors.map((error) => html`<li>${error}</li>`)}</ul>`}`;
+};
 
 /** What has happened, or what is wrong with the whole form. */
 export const message = ({ texts, query, user }: Visit, form: FormState): Content => {

@@ -136,15 +136,15 @@ describe('a tab that was opened before', () => {
 
   test('leads to sign in, and back, when the session has ended', async () => {
     const user = await identity.people.user();
-    const form = await forms.open('/password/change', await forms.signIn(user.email));
+    const form = await forms.open('/account/password', await forms.signIn(user.email));
     const cookie = form.cookie.replace(/__Host-session=[^;]*/, '__Host-session=gone');
-    const answer = await forms.send('/password/change', { token: form.token, cookie }, {});
-    const signIn = '/sign-in?next=%2Fpassword%2Fchange';
+    const answer = await forms.send('/account/password', { token: form.token, cookie }, {});
+    const signIn = '/sign-in?next=%2Faccount%2Fpassword';
     expect([answer.status, answer.headers.location]).toEqual([303, signIn]);
     const again = await forms.open(signIn, cookie);
     const given = { email: addressOf(user), password: PASSWORD };
     const signedIn = await forms.send(signIn, again, given);
-    expect(signedIn.headers.location).toBe('/password/change');
+    expect(signedIn.headers.location).toBe('/account/password');
   });
 });
 
@@ -170,10 +170,10 @@ describe('what is wrong', () => {
 
   test('is told of every field at once: a change of the password', async () => {
     const form = await forms.open(
-      '/password/change',
+      '/account/password',
       await forms.signIn((await identity.people.user()).email),
     );
-    const answer = await forms.send('/password/change', form, {
+    const answer = await forms.send('/account/password', form, {
       new_password: 'short',
       new_password_confirmation: 'other',
     });
@@ -251,9 +251,9 @@ describe('the page that tells of a mail', () => {
 describe('/.well-known/change-password', () => {
   test('leads to the page that changes the password, after a sign-in', async () => {
     const well = await identity.http.get('/.well-known/change-password').redirects(0);
-    expect([well.status, well.headers.location]).toEqual([302, '/password/change']);
-    const page = await identity.http.get('/password/change').redirects(0);
-    expect(page.headers.location).toBe('/sign-in?next=%2Fpassword%2Fchange');
+    expect([well.status, well.headers.location]).toEqual([302, '/account/password']);
+    const page = await identity.http.get('/account/password').redirects(0);
+    expect(page.headers.location).toBe('/sign-in?next=%2Faccount%2Fpassword');
   });
 
   test.each(['//evil.test', 'https://evil.test/', '/signed-out'])(

@@ -6,8 +6,9 @@ import type {
 import { html } from '../html.ts';
 import { accountName, fields, formOf, message } from './form.ts';
 import { type AnyPage, page } from './page.ts';
-import { nameFields, newPasswordFields } from './person.fields.ts';
+import { nameFields } from './person.fields.ts';
 import { resultAddress } from './result.page.ts';
+import { newPasswordFields } from './rule-list.ts';
 import { unfinished } from './unfinished.ts';
 import { Elsewhere, onwards, type Visit } from './visit.ts';
 

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { accountHeader, accountNavigation } from './account/frame.ts';
 import type { Section } from './account/sections.ts';
-import { assets } from './assets.ts';
+import { assets, brandStyleAddress, logoAddress } from './assets.ts';
 import { FORM_ID } from './form.ts';
 import { languages } from './texts/texts.ts';
 import { formTarget, type Reader, type Visit } from './visit.ts';
@@ -27,7 +27,7 @@ export interface View {
   readonly banner?: Content;
 }
 
-export type Brand = Pick<Config, 'brandName' | 'idleSignOut'>;
+export type Brand = Pick<Config, 'brandName' | 'brand' | 'idleSignOut'>;
 
 /** Four tiles; their colours are the style sheet's. */
 const mark = html`<svg class="mark" viewBox="0 0 24 24" width="32" height="32" aria-hidden="true" focusable="false"><rect x="1" y="1" width="10" height="10" rx="2.5"/><rect x="13" y="1" width="10" height="10" rx="2.5"/><rect x="1" y="13" width="10" height="10" rx="2.5"/><rect x="13" y="13" width="10" height="10" rx="5"/></svg>`;
@@ -58,7 +58,15 @@ const idleDialog = ({ texts: { idle }, tokens }: Visit, seconds: number): Html =
 </dialog>
 <script src="${assets.idle.address}" defer></script>`;
 
-const brandOf = (name: string): Html => html`${mark}<span>${name}</span>`;
+/** Before the name, which says all that the picture says. */
+const brandOf = ({ brandName, brand }: Brand): Html => {
+  const logo = logoAddress(brand);
+  const picture = logo === null ? mark : html`<img class="logo" src="${logo}" height="32" alt="">`;
+  return html`${picture}<span>${brandName}</span>`;
+};
+
+const iconOf = ({ brand }: Brand): Html =>
+  html`<link rel="icon" href="${logoAddress(brand) ?? assets.icon.address}" type="${brand.logo?.type ?? assets.icon.type}">`;
 
 const isVisit = (reader: Reader | Visit): reader is Visit => 'tokens' in reader;
 
@@ -66,12 +74,10 @@ const isVisit = (reader: Reader | Visit): reader is Visit => 'tokens' in reader;
 const watches = (reader: Reader | Visit, idleSignOut: number): reader is Visit =>
   isVisit(reader) && reader.user?.isRemembered === false && idleSignOut > 0;
 
-const documentOf = (
-  reader: Reader | Visit,
-  view: View,
-  { brandName, idleSignOut }: Brand,
-): Html => {
+const documentOf = (reader: Reader | Visit, view: View, brand: Brand): Html => {
+  const { brandName, idleSignOut } = brand;
   const { language, texts } = reader;
+  const brandStyle = brandStyleAddress(brand.brand);
   const inAccount = view.section !== undefined && isVisit(reader) && reader;
   const sendsForm = isVisit(reader) && reader.hasForm && !view.hasNoForm;
   return html`<!doctype html>
@@ -83,13 +89,14 @@ const documentOf = (
 <meta name="robots" content="noindex">
 ${view.refresh !== undefined && html`<meta http-equiv="refresh" content="0; url=${view.refresh}">`}
 <title>${view.hasErrors && `${texts.error}: `}${view.title} – ${brandName}</title>
-<link rel="icon" href="${assets.icon.address}" type="image/svg+xml">
+${iconOf(brand)}
 <link rel="stylesheet" href="${assets.style.address}">
+${brandStyle !== null && html`<link rel="stylesheet" href="${brandStyle}">`}
 ${inAccount && html`<link rel="stylesheet" href="${assets.account.address}">`}
 ${sendsForm && html`<script src="${assets.passwords.address}" defer></script>`}
 </head>
 <body${inAccount && html` class="account ${view.section ?? ''}"`}>
-${inAccount ? accountHeader(inAccount, brandOf(brandName), view.banner) : html`<header class="brand">${brandOf(brandName)}</header>`}
+${inAccount ? accountHeader(inAccount, brandOf(brand), view.banner) : html`<header class="brand">${brandOf(brand)}</header>`}
 ${inAccount && view.section !== undefined && accountNavigation(inAccount, view.section)}
 <main class="card">
 <h1>${view.title}</h1>

@@ -11,11 +11,19 @@ import {
 import type { Request, RequestHandler, Response } from 'express';
 import type { Content } from '../html.ts';
 import type { UserCaller } from '../tokens/caller.ts';
+import { forged } from './forgery.ts';
 import { emptyForm, type FormState } from './form.ts';
 import { type Brand, sendPage, type View } from './layout.ts';
 import { type NewPasswordField, newPasswordErrors, stateAfter } from './problems.ts';
 import { type FileField, readForm } from './read-form.ts';
-import type { PageReauthentication, Step } from './reauthentication.ts';
+import {
+  isAttempt,
+  type PageReauthentication,
+  type Question,
+  type Step,
+  type Values,
+  wayOf,
+} from './reauthentication.ts';
 import { Elsewhere, type Visit, type Visits, visitOf } from './visit.ts';
 
 /** A page as it is written: what it needs, what it shows and what becomes of its form. */
@@ -25,6 +33,8 @@ export interface Page<Data, F extends Fields> {
   readonly limit?: string;
   /** Opening it and sending its form need a recent authentication (decision I19), which is asked for here. */
   readonly isSensitive?: boolean;
+  /** Anybody may see it who may open it; what its form does may need a recent authentication. */
+  readonly hasSensitiveForm?: boolean;
   /** The form does not act for who is signed in, so it stays good when that changes in another tab. */
   readonly isForAnybody?: boolean;
   /** What showing and answering it need. Throws `Elsewhere` where they have no business here. */
@@ -72,6 +82,7 @@ export interface PageOptions extends Visits {
 }
 
 const SEE_OTHER = 303;
+
 /** What a form says, by its fields. 422 names every field that is wrong, a new password included. */
 const checked = <F extends Fields>(
   { fields, newPassword }: Pick<NonNullable<Page<unknown, F>['form']>, 'fields' | 'newPassword'>,
@@ -94,6 +105,12 @@ const counted = (limiter: RequestHandler, req: Request, res: Response): Promise<
       else reject(error);
     });
   });
+
+/** The two stages of a class. */
+const limitersOf = (limits: Limits, limitClass: string) => ({
+  address: limits.address(limitClass),
+  principal: limits.principal(limitClass),
+});
 
 /** Wherever something throws `Elsewhere`, the browser goes there. */
 const orElsewhere =
@@ -124,9 +141,25 @@ const visitOfPage = async (
   };
 };
 
-/** Who has to have authenticated recently to use a page; null where nobody has to, or `open` refuses anyway. */
-const sensitiveFor = ({ isSensitive = false }: AnyPage, { user }: Visit): UserCaller | null =>
-  isSensitive && user?.restriction === null ? user : null;
+/** Who can be asked to authenticate again on a page; null where nobody is, or `open` refuses anyway. */
+const askableOn = (
+  { isSensitive, hasSensitiveForm }: AnyPage,
+  { user }: Visit,
+): UserCaller | null =>
+  (isSensitive || hasSensitiveForm) && user?.restriction === null ? user : null;
+
+const sendQuestion = (
+  res: Response,
+  visit: Visit,
+  { view, refusal }: Question,
+  brand: Brand,
+): void => {
+  if (refusal) {
+    res.locals.errorCode = refusal.code;
+    res.status(refusal.status).set(refusal.headers);
+  }
+  sendPage(res, { ...visit, hasForm: true }, view, brand);
+};
 
 /** A view as it is sent: an account page has its banner. */
 const withBanner = async (
@@ -150,24 +183,51 @@ const goOn = (res: Response, next: string | SentFile): Promise<void> | void =>
 
 const showing = (page: AnyPage, options: PageOptions): RequestHandler =>
   orElsewhere(async (req, res) => {
-    const { open, view } = page;
+    const { open, view, isSensitive = false } = page;
+    const { reauthentication, brand } = options;
     const visit = await visitOfPage(page, options, req, res);
-    const user = sensitiveFor(page, visit);
-    const first = user && (await options.reauthentication.beforeShowing(visit, user));
-    const shown = first ?? view(visit, await open(visit), emptyForm);
-    await answer(res, first ? { ...visit, hasForm: true } : visit, shown, options);
+    const user = isSensitive ? askableOn(page, visit) : null;
+    if (user && !(await reauthentication.isRecent(user))) {
+      sendQuestion(res, visit, await reauthentication.question(visit, user, null), brand);
+      return;
+    }
+    await answer(res, visit, view(visit, await open(visit), emptyForm), options);
   });
 
-/** What a sensitive page does with a form; on any other page, and for nobody, the form goes on as it is. */
-const afterReauthentication = async (
+/** The page itself, as it was called, but for a chosen language: that is kept in a cookie. */
+const addressOf = ({ req, query }: Visit): string => {
+  const { ui_locales: _, ...rest } = query;
+  const search = new URLSearchParams(rest);
+  return `${req.path}${search.size > 0 ? `?${search}` : ''}`;
+};
+
+/** What a page without a form does with an answer to the question who is there: it opens. */
+const reopening = { fields: {}, submit: addressOf };
+
+/**
+ * What becomes of a form before its page sees it. Whether it is an attempt that is one too many is known by
+ * then, since reading a form and counting it come first.
+ */
+const stepBefore = async (
   page: AnyPage,
   visit: Visit,
   { reauthentication }: PageOptions,
-  sent: Readonly<Record<string, string>>,
+  sent: Values,
+  tooMany: HttpError | null,
 ): Promise<Step> => {
-  const user = sensitiveFor(page, visit);
+  const user = askableOn(page, visit);
+  const isAnswer = isAnswerToQuestion(page, sent);
+  if (!user && isAnswer) {
+    // Whose session has ended, or is locked: `open` leads on from here.
+    await page.open(visit);
+    throw forged();
+  }
   if (!user) return { kind: 'go_on', values: sent };
-  return reauthentication.beforeSubmitting(visit, user, sent);
+  if (isAnswer) return reauthentication.answer(visit, user, sent, tooMany);
+  if (!page.isSensitive || (await reauthentication.isRecent(user))) {
+    return { kind: 'go_on', values: sent };
+  }
+  return { kind: 'ask', question: await reauthentication.question(visit, user, sent, tooMany) };
 };
 
 /** Files are large: nobody sends one who could not send the form, and none is read before it is counted. */
@@ -184,39 +244,48 @@ const admitFile = async (
   await page.open(await visitOfPage(page, options, req, res));
 };
 
+/** Whether a form answers the question who is there. Only where it is asked: nowhere else is it counted as one. */
+const isAnswerToQuestion = (
+  { isSensitive, hasSensitiveForm }: AnyPage,
+  { continuation }: Values,
+): boolean => continuation !== undefined && Boolean(isSensitive || hasSensitiveForm);
+
+const isUnauthenticatedLately = (error: unknown): boolean =>
+  error instanceof HttpError && error.code === 'reauthentication_required';
+
 /**
  * On success the browser goes on with a GET, so that nothing is sent twice; else the form is shown again
  * with what was typed, but no secrets. That includes a change of language, which does nothing else, and
  * too many attempts: these are counted here and not before, as the form has to be read to be kept.
  */
-const submitting = (
-  page: AnyPage,
-  form: NonNullable<AnyPage['form']>,
-  options: PageOptions,
-): RequestHandler => {
+const submitting = (page: AnyPage, options: PageOptions): RequestHandler => {
   const { open, view, limit = 'form', isForAnybody = false } = page;
-  const { forgery, minLength, limits } = options;
-  const limiter = limits.address(limit);
+  const form: NonNullable<AnyPage['form']> = page.form ?? reopening;
+  const { forgery, brand, minLength, limits, reauthentication } = options;
+  const limiters = {
+    own: limitersOf(limits, limit),
+    // The same classes as the JSON routes that confirm a password and a code.
+    password: limitersOf(limits, 'password'),
+    code: limitersOf(limits, 'twoFactor'),
+  };
   return orElsewhere(async (req, res) => {
-    if (form.file) await admitFile(page, options, limiter, req, res);
+    if (form.file) await admitFile(page, options, limiters.own.address, req, res);
     const { values: sent, file, problem } = await readForm(req, res, form.file);
-    const language = sent.ui_locales;
-    const isAttempt = language === undefined;
-    const tooMany = isAttempt && !form.file ? await counted(limiter, req, res) : null;
-    if (tooMany && !forgery.isFromHere(req)) throw tooMany;
+    const isCounted = isAttempt(sent);
+    const { address, principal } = limiters[isAnswerToQuestion(page, sent) ? wayOf(sent) : 'own'];
+    const fromAddress = isCounted && !form.file ? await counted(address, req, res) : null;
+    if (fromAddress && !forgery.isFromHere(req)) throw fromAddress;
     forgery.demandFromHere(req);
-    const visit = await visitOfPage(page, options, req, res, language);
-    const step = tooMany ? null : await afterReauthentication(page, visit, options, sent);
-    if (step?.kind === 'ask') {
-      const { view, refusal } = step;
-      if (refusal) res.status(refusal.status).set(refusal.headers);
-      await answer(res, visit, view, options);
-      return;
-    }
-    if (step?.kind === 'reopen') throw new Elsewhere(req.originalUrl);
-    const values = step?.values ?? sent;
+    const visit = await visitOfPage(page, options, req, res, sent.ui_locales);
+    const isByUser = isCounted && !isForAnybody && visit.user !== null;
+    if (isByUser) res.locals.caller = visit.user;
+    const tooMany = fromAddress ?? (isByUser ? await counted(principal, req, res) : null);
+    const step = await stepBefore(page, visit, options, sent, tooMany);
+    if (step.kind === 'ask') return sendQuestion(res, visit, step.question, brand);
+    if (step.kind === 'reopen') throw new Elsewhere(addressOf(visit));
+    const { values } = step;
     const data = await open(visit);
-    if (!isAttempt) {
+    if (!isAttempt(values)) {
       await answer(res, visit, view(visit, data, { values, errors: {} }), options);
       return;
     }
@@ -228,6 +297,11 @@ const submitting = (
       await goOn(res, await form.submit(visit, given, data, file));
     } catch (error) {
       if (error instanceof Elsewhere || res.headersSent) throw error;
+      const user = askableOn(page, visit);
+      if (user && isUnauthenticatedLately(error)) {
+        const question = await reauthentication.question(visit, user, values);
+        return sendQuestion(res, visit, question, brand);
+      }
       const { state, refusal } = stateAfter(visit, error, values, minLength);
       res.locals.errorCode = refusal.code;
       res.status(refusal.status).set(refusal.headers);
@@ -254,13 +328,13 @@ export const routesOf = (
       summary: `Page: ${name}`,
       forward: showing(one, options),
     });
-    if (!form) return [[`${name}Page`, shown] as const];
+    if (!form && !one.isSensitive) return [[`${name}Page`, shown] as const];
     const sent = forwarded({
       ...described,
       method: 'post',
       path,
       summary: `Form: ${name}`,
-      forward: submitting(one, form, options),
+      forward: submitting(one, options),
     });
     return [[`${name}Page`, shown] as const, [`${name}Form`, sent] as const];
   });

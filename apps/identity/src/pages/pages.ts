@@ -81,7 +81,7 @@ export const pageRoutes = (context: Context, limits: Limits): RouteTable => {
   return {
     ...routesOf(pages, options),
     ...sessionStateRoutes(options),
-    ...assetRoutes(),
+    ...assetRoutes(config.brand),
     wellKnownChangePassword,
   };
 };

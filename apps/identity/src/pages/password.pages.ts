@@ -1,16 +1,15 @@
-import {
-  ChangePassword,
-  ForgotPassword,
-  ResetPassword,
-} from '../features/passwords/passwords.routes.ts';
+import { ForgotPassword, ResetPassword } from '../features/passwords/passwords.routes.ts';
 import type { PasswordsService } from '../features/passwords/passwords.service.ts';
 import { html } from '../html.ts';
+import { sections } from './account/sections.ts';
 import { accountName, fields, formOf, link, message, signOutForm } from './form.ts';
 import { mailSentAddress } from './mail-sent.page.ts';
 import type { MailedAddress } from './mailed-address.ts';
 import { type AnyPage, page } from './page.ts';
+import { changePassword, passwordChange, passwordChangeFields } from './password-change.ts';
+import { newPasswordFields } from './rule-list.ts';
 import { unfinished } from './unfinished.ts';
-import { Elsewhere, goal, onwards, signedInUser, type Visit } from './visit.ts';
+import { Elsewhere, goal, onwards, signedInUser } from './visit.ts';
 
 interface Dependencies {
   readonly passwords: PasswordsService;
@@ -25,14 +24,6 @@ export const passwordPages = ({
   minLength,
   mailed,
 }: Dependencies): Record<string, AnyPage> => {
-  const newPassword = (visit: Visit) =>
-    ({
-      type: 'password',
-      autocomplete: 'new-password',
-      hint: visit.texts.ruleHint(minLength),
-    }) as const;
-  const again = { type: 'password', autocomplete: 'new-password' } as const;
-
   const forgot = page({
     path: '/password/forgot',
     limit: 'passwordForgot',
@@ -79,13 +70,7 @@ export const passwordPages = ({
         lead: texts.lead(email),
         body: formOf(visit, form, {
           submit: texts.submit,
-          content: [
-            accountName(email),
-            fields(visit, form, [
-              { name: 'password', ...newPassword(visit) },
-              { name: 'password_confirmation', ...again },
-            ]),
-          ],
+          content: [accountName(email), fields(visit, form, newPasswordFields(visit, minLength))],
         }),
       };
     },
@@ -104,48 +89,32 @@ export const passwordPages = ({
 
   const change = page({
     path: '/password/change',
+    limit: 'password',
     open(visit) {
-      const user = signedInUser({ ...visit, next: '/password/change' });
+      const user = signedInUser({ ...visit, next: sections.password });
       const first = user.restriction && unfinished[user.restriction];
-      if (first && first !== '/password/change') throw new Elsewhere(onwards(visit, first));
+      if (first !== '/password/change')
+        throw new Elsewhere(onwards(visit, first ?? sections.password));
       return user;
     },
     view(visit, user, form) {
       const { change: texts } = visit.texts;
-      const isForced = user.restriction === 'password_change_required';
       return {
         title: texts.title,
-        lead: isForced ? texts.forced : texts.lead,
+        lead: texts.forced,
         body: [
           formOf(visit, form, {
             submit: texts.submit,
-            content: [
-              accountName(user.email),
-              fields(visit, form, [
-                {
-                  name: 'current_password',
-                  type: 'password',
-                  autocomplete: 'current-password',
-                },
-                { name: 'new_password', ...newPassword(visit) },
-                { name: 'new_password_confirmation', ...again },
-              ]),
-            ],
+            content: passwordChangeFields(visit, user, form, minLength),
           }),
-          isForced && signOutForm(visit),
+          signOutForm(visit),
         ],
       };
     },
     form: {
-      fields: ChangePassword.fields,
-      newPassword: 'new_password',
+      ...passwordChange,
       async submit(visit, given, user) {
-        const change = {
-          current: given.current_password,
-          password: given.new_password,
-          confirmation: given.new_password_confirmation,
-        };
-        await passwords.change(user, change, visit.origin);
+        await changePassword(passwords, user, given, visit);
         return goal({ ...visit, next: null }, 'password_changed');
       },
     },

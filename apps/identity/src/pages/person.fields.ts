@@ -26,12 +26,3 @@ export const nameFields = (
   } as const;
   return isFamilyNameFirst ? [family, given] : [given, family];
 };
-
-/** A new password and its confirmation. */
-export const newPasswordFields = (visit: Visit, minLength: number): readonly FieldSpec[] => {
-  const type = { type: 'password', autocomplete: 'new-password' } as const;
-  return [
-    { name: 'password', ...type, hint: visit.texts.ruleHint(minLength) },
-    { name: 'password_confirmation', ...type },
-  ];
-};

@@ -1,5 +1,7 @@
 import type { FieldErrors } from '@tessera/fields';
 import { HttpError } from '@tessera/http-kit';
+import { pinProblems } from '../features/pin/pin.service.ts';
+import { WRONG_PASSWORD } from '../features/sign-in/password-confirmation.ts';
 import { brokenForm, messageOfRule, normalisedPassword, ruleOfMessage } from '../password-rules.ts';
 import type { FieldName, FormState } from './form.ts';
 import type { Texts } from './texts/texts.ts';
@@ -53,6 +55,15 @@ export const newPasswordErrors = (
   return errors;
 };
 
+/** What services say of single fields that is worth more than the usual words about the field. */
+const REASONS: Readonly<Record<string, keyof Texts['reasons']>> = {
+  [`password ${WRONG_PASSWORD}`]: 'wrong_password',
+  [`current_pin ${pinProblems.wrong}`]: 'wrong_pin',
+  [`pin ${pinProblems.repeated}`]: 'pin_repeated',
+  [`pin ${pinProblems.run}`]: 'pin_run',
+  [`pin ${pinProblems.unchanged}`]: 'pin_unchanged',
+};
+
 /** Services say what is wrong to programs, in English; a page says it again to people. */
 export const stateAfter = (
   { texts }: Visit,
@@ -68,6 +79,10 @@ export const stateAfter = (
     if (broken.length > 0 && values[name]) {
       return broken.map((rule) => (rule === 'too_short' ? too_short(minLength) : others[rule]));
     }
+    const reasons = (error.errors?.[name] ?? [])
+      .map((message) => REASONS[`${name} ${message}`])
+      .filter((reason) => reason !== undefined);
+    if (reasons.length > 0 && values[name]) return reasons.map((reason) => texts.reasons[reason]);
     return [
       Object.hasOwn(texts.problems, name)
         ? texts.problems[name as FieldName]

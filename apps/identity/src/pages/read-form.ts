@@ -21,7 +21,8 @@ export interface SentForm {
   readonly problem: HttpError | null;
 }
 
-const parse = express.urlencoded({ extended: false, limit: '32kb', parameterLimit: 50 });
+// Larger than any form that a page has: one that waits for reauthentication is sent sealed, inside another.
+const parse = express.urlencoded({ extended: false, limit: '64kb', parameterLimit: 50 });
 
 const parseWithFile = ({ name, mostBytes: fileSize }: FileField): RequestHandler =>
   multer({

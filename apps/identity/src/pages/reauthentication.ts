@@ -4,15 +4,17 @@ import type { ProfileService } from '../features/profile/profile.service.ts';
 import type { ReauthenticationService } from '../features/reauthentication/reauthentication.service.ts';
 import type { SignInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import type { TwoFactorService } from '../features/two-factor/two-factor.service.ts';
-import { html } from '../html.ts';
+import { type Content, html } from '../html.ts';
 import type { UserCaller } from '../tokens/caller.ts';
+import { sections } from './account/sections.ts';
 import { type ForgeryGuard, forged } from './forgery.ts';
-import { accountName, emptyForm, type FormState, fields, formOf } from './form.ts';
+import { accountName, emptyForm, type FormState, fields, formOf, link } from './form.ts';
 import type { View } from './layout.ts';
 import { stateAfter } from './problems.ts';
 import type { Visit } from './visit.ts';
 
-type Values = Readonly<Record<string, string>>;
+/** A form as it was sent. */
+export type Values = Readonly<Record<string, string>>;
 
 /** What waits for the confirmation: a form as it was sent, or null where the page was only opened. */
 interface Waiting {
@@ -23,15 +25,31 @@ interface Waiting {
   readonly values: Values | null;
 }
 
-/** What becomes of a request to a sensitive page. */
+/** The question who is there, shown in the place of a page; with the refusal where an answer was wrong. */
+export interface Question {
+  readonly view: View;
+  readonly refusal?: HttpError;
+}
+
+/** What becomes of a form that is sent to a sensitive page. */
 export type Step =
-  | { readonly kind: 'ask'; readonly view: View; readonly refusal?: HttpError }
-  /** The form as it was sent in the first place. */
+  | { readonly kind: 'ask'; readonly question: Question }
+  /** With the form as it was sent in the first place. */
   | { readonly kind: 'go_on'; readonly values: Values }
   | { readonly kind: 'reopen' };
 
+/** Whether a form asks for something to be done, and not just for another language or another way to confirm. */
+export const isAttempt = ({ ui_locales, continuation, other_way }: Values): boolean =>
+  ui_locales === undefined && (continuation === undefined || other_way === undefined);
+
+/** How somebody confirms that it is them. */
+export const wayOf = ({ by }: Values): 'password' | 'code' => (by === 'code' ? 'code' : 'password');
+
 const PURPOSE = 'a form that waits for reauthentication';
 const WAIT_MS = 3600_000;
+
+/** Recovery codes are longer than the codes of an app, and have letters. */
+const codeField = { name: 'code', autocomplete: 'one-time-code', maxlength: 100 } as const;
 
 interface Dependencies {
   readonly reauthentication: Pick<ReauthenticationService, 'isRecent' | 'reauthenticate'>;
@@ -56,50 +74,72 @@ export class PageReauthentication {
     this.#use = dependencies;
   }
 
-  /** What to show in the place of a page that is opened; null where nothing stands in its way. */
-  async beforeShowing(visit: Visit, user: UserCaller): Promise<View | null> {
-    if (await this.#use.reauthentication.isRecent(user)) return null;
-    return this.#view(visit, user, this.#seal(visit, user, null), emptyForm);
+  /** Whether the user authenticated recently in their session. */
+  isRecent(user: UserCaller): Promise<boolean> {
+    return this.#use.reauthentication.isRecent(user);
   }
 
-  /** What becomes of a form that was sent. A change of language checks nothing and shows the form again. */
-  async beforeSubmitting(visit: Visit, user: UserCaller, values: Values): Promise<Step> {
-    const { continuation } = values;
-    const isAttempt = values.ui_locales === undefined;
-    if (continuation === undefined) {
-      if (!isAttempt || (await this.#use.reauthentication.isRecent(user))) {
-        return { kind: 'go_on', values };
-      }
-      const sealed = this.#seal(visit, user, values);
-      return { kind: 'ask', view: await this.#view(visit, user, sealed, emptyForm) };
-    }
+  /** Asks who is there. `values` is the form that waits for it; null where the page was only opened. */
+  async question(
+    visit: Visit,
+    user: UserCaller,
+    values: Values | null,
+    refusal: HttpError | null = null,
+  ): Promise<Question> {
+    const sealed = this.#seal(visit, user, values);
+    if (refusal) return this.#refused(visit, user, sealed, { error: refusal, values: {} });
+    return { view: await this.#view(visit, user, sealed, emptyForm) };
+  }
+
+  /**
+   * What becomes of an answer. 403 where what it continues was not sealed here, for this user and this page,
+   * within the last hour. A change of language, and of the way to confirm, check nothing.
+   */
+  async answer(
+    visit: Visit,
+    user: UserCaller,
+    values: Values,
+    tooMany: HttpError | null,
+  ): Promise<Step> {
+    const { continuation = '' } = values;
     const waiting = this.#open(visit, user, continuation);
-    const ask = (state: FormState) => this.#view(visit, user, continuation, state);
-    if (!isAttempt || values.other_way !== undefined) {
-      return {
-        kind: 'ask',
-        view: await ask({ values: { by: values.other_way ?? values.by }, errors: {} }),
-      };
+    if (!isAttempt(values)) {
+      const form = { values: { by: values.other_way ?? values.by }, errors: {} };
+      return { kind: 'ask', question: { view: await this.#view(visit, user, continuation, form) } };
     }
     try {
+      if (tooMany) throw tooMany;
       this.#use.forgery.demandToken(visit.req, values.form_token, user.id);
       await this.#confirm(visit, user, values);
     } catch (error) {
-      const { state, refusal } = stateAfter(visit, error, values, this.#use.minLength);
-      return { kind: 'ask', view: { ...(await ask(state)), hasErrors: true }, refusal };
+      const question = await this.#refused(visit, user, continuation, { error, values });
+      return { kind: 'ask', question };
     }
     return waiting.values === null ? { kind: 'reopen' } : { kind: 'go_on', values: waiting.values };
   }
 
+  async #refused(
+    visit: Visit,
+    user: UserCaller,
+    sealed: string,
+    { error, values }: { readonly error: unknown; readonly values: Values },
+  ): Promise<Question> {
+    const { state, refusal } = stateAfter(visit, error, values, this.#use.minLength);
+    const view = await this.#view(visit, user, sealed, state);
+    return { view: { ...view, hasErrors: true }, refusal };
+  }
+
   async #confirm({ req, origin }: Visit, user: UserCaller, values: Values): Promise<void> {
-    const { reauthentication, twoFactor } = this.#use;
-    if (values.by !== 'code') {
-      await reauthentication.reauthenticate(user, values.password ?? '', origin);
+    const { reauthentication, twoFactor, cookies } = this.#use;
+    const way = wayOf(values);
+    const given = values[way] ?? '';
+    // Nothing typed is no attempt: it counts as no wrong password.
+    if (given === '') throw validationFailed({ [way]: [`${way} is required`] });
+    if (way === 'password') {
+      await reauthentication.reauthenticate(user, given, origin);
       return;
     }
-    if (!values.code) throw validationFailed({ code: ['code is required'] });
-    const given = { code: values.code, trustDevice: false };
-    await twoFactor.verify(user, given, this.#use.cookies.clientOf(req));
+    await twoFactor.verify(user, { code: given, trustDevice: false }, cookies.clientOf(req));
   }
 
   async #view(visit: Visit, user: UserCaller, sealed: string, form: FormState): Promise<View> {
@@ -110,25 +150,26 @@ export class PageReauthentication {
     return {
       title: texts.title,
       lead: isByCode ? texts.leadCode : texts.lead,
-      body: formOf(visit, form, {
-        submit: texts.submit,
-        content: [
-          html`<input type="hidden" name="continuation" value="${sealed}">`,
-          html`<input type="hidden" name="by" value="${isByCode ? 'code' : 'password'}">`,
-          isByCode
-            ? fields(visit, form, [{ name: 'code', autocomplete: 'one-time-code', maxlength: 20 }])
-            : [
-                accountName(user.email),
-                fields(visit, form, [
-                  { name: 'password', type: 'password', autocomplete: 'current-password' },
-                ]),
-              ],
-        ],
-        beside:
-          twoFactorEnabled &&
-          html`<button type="submit" class="plain" name="other_way" value="${other}">${isByCode ? texts.byPassword : texts.byCode}</button>`,
-      }),
+      body: [
+        formOf(visit, form, {
+          submit: texts.submit,
+          content: [
+            html`<input type="hidden" name="continuation" value="${sealed}">`,
+            html`<input type="hidden" name="by" value="${isByCode ? 'code' : 'password'}">`,
+            isByCode ? fields(visit, form, [codeField]) : this.#passwordField(visit, user, form),
+          ],
+          beside:
+            twoFactorEnabled &&
+            html`<button type="submit" class="plain" name="other_way" value="${other}">${isByCode ? texts.byPassword : texts.byCode}</button>`,
+        }),
+        link(sections.overview, visit.texts.account.frame.back),
+      ],
     };
+  }
+
+  #passwordField(visit: Visit, user: UserCaller, form: FormState): Content {
+    const field = { name: 'password', type: 'password', autocomplete: 'current-password' } as const;
+    return [accountName(user.email), fields(visit, form, [field])];
   }
 
   #seal({ req }: Visit, user: UserCaller, values: Values | null): string {

@@ -9,7 +9,8 @@ import { fields, formOf, link } from './form.ts';
 import { mailSentAddress } from './mail-sent.page.ts';
 import type { MailedAddress } from './mailed-address.ts';
 import { type AnyPage, page } from './page.ts';
-import { nameFields, newPasswordFields } from './person.fields.ts';
+import { nameFields } from './person.fields.ts';
+import { newPasswordFields } from './rule-list.ts';
 import { onwards } from './visit.ts';
 
 interface Dependencies {

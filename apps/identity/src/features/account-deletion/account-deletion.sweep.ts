@@ -24,7 +24,7 @@ export interface AccountDeletions {
  * each. Replicas share the work, and what one does not finish is done in a later round.
  */
 export const startAccountDeletions = (options: SweepOptions): AccountDeletions => {
-  const { repository, logger, everyMs = 60_000, batch = 50 } = options;
+  const { repository, logger, everyMs = 10_000, batch = 50 } = options;
 
   const remind = async (stopping?: AbortSignal): Promise<void> => {
     let reminded = batch;

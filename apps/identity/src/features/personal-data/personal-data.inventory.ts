@@ -1,6 +1,7 @@
 /** Every table with personal data, and where the document has it. */
 export const HELD: Readonly<Record<string, readonly string[]>> = {
   users: ['profile', 'password'],
+  profile_pictures: ['picture'],
   memberships: ['memberships'],
   membership_policies: ['memberships.0.policies'],
   devices: ['devices'],
@@ -13,7 +14,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   pins: ['pin'],
   registrations: ['registration'],
   account_deletions: ['deletion'],
-  one_time_tokens: ['mailed_links', 'invitations_made'],
+  one_time_tokens: ['mailed_links', 'invitations_received', 'invitations_made'],
   activity_entries: ['activity', 'activity_as_administrator', 'activity_of_others'],
 };
 

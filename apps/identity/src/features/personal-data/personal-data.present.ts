@@ -17,6 +17,7 @@ type Person = Prisma.UserGetPayload<{
     pin: true;
     registration: true;
     deletion: true;
+    picture: { select: { createdAt: true } };
   };
 }>;
 
@@ -54,6 +55,7 @@ export const single = (user: Person): Single => {
   const { pin, registration, deletion } = user;
   return {
     profile: profile(user),
+    picture: user.picture && { created_at: user.picture.createdAt },
     password: {
       is_set: user.passwordHash !== null,
       changed_at: user.passwordChangedAt,
@@ -115,6 +117,7 @@ export const membership = (row: Joined): Entry<'memberships'> => ({
 export const device = (row: Device): Entry<'devices'> => ({
   id: row.id,
   name: row.name,
+  custom_name: row.customName,
   type: row.type,
   browser: row.browser,
   os: row.os,
@@ -173,8 +176,8 @@ export const mailedLink = (row: Link): Entry<'mailed_links'> => ({
   used_at: row.usedAt,
 });
 
-/** Whom the person invited is somebody else's data. */
-export const invitation = (row: Link): Entry<'invitations_made'> => ({
+/** Who invites, and who is invited, is somebody else's data to the other. */
+export const invitation = (row: Link): Entry<'invitations_made' | 'invitations_received'> => ({
   tenant: row.tenant,
   role: row.role?.name ?? null,
   created_at: row.createdAt,

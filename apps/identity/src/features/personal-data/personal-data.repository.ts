@@ -85,6 +85,7 @@ export class PersonalDataRepository {
         pin: true,
         registration: true,
         deletion: true,
+        picture: { select: { createdAt: true } },
       },
     });
     return user && present.single(user);
@@ -138,6 +139,7 @@ export class PersonalDataRepository {
           ({ createdAt }) => ({ replaced_at: createdAt }),
         ),
       mailed_links: () => whole(() => this.#links({ userId }), present.mailedLink),
+      invitations_received: () => whole(() => this.#invitationsTo(userId), present.invitation),
       invitations_made: () => whole(() => this.#links({ inviterId: userId }), present.invitation),
       activity: () => batches(activity({ userId }), present.activity),
       activity_as_administrator: () =>
@@ -154,6 +156,15 @@ export class PersonalDataRepository {
       include: { tenant, role: { select: { name: true } } },
       orderBy: { createdAt: 'asc' },
     });
+  }
+
+  /** What was sent to the address of a person who has confirmed it. */
+  async #invitationsTo(userId: string): Promise<present.Link[]> {
+    const { email, emailVerifiedAt } = await this.#database.user.findUniqueOrThrow({
+      where: { id: userId },
+    });
+    if (email === null || emailVerifiedAt === null) return [];
+    return this.#links({ email, purpose: 'invitation' });
   }
 
   /** In order of time, by the index of whose entries they are. */

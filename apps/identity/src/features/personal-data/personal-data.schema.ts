@@ -60,6 +60,10 @@ const one = {
     created_at: time(),
     updated_at: time(),
   }),
+  picture: described(
+    nullable(shape({ created_at: time() })),
+    'The picture itself is at `profile.avatar_url`',
+  ),
   password: shape({
     is_set: bool(),
     changed_at: nullable(time()),
@@ -97,6 +101,7 @@ const many = {
   devices: shape({
     id: uuid(),
     name: text(200),
+    custom_name: nullable(text(200)),
     type: text(50),
     browser: text(200),
     os: text(200),
@@ -152,6 +157,16 @@ const many = {
     expires_at: time(),
     used_at: nullable(time()),
   }),
+  invitations_received: described(
+    shape({
+      tenant: nullable(TenantName),
+      role: nullable(text(100)),
+      created_at: time(),
+      expires_at: time(),
+      used_at: nullable(time()),
+    }),
+    'Without who made them',
+  ),
   invitations_made: described(
     shape({
       tenant: nullable(TenantName),
@@ -187,6 +202,7 @@ export const PersonalData = named(
     applications: all(many.applications),
     previous_passwords: all(many.previous_passwords),
     mailed_links: all(many.mailed_links),
+    invitations_received: all(many.invitations_received),
     invitations_made: all(many.invitations_made),
     activity: all(many.activity),
     activity_as_administrator: all(many.activity_as_administrator),

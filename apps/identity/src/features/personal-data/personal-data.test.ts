@@ -69,6 +69,15 @@ const fill = async (): Promise<void> => {
       ...{ inviterId: userId, tokenHash: random(), expiresAt },
     },
   });
+  await database().oneTimeToken.create({
+    data: {
+      ...{ purpose: 'invitation', email: user.email ?? '', tenantId: tenant.id, roleId },
+      ...{ tokenHash: random(), expiresAt },
+    },
+  });
+  await database().profilePicture.create({
+    data: { userId, key: `key-${userId}`, small: random(), large: random() },
+  });
   const other = await identity.people.user();
   await database().activityEntry.createMany({
     data: [

@@ -1,10 +1,14 @@
 import { type Actor, note } from '../../activity.ts';
 import type { Database } from '../../database.ts';
+import type { Pin } from '../../generated/prisma/client.ts';
 import { UNLOCKED } from '../../lockout.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import type { SecurityMails } from '../../security-mails.ts';
 import { endSessions } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users.ts';
+
+/** The PIN of a user, as far as it is stored. */
+export type StoredPin = Pick<Pin, 'hash' | 'createdAt' | 'lockedUntil'>;
 
 export class PinRepository {
   readonly #database: Database;
@@ -15,9 +19,8 @@ export class PinRepository {
     this.#mails = mails;
   }
 
-  async hash(userId: string): Promise<string | null> {
-    const pin = await this.#database.pin.findUnique({ where: { userId } });
-    return pin?.hash ?? null;
+  find(userId: string): Promise<StoredPin | null> {
+    return this.#database.pin.findUnique({ where: { userId } });
   }
 
   /** False where the user has one already. */
@@ -29,6 +32,22 @@ export class PinRepository {
       if (count === 0) return false;
       await note(tx, actor, 'pin_set');
       await this.#mails.tell(tx, userId, { kind: 'factor_added', factor: 'pin' }, actor);
+      return true;
+    });
+  }
+
+  /** Puts another PIN in the place of the one with the hash `old`; false where that has gone meanwhile. */
+  replace(actor: Actor, old: string, hash: string): Promise<boolean> {
+    const { userId } = actor;
+    return this.#database.$transaction(async (tx) => {
+      await lockUser(tx, userId);
+      const { count } = await tx.pin.updateMany({
+        where: { userId, hash: old },
+        data: { hash, createdAt: new Date(), ...UNLOCKED },
+      });
+      if (count === 0) return false;
+      await note(tx, actor, 'pin_changed');
+      await this.#mails.tell(tx, userId, { kind: 'pin_changed' }, actor);
       return true;
     });
   }

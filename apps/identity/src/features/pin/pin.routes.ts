@@ -11,6 +11,15 @@ export const pin = described(
   '192837',
 );
 
+export const NewPin = named('NewPin', shape({ pin, pin_confirmation: verbatim(100) }));
+
+export const ChangePin = named(
+  'ChangePin',
+  shape({ current_pin: pin, pin, pin_confirmation: verbatim(100) }),
+);
+
+export const PasswordOfPin = shape({ password: verbatim(1000) });
+
 export const pinRoutes = (pins: PinService): RouteTable => ({
   showPinStatus: route({
     method: 'get',
@@ -33,13 +42,35 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     limit: 'password',
     summary: 'Set a PIN',
     description: 'Later sign-ins are locked until it is verified; this one is not.',
-    body: named('NewPin', shape({ pin, pin_confirmation: verbatim(100) })),
+    body: NewPin,
     responses: { 200: done },
     problems: { 409: { description: 'There is a PIN already', refusal: isOn } },
     async handler({ caller, body, req, reply }) {
       const given = { pin: body.pin, confirmation: body.pin_confirmation };
       await pins.set(personOf(caller), given, originOf(req));
       return reply(200, { success: true, message: 'The PIN is set.' });
+    },
+  }),
+  changePin: route({
+    method: 'post',
+    path: '/api/auth/pin/change',
+    permission: 'authenticated',
+    clients: 'first_party',
+    limit: 'pin',
+    summary: 'Change the PIN',
+    description:
+      'Wrong current PINs count together with those that are given to unlock a session: too many in a row lock the PIN.',
+    body: ChangePin,
+    responses: { 200: done },
+    problems: { 409: { description: 'There is no PIN', refusal: isOff } },
+    async handler({ caller, body, req, reply }) {
+      const given = {
+        current: body.current_pin,
+        pin: body.pin,
+        confirmation: body.pin_confirmation,
+      };
+      await pins.change(personOf(caller), given, originOf(req));
+      return reply(200, { success: true, message: 'The PIN is changed.' });
     },
   }),
   verifyPin: route({
@@ -66,7 +97,7 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     limit: 'password',
     summary: 'Remove the PIN',
     description: 'Ends the sessions that are still waiting for it.',
-    body: shape({ password: verbatim(1000) }),
+    body: PasswordOfPin,
     responses: { 200: done },
     problems: { 409: { description: 'There is no PIN', refusal: isOff } },
     async handler({ caller, body, req, reply }) {

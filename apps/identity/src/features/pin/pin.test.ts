@@ -111,6 +111,60 @@ describe('PIN disabled: set', () => {
   });
 });
 
+describe('PIN enabled: change', () => {
+  const NEXT = '564738';
+  const change = (bearer: Bearer, current: unknown, pin: unknown, confirmation: unknown = pin) =>
+    identity.http
+      .post('/api/auth/pin/change')
+      .set(bearer)
+      .send({ current_pin: current, pin, pin_confirmation: confirmation });
+  let user: User;
+  let bearer: Bearer;
+  beforeEach(async () => {
+    ({ user, bearer } = await someone());
+    await identity.people.setPin(bearer, PIN);
+  });
+
+  test('puts another PIN in the place of the current one, and is noted', async () => {
+    const { status, body } = await change(bearer, PIN, NEXT);
+    expect([status, body]).toEqual([200, { success: true, message: 'The PIN is changed.' }]);
+    const locked = steps.bearerOf(await steps.login(user));
+    expect((await steps.verifyPin(locked, PIN)).status).toBe(422);
+    expect((await steps.verifyPin(locked, NEXT)).status).toBe(200);
+    const where = { userId: user.id, action: 'pin_changed' };
+    expect(await identity.context.database.activityEntry.count({ where })).toBe(1);
+  });
+
+  test('refuses a wrong current PIN, which counts as a guess: 422 on `current_pin`, then 429', async () => {
+    for (let i = 0; i < 5; i++) {
+      const { status, body } = await change(bearer, '918273', NEXT);
+      expect([status, Object.keys(body.errors)]).toEqual([422, ['current_pin']]);
+    }
+    const refused = await change(bearer, PIN, NEXT);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ['the same PIN', PIN, PIN, ['pin']],
+    ['a run', '123456', '123456', ['pin']],
+    ['another confirmation', NEXT, '564739', ['pin_confirmation']],
+  ])('refuses %s, and counts no guess', async (_, pin, confirmation, named) => {
+    const { status, body } = await change(bearer, PIN, pin, confirmation);
+    expect([status, Object.keys(body.errors)]).toEqual([422, named]);
+    const where = { userId: user.id };
+    const { failures } = await identity.context.database.pin.findUniqueOrThrow({ where });
+    expect(failures).toBe(0);
+  });
+
+  test('is 409 where there is none, and for all but one of those at the same time', async () => {
+    const answers = await Promise.all([NEXT, '675849'].map((pin) => change(bearer, PIN, pin)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    await disable(bearer, PASSWORD).expect(200);
+    expect((await change(bearer, PIN, NEXT)).status).toBe(409);
+  });
+});
+
 describe('a login with a PIN', () => {
   let user: User;
   let locked: Bearer;

@@ -38,6 +38,7 @@ const changes = [
   ['2fa/disable', { password: PASSWORD }],
   ['2fa/recovery-codes', { password: PASSWORD }],
   ['pin/set', PIN],
+  ['pin/change', { ...PIN, current_pin: '918273' }],
   ['pin/disable', { password: PASSWORD }],
 ] as const;
 

@@ -9,6 +9,9 @@ interface Dependencies {
   readonly failedAttempts: Attempts;
 }
 
+/** What a program is told of a password that is not the user's. */
+export const WRONG_PASSWORD = 'the password is wrong';
+
 /** Asks who is signed in for their password once more, before what a stolen token must not do. */
 export class PasswordConfirmation {
   readonly #use: Dependencies;
@@ -25,7 +28,7 @@ export class PasswordConfirmation {
       await failedAttempts.giveBack(userId);
       throw error;
     });
-    if (!isRight) throw invalidField(field, 'the password is wrong');
+    if (!isRight) throw invalidField(field, WRONG_PASSWORD);
     await failedAttempts.giveBack(userId);
   }
 

@@ -112,6 +112,28 @@ describe('2FA setup started: confirm', () => {
   });
 });
 
+describe('the state of the second factor', () => {
+  const stateOf = async ({ bearer }: { readonly bearer: Bearer }) =>
+    (await identity.http.get('/api/auth/2fa/status').set(bearer)).body.data;
+
+  test('is off until the first code is confirmed, and then tells since when and how many codes are left', async () => {
+    const person = await someone();
+    const off = { enabled: false, enabled_at: null, recovery_codes_left: 0 };
+    expect(await stateOf(person)).toEqual(off);
+    const authenticator = await begin(person);
+    expect(await stateOf(person)).toEqual(off);
+    await post('confirm', person.bearer, { code: await authenticator.code() });
+    const on = await stateOf(person);
+    expect(on).toEqual({
+      enabled: true,
+      enabled_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      recovery_codes_left: 8,
+    });
+    await post('verify', person.bearer, { code: authenticator.recoveryCodes[0] });
+    expect(await stateOf(person)).toEqual({ ...on, recovery_codes_left: 7 });
+  });
+});
+
 describe('2FA enabled: disable', () => {
   test('turns it off by the current password, and forgets secret and codes', async () => {
     const person = await someone();

@@ -19,6 +19,11 @@ export class TwoFactorRepository {
     return tx.twoFactor.findUnique({ where: { userId } });
   }
 
+  /** How many recovery codes are left. */
+  codesLeft(userId: string): Promise<number> {
+    return this.#database.recoveryCode.count({ where: { userId, usedAt: null } });
+  }
+
   /** Runs with the user locked: what changes the second factor comes one after the other. */
   change<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#database.$transaction(async (tx) => {

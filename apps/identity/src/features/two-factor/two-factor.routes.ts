@@ -1,12 +1,15 @@
 import {
   bool,
   described,
+  int,
   list,
   named,
+  nullable,
   oneOf,
   optional,
   shape,
   text,
+  time,
   verbatim,
   withDefault,
 } from '@tessera/fields';
@@ -18,9 +21,9 @@ import { signInCookies } from '../sign-in/sign-in.cookies.ts';
 import { presentSignedIn, signedIn } from '../sign-in/sign-in.schema.ts';
 import { isOff, isOn, type TwoFactorService } from './two-factor.service.ts';
 
-const code = text(100);
+export const code = text(100);
 const recoveryCodes = list(text(50));
-const Password = named('PasswordConfirmation', shape({ password: verbatim(1000) }));
+export const Password = named('PasswordConfirmation', shape({ password: verbatim(1000) }));
 
 const Enrolment = named(
   'TwoFactorEnrolment',
@@ -51,7 +54,17 @@ const Verified = named(
   }),
 );
 
-const RUNNING_LOW = 3;
+const Status = named(
+  'TwoFactorStatus',
+  shape({
+    enabled: bool(),
+    enabled_at: nullable(time()),
+    recovery_codes_left: described(int(0, 100), 'That were not used yet'),
+  }),
+);
+
+/** From here on new recovery codes should be made. */
+export const RUNNING_LOW = 3;
 
 const tellCodesLeft = (left: number): string => {
   if (left === 0) return 'That was your last recovery code. Make new ones now.';
@@ -68,6 +81,23 @@ export const twoFactorRoutes = (
 ): RouteTable => {
   const cookies = signInCookies(config);
   return {
+    showTwoFactorStatus: route({
+      method: 'get',
+      path: '/api/auth/2fa/status',
+      permission: 'authenticated',
+      clients: 'first_party',
+      summary: 'Whether the second factor is on, and how many recovery codes are left',
+      responses: { 200: success(Status) },
+      async handler({ caller, reply }) {
+        const { since, codesLeft } = await twoFactor.status(personOf(caller));
+        const data = {
+          enabled: since !== null,
+          enabled_at: since,
+          recovery_codes_left: codesLeft,
+        };
+        return reply(200, { success: true, data });
+      },
+    }),
     enableTwoFactor: route({
       method: 'post',
       path: '/api/auth/2fa/enable',

@@ -17,13 +17,26 @@ import { type GivenCode, newRecoveryCodes, readCode } from './codes.ts';
 import type { Totp } from './totp.ts';
 import type { TwoFactorRepository } from './two-factor.repository.ts';
 
-/** What a user needs to set up an authenticator app; told once. */
-export interface Enrolment {
+/** What an authenticator app needs. */
+export interface AppSecret {
   /** A PNG as a data URI. */
   readonly qrCode: string;
   /** In base32. */
   readonly secret: string;
+  /** The same with all that belongs to it, for an app on the device itself (`otpauth:`). */
+  readonly uri: string;
+}
+
+/** What a user needs to set up an authenticator app; the recovery codes are told once. */
+export interface Enrolment extends AppSecret {
   readonly recoveryCodes: readonly string[];
+}
+
+export interface TwoFactorStatus {
+  /** When it was confirmed; null where it is not on. */
+  readonly since: Date | null;
+  /** Recovery codes that are left; 0 where it is not on. */
+  readonly codesLeft: number;
 }
 
 export interface Verified {
@@ -44,6 +57,9 @@ interface Dependencies {
   readonly mails: SecurityMails;
   readonly reauthentication: Pick<ReauthenticationService, 'demandRecent'>;
 }
+
+/** How long a secret that was never confirmed can still be seen. */
+const PENDING_MS = 3600_000;
 
 /** RFC 4226 section 4 recommends 160 bits. */
 const SECRET_BYTES = 20;
@@ -72,8 +88,8 @@ export class TwoFactorService {
 
   /** Makes a secret that counts once it is confirmed; 409 when the second factor is on already. */
   async enable(caller: UserCaller): Promise<Enrolment> {
-    const { repository, totp, vault } = this.#use;
-    const { id: userId, email } = caller;
+    const { repository, vault } = this.#use;
+    const { id: userId } = caller;
     await this.#use.reauthentication.demandRecent(caller);
     const secret = randomBytes(SECRET_BYTES);
     const recoveryCodes = newRecoveryCodes();
@@ -84,12 +100,47 @@ export class TwoFactorService {
       await repository.begin(tx, userId, sealed);
       await repository.replaceCodes(tx, userId, recoveryCodes);
     });
-    const qrCode = await qrcode.toDataURL(totp.uri(secret, email ?? userId));
-    return { qrCode, secret: totp.text(secret), recoveryCodes };
+    return { ...(await this.#forApp(caller, secret)), recoveryCodes };
+  }
+
+  async status({ id }: UserCaller): Promise<TwoFactorStatus> {
+    const { repository } = this.#use;
+    const since = (await repository.find(id))?.confirmedAt ?? null;
+    return { since, codesLeft: since === null ? 0 : await repository.codesLeft(id) };
+  }
+
+  /**
+   * The secret that `enable` made, for as long as it waits for its first code; null where none does, or none
+   * of the last hour.
+   */
+  async pending(caller: UserCaller): Promise<AppSecret | null> {
+    const { repository, vault, reauthentication } = this.#use;
+    await reauthentication.demandRecent(caller);
+    const known = await repository.find(caller.id);
+    if (!known || known.confirmedAt) return null;
+    if (known.createdAt.getTime() < Date.now() - PENDING_MS) return null;
+    const { sealedSecret } = known;
+    return this.#forApp(caller, vault.open(sealedSecret, twoFactorPurpose(caller.id)));
   }
 
   /** Turns the second factor on by a first code. 422 on a wrong one, 409 where nothing is to confirm. */
   async confirm(caller: UserCaller, typed: string, origin: Origin): Promise<void> {
+    await this.#confirm(caller, typed, origin, null);
+  }
+
+  /** The same, with recovery codes in the place of those that `enable` gave, for who has not seen them. */
+  async confirmWithCodes(caller: UserCaller, typed: string, origin: Origin): Promise<string[]> {
+    const codes = newRecoveryCodes();
+    await this.#confirm(caller, typed, origin, codes);
+    return codes;
+  }
+
+  async #confirm(
+    caller: UserCaller,
+    typed: string,
+    origin: Origin,
+    recoveryCodes: readonly string[] | null,
+  ): Promise<void> {
     const { repository, devices } = this.#use;
     const { id: userId } = caller;
     await this.#use.reauthentication.demandRecent(caller);
@@ -101,6 +152,7 @@ export class TwoFactorService {
       const step = this.#stepOf(known, code);
       if (step === null) throw wrongCode();
       await repository.confirm(tx, userId, step);
+      if (recoveryCodes) await repository.replaceCodes(tx, userId, recoveryCodes);
       await devices.endTrust(tx, userId);
       await note(tx, actorOf(caller, origin), 'two_factor_enabled');
       await this.#use.mails.tell(
@@ -188,6 +240,12 @@ export class TwoFactorService {
     const known = await this.#use.repository.find(userId, tx);
     if (!known?.confirmedAt) throw isOff();
     return known;
+  }
+
+  async #forApp({ id, email }: UserCaller, secret: Buffer): Promise<AppSecret> {
+    const { totp } = this.#use;
+    const uri = totp.uri(secret, email ?? id);
+    return { qrCode: await qrcode.toDataURL(uri), secret: totp.text(secret), uri };
   }
 
   #stepOf({ userId, sealedSecret }: TwoFactor, code: GivenCode): bigint | null {

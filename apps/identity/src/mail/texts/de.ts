@@ -15,7 +15,7 @@ const seenBy = ({ device, ipAddress, at, timeZone }: Seen): string => {
 
 const codesLeft = (left: number): string =>
   left === 0
-    ? 'Sie haben keine Wiederherstellungscodes mehr. Erstellen Sie neue in Ihren Sicherheitseinstellungen.'
+    ? 'Sie haben keine Wiederherstellungscodes mehr. Erstellen Sie neue in Ihrem Konto unter „Zwei-Faktor-Authentifizierung“.'
     : `Sie haben noch ${left} ${left === 1 ? 'Wiederherstellungscode' : 'Wiederherstellungscodes'}.`;
 
 export const de: Texts = {
@@ -63,9 +63,9 @@ export const de: Texts = {
       paragraphs: [
         'jemand hat sich von einem bisher unbekannten Gerät bei Ihrem Konto angemeldet:',
         seenBy(seen),
-        'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest. Damit werden alle Geräte abgemeldet.',
+        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und melden Sie das dort. Sie können dann ein neues Passwort festlegen und alle Geräte abmelden.',
       ],
-      action: 'Neues Passwort festlegen',
+      action: 'Letzte Aktivitäten prüfen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
     }),
     new_network: ({ firstName, ...seen }) => ({
@@ -74,9 +74,9 @@ export const de: Texts = {
       paragraphs: [
         'jemand hat sich auf einem Ihrer Geräte angemeldet, und zwar aus einem Netzwerk, das dieses Gerät bisher nicht verwendet hat:',
         seenBy(seen),
-        'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest. Damit werden alle Geräte abgemeldet.',
+        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und melden Sie das dort. Sie können dann ein neues Passwort festlegen und alle Geräte abmelden.',
       ],
-      action: 'Neues Passwort festlegen',
+      action: 'Letzte Aktivitäten prüfen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
     }),
     factor_added: ({ firstName, factor, ...seen }) => ({
@@ -90,9 +90,9 @@ export const de: Texts = {
           pin: 'für Ihr Konto wurde eine PIN eingerichtet:',
         }[factor],
         seenBy(seen),
-        'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
+        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und melden Sie das dort. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
       ],
-      action: 'Neues Passwort festlegen',
+      action: 'Letzte Aktivitäten prüfen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
     }),
     factor_removed: ({ firstName, factor, seen }) => ({
@@ -107,7 +107,7 @@ export const de: Texts = {
               pin: 'die PIN für Ihr Konto wurde entfernt:',
             }[factor],
             seenBy(seen),
-            'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
+            'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und melden Sie das dort. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
           ]
         : [
             {
@@ -115,9 +115,9 @@ export const de: Texts = {
                 'ein Administrator hat die Zwei-Faktor-Authentifizierung für Ihr Konto deaktiviert, und Sie wurden auf allen Geräten abgemeldet.',
               pin: 'ein Administrator hat die PIN für Ihr Konto entfernt, und Sie wurden auf allen Geräten abgemeldet.',
             }[factor],
-            'Falls Sie nicht darum gebeten haben, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
+            'Falls Sie nicht darum gebeten haben, wenden Sie sich an Ihren Administrator.',
           ],
-      action: 'Neues Passwort festlegen',
+      action: seen ? 'Letzte Aktivitäten prüfen' : 'Neu einrichten',
       notes: [
         seen
           ? 'Falls Sie das waren, müssen Sie nichts weiter tun.'
@@ -131,9 +131,9 @@ export const de: Texts = {
         'jemand hat sich mit einem Ihrer Wiederherstellungscodes bei Ihrem Konto angemeldet:',
         seenBy(seen),
         codesLeft(left),
-        'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
+        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und melden Sie das dort. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
       ],
-      action: 'Neues Passwort festlegen',
+      action: 'Letzte Aktivitäten prüfen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
     }),
     recovery_codes_replaced: ({ firstName, ...seen }) => ({
@@ -142,9 +142,20 @@ export const de: Texts = {
       paragraphs: [
         'für Ihr Konto wurden neue Wiederherstellungscodes erstellt. Die bisherigen sind nicht mehr gültig:',
         seenBy(seen),
-        'Falls Sie das nicht waren, legen Sie sofort ein neues Passwort fest und wenden Sie sich an Ihren Administrator.',
+        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und melden Sie das dort. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
       ],
-      action: 'Neues Passwort festlegen',
+      action: 'Letzte Aktivitäten prüfen',
+      notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
+    }),
+    pin_changed: ({ firstName, ...seen }) => ({
+      subject: 'Ihre PIN wurde geändert',
+      greeting: hello(firstName),
+      paragraphs: [
+        'die PIN für Ihr Konto wurde geändert:',
+        seenBy(seen),
+        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und melden Sie das dort. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
+      ],
+      action: 'Letzte Aktivitäten prüfen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
     }),
     account_secured: ({ firstName, by, ...seen }) => ({

@@ -15,7 +15,7 @@ const seenBy = ({ device, ipAddress, at, timeZone }: Seen): string => {
 
 const codesLeft = (left: number): string =>
   left === 0
-    ? 'You have no recovery codes left. Create new ones in your security settings.'
+    ? 'You have no recovery codes left. Create new ones in your account, under “Two-factor authentication”.'
     : `You have ${left} recovery ${left === 1 ? 'code' : 'codes'} left.`;
 
 export const en: Texts = {
@@ -61,9 +61,9 @@ export const en: Texts = {
       paragraphs: [
         'Someone signed in to your account from a device we have not seen before:',
         seenBy(seen),
-        'If this was not you, choose a new password right away. This signs out all devices.',
+        'If this was not you, open your recent activity and choose “This was not me”. You can then choose a new password and sign out all devices.',
       ],
-      action: 'Choose a new password',
+      action: 'Review recent activity',
       notes: ['If this was you, you do not need to do anything.'],
     }),
     new_network: ({ firstName, ...seen }) => ({
@@ -72,9 +72,9 @@ export const en: Texts = {
       paragraphs: [
         'Someone signed in to your account on one of your devices, from a network it has not used before:',
         seenBy(seen),
-        'If this was not you, choose a new password right away. This signs out all devices.',
+        'If this was not you, open your recent activity and choose “This was not me”. You can then choose a new password and sign out all devices.',
       ],
-      action: 'Choose a new password',
+      action: 'Review recent activity',
       notes: ['If this was you, you do not need to do anything.'],
     }),
     factor_added: ({ firstName, factor, ...seen }) => ({
@@ -88,9 +88,9 @@ export const en: Texts = {
           pin: 'A PIN was set for your account:',
         }[factor],
         seenBy(seen),
-        'If this was not you, choose a new password right away and contact your administrator.',
+        'If this was not you, open your recent activity and choose “This was not me”. If you can no longer sign in, contact your administrator.',
       ],
-      action: 'Choose a new password',
+      action: 'Review recent activity',
       notes: ['If this was you, you do not need to do anything.'],
     }),
     factor_removed: ({ firstName, factor, seen }) => ({
@@ -106,7 +106,7 @@ export const en: Texts = {
               pin: 'The PIN of your account was removed:',
             }[factor],
             seenBy(seen),
-            'If this was not you, choose a new password right away and contact your administrator.',
+            'If this was not you, open your recent activity and choose “This was not me”. If you can no longer sign in, contact your administrator.',
           ]
         : [
             {
@@ -114,9 +114,9 @@ export const en: Texts = {
                 'An administrator turned off two-factor authentication for your account, and you were signed out on all devices.',
               pin: 'An administrator removed the PIN of your account, and you were signed out on all devices.',
             }[factor],
-            'If you did not ask for this, choose a new password right away and contact your administrator.',
+            'If you did not ask for this, contact your administrator.',
           ],
-      action: 'Choose a new password',
+      action: seen ? 'Review recent activity' : 'Set it up again',
       notes: [
         seen
           ? 'If this was you, you do not need to do anything.'
@@ -130,9 +130,9 @@ export const en: Texts = {
         'Someone used one of your recovery codes to sign in to your account:',
         seenBy(seen),
         codesLeft(left),
-        'If this was not you, choose a new password right away and contact your administrator.',
+        'If this was not you, open your recent activity and choose “This was not me”. If you can no longer sign in, contact your administrator.',
       ],
-      action: 'Choose a new password',
+      action: 'Review recent activity',
       notes: ['If this was you, you do not need to do anything.'],
     }),
     recovery_codes_replaced: ({ firstName, ...seen }) => ({
@@ -141,9 +141,20 @@ export const en: Texts = {
       paragraphs: [
         'New recovery codes were created for your account. The old ones no longer work:',
         seenBy(seen),
-        'If this was not you, choose a new password right away and contact your administrator.',
+        'If this was not you, open your recent activity and choose “This was not me”. If you can no longer sign in, contact your administrator.',
       ],
-      action: 'Choose a new password',
+      action: 'Review recent activity',
+      notes: ['If this was you, you do not need to do anything.'],
+    }),
+    pin_changed: ({ firstName, ...seen }) => ({
+      subject: 'Your PIN was changed',
+      greeting: hello(firstName),
+      paragraphs: [
+        'The PIN of your account was changed:',
+        seenBy(seen),
+        'If this was not you, open your recent activity and choose “This was not me”. If you can no longer sign in, contact your administrator.',
+      ],
+      action: 'Review recent activity',
       notes: ['If this was you, you do not need to do anything.'],
     }),
     account_secured: ({ firstName, by, ...seen }) => ({

@@ -17,7 +17,7 @@ const seenBy = ({ device, ipAddress, at, timeZone }: Seen): string => {
 
 const codesLeft = (left: number): string =>
   left === 0
-    ? 'Nem maradt helyreállítási kódja. Hozzon létre újakat a biztonsági beállításokban.'
+    ? 'Nem maradt helyreállítási kódja. Hozzon létre újakat a fiókjában, a „Kétlépcsős azonosítás” oldalon.'
     : `Még ${left} helyreállítási kódja maradt.`;
 
 export const hu: Texts = {
@@ -64,9 +64,9 @@ export const hu: Texts = {
       paragraphs: [
         'Valaki eddig ismeretlen eszközről jelentkezett be a fiókjába:',
         seenBy(seen),
-        'Ha nem Ön volt, azonnal állítson be új jelszót. Ezzel minden eszközön kijelentkeztetjük.',
+        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és jelezze, hogy nem Ön volt. Ezután új jelszót állíthat be, és minden eszközön kijelentkezhet.',
       ],
-      action: 'Új jelszó beállítása',
+      action: 'Legutóbbi tevékenységek',
       notes: ['Ha Ön volt, nincs további teendője.'],
     }),
     new_network: ({ firstName, ...seen }) => ({
@@ -75,9 +75,9 @@ export const hu: Texts = {
       paragraphs: [
         'Valaki az egyik eszközéről bejelentkezett a fiókjába, de olyan hálózatról, amelyet ez az eszköz eddig nem használt:',
         seenBy(seen),
-        'Ha nem Ön volt, azonnal állítson be új jelszót. Ezzel minden eszközön kijelentkeztetjük.',
+        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és jelezze, hogy nem Ön volt. Ezután új jelszót állíthat be, és minden eszközön kijelentkezhet.',
       ],
-      action: 'Új jelszó beállítása',
+      action: 'Legutóbbi tevékenységek',
       notes: ['Ha Ön volt, nincs további teendője.'],
     }),
     factor_added: ({ firstName, factor, ...seen }) => ({
@@ -92,9 +92,9 @@ export const hu: Texts = {
           pin: 'A fiókjához PIN-kódot állítottak be:',
         }[factor],
         seenBy(seen),
-        'Ha nem Ön volt, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
+        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és jelezze, hogy nem Ön volt. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
       ],
-      action: 'Új jelszó beállítása',
+      action: 'Legutóbbi tevékenységek',
       notes: ['Ha Ön volt, nincs további teendője.'],
     }),
     factor_removed: ({ firstName, factor, seen }) => ({
@@ -110,7 +110,7 @@ export const hu: Texts = {
               pin: 'A fiókjához tartozó PIN-kódot eltávolították:',
             }[factor],
             seenBy(seen),
-            'Ha nem Ön volt, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
+            'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és jelezze, hogy nem Ön volt. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
           ]
         : [
             {
@@ -118,9 +118,9 @@ export const hu: Texts = {
                 'Egy rendszergazda kikapcsolta a fiókjához tartozó kétlépcsős azonosítást, és minden eszközén kijelentkeztettük.',
               pin: 'Egy rendszergazda eltávolította a fiókjához tartozó PIN-kódot, és minden eszközén kijelentkeztettük.',
             }[factor],
-            'Ha nem Ön kérte, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
+            'Ha nem Ön kérte, értesítse a rendszergazdáját.',
           ],
-      action: 'Új jelszó beállítása',
+      action: seen ? 'Legutóbbi tevékenységek' : 'Újbóli beállítás',
       notes: [
         seen
           ? 'Ha Ön volt, nincs további teendője.'
@@ -134,9 +134,9 @@ export const hu: Texts = {
         'Valaki az egyik helyreállítási kódjával jelentkezett be a fiókjába:',
         seenBy(seen),
         codesLeft(left),
-        'Ha nem Ön volt, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
+        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és jelezze, hogy nem Ön volt. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
       ],
-      action: 'Új jelszó beállítása',
+      action: 'Legutóbbi tevékenységek',
       notes: ['Ha Ön volt, nincs további teendője.'],
     }),
     recovery_codes_replaced: ({ firstName, ...seen }) => ({
@@ -145,9 +145,20 @@ export const hu: Texts = {
       paragraphs: [
         'A fiókjához új helyreállítási kódok készültek, a régiek már nem használhatók:',
         seenBy(seen),
-        'Ha nem Ön volt, azonnal állítson be új jelszót, és értesítse a rendszergazdáját.',
+        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és jelezze, hogy nem Ön volt. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
       ],
-      action: 'Új jelszó beállítása',
+      action: 'Legutóbbi tevékenységek',
+      notes: ['Ha Ön volt, nincs további teendője.'],
+    }),
+    pin_changed: ({ firstName, ...seen }) => ({
+      subject: 'Megváltozott a PIN-kódja',
+      greeting: hello(firstName),
+      paragraphs: [
+        'A fiókjához tartozó PIN-kód megváltozott:',
+        seenBy(seen),
+        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és jelezze, hogy nem Ön volt. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
+      ],
+      action: 'Legutóbbi tevékenységek',
       notes: ['Ha Ön volt, nincs további teendője.'],
     }),
     account_secured: ({ firstName, by, ...seen }) => ({

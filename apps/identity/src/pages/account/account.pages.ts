@@ -9,6 +9,7 @@ import { emailPages } from './email.pages.ts';
 import { notMePages } from './not-me.pages.ts';
 import { overviewPages } from './overview.pages.ts';
 import { profilePages } from './profile.pages.ts';
+import { securityPages } from './security.pages.ts';
 import { tenantPages } from './tenants.pages.ts';
 
 /** Every page below `/account`. */
@@ -23,4 +24,5 @@ export const accountPages = (context: Context): Record<string, AnyPage> => ({
   ...emailPages(context),
   ...dataPages(context),
   ...deletionPages(context),
+  ...securityPages(context),
 });

@@ -26,6 +26,7 @@ export const actions: ActionTexts = {
   recovery_code_used: 'Wiederherstellungscode verwendet',
   recovery_codes_replaced: 'Neue Wiederherstellungscodes erstellt',
   pin_set: 'PIN festgelegt',
+  pin_changed: 'PIN geändert',
   pin_disabled: 'PIN entfernt',
   pin_failed: 'Falsche PIN eingegeben',
   pin_removed: 'Ein Administrator hat die PIN entfernt',

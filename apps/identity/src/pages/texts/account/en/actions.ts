@@ -29,6 +29,7 @@ export const actions: ActionTexts = {
   recovery_code_used: 'Used a recovery code',
   recovery_codes_replaced: 'Created new recovery codes',
   pin_set: 'Set a PIN',
+  pin_changed: 'Changed the PIN',
   pin_disabled: 'Removed the PIN',
   pin_failed: 'Entered a wrong PIN',
   pin_removed: 'An administrator removed the PIN',

@@ -7,8 +7,11 @@ import { email } from './email.ts';
 import { frame } from './frame.ts';
 import { notMe } from './not-me.ts';
 import { overview } from './overview.ts';
+import { password } from './password.ts';
+import { pin } from './pin.ts';
 import { profile } from './profile.ts';
 import { tenants } from './tenants.ts';
+import { twoFactor } from './two-factor.ts';
 
 export const account = {
   actions,
@@ -20,6 +23,9 @@ export const account = {
   frame,
   notMe,
   overview,
+  password,
+  pin,
   profile,
   tenants,
+  twoFactor,
 };

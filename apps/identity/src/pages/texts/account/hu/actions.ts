@@ -26,6 +26,7 @@ export const actions: ActionTexts = {
   recovery_code_used: 'Helyreállítási kód felhasználása',
   recovery_codes_replaced: 'Új helyreállítási kódok létrehozása',
   pin_set: 'PIN-kód beállítása',
+  pin_changed: 'PIN-kód módosítása',
   pin_disabled: 'PIN-kód eltávolítása',
   pin_failed: 'Hibás PIN-kód',
   pin_removed: 'Egy rendszergazda eltávolította a PIN-kódot',

@@ -1,0 +1,17 @@
+import type { ReauthenticationService } from '../../features/reauthentication/reauthentication.service.ts';
+import type { Origin } from '../../origin.ts';
+import type { UserCaller } from '../../tokens/caller.ts';
+
+/**
+ * A form with the password is an authentication itself: whoever sends one is not asked for the password once
+ * more. 422 on a wrong password, 429 after too many of these.
+ */
+export const authenticateByForm = async (
+  reauthentication: Pick<ReauthenticationService, 'isRecent' | 'reauthenticate'>,
+  user: UserCaller,
+  password: string,
+  origin: Origin,
+): Promise<void> => {
+  if (await reauthentication.isRecent(user)) return;
+  await reauthentication.reauthenticate(user, password, origin);
+};

@@ -1,0 +1,102 @@
+import type { ReauthenticationService } from '../../features/reauthentication/reauthentication.service.ts';
+import { Password } from '../../features/two-factor/two-factor.routes.ts';
+import type { TwoFactorService } from '../../features/two-factor/two-factor.service.ts';
+import { html } from '../../html.ts';
+import type { UserCaller } from '../../tokens/caller.ts';
+import { accountName, fields, formOf } from '../form.ts';
+import type { AnyPage } from '../page.ts';
+import type { TwoFactorTexts } from '../texts/account/en/two-factor.ts';
+import { Elsewhere, type Visit } from '../visit.ts';
+import { accountPage } from './account-page.ts';
+import { authenticateByForm } from './password-given.ts';
+import { sections } from './sections.ts';
+import type { ShownCodes } from './shown-codes.ts';
+import { twoFactorAddresses as addresses } from './two-factor.addresses.ts';
+
+interface Dependencies {
+  readonly twoFactor: TwoFactorService;
+  readonly reauthentication: ReauthenticationService;
+  readonly shownCodes: ShownCodes;
+}
+
+interface Step {
+  readonly path: string;
+  readonly isDangerous: boolean;
+  texts(texts: TwoFactorTexts): {
+    readonly title: string;
+    readonly lead: string;
+    readonly effects?: string;
+    readonly submit: string;
+    readonly keep: string;
+  };
+  /** Does it, and gives the address to go on at. */
+  act(visit: Visit, user: UserCaller, password: string): Promise<string>;
+}
+
+/** What is confirmed by the password, on a page that says what will happen. */
+export const twoFactorChangePages = (use: Dependencies): Record<string, AnyPage> => {
+  const step = ({ path, isDangerous, texts, act }: Step): AnyPage =>
+    accountPage({
+      section: 'twoFactor',
+      path,
+      limit: 'password',
+      hasSensitiveForm: true,
+      async open(_visit, user) {
+        const { since } = await use.twoFactor.status(user);
+        if (since === null) throw new Elsewhere(sections.twoFactor);
+        return user;
+      },
+      view(visit, user, form) {
+        const words = texts(visit.texts.account.twoFactor);
+        const field = {
+          name: 'password',
+          type: 'password',
+          autocomplete: 'current-password',
+        } as const;
+        return {
+          title: words.title,
+          lead: words.lead,
+          body: formOf(visit, form, {
+            submit: words.submit,
+            isDangerous,
+            content: [
+              words.effects !== undefined && html`<p>${words.effects}</p>`,
+              accountName(user.email),
+              fields(visit, form, [field]),
+            ],
+            beside: html`<a href="${sections.twoFactor}">${words.keep}</a>`,
+          }),
+        };
+      },
+      form: {
+        fields: Password.fields,
+        async submit(visit, { password }, user) {
+          await authenticateByForm(use.reauthentication, user, password, visit.origin);
+          return act(visit, user, password);
+        },
+      },
+    });
+
+  return {
+    newRecoveryCodes: step({
+      path: addresses.replace,
+      isDangerous: false,
+      texts: ({ replace }) => replace,
+      async act(visit, user, password) {
+        const codes = await use.twoFactor.replaceCodes(user, password, visit.origin);
+        use.shownCodes.keep(visit, user, codes);
+        return addresses.codes;
+      },
+    }),
+    twoFactorRemoval: step({
+      path: addresses.turnOff,
+      isDangerous: true,
+      texts: ({ turnOff }) => turnOff,
+      async act(visit, user, password) {
+        await use.twoFactor.disable(user, password, visit.origin);
+        use.shownCodes.forget(visit);
+        return `${sections.twoFactor}?notice=two_factor_off`;
+      },
+    }),
+  };
+};

@@ -1,0 +1,47 @@
+import { type Html, html } from '../html.ts';
+import { MAX_PASSWORD_BYTES } from '../password-rules.ts';
+import { assets } from './assets.ts';
+import type { FieldSpec } from './form.ts';
+import type { NewPasswordField } from './problems.ts';
+import type { Visit } from './visit.ts';
+
+/**
+ * The rules that a script can check, ticked off while a new password is typed. Without the script nobody sees
+ * the list: then the hint of the field and the server tell the rules.
+ */
+const ruleList = ({ texts }: Visit, field: NewPasswordField, minLength: number): Html => {
+  const { too_short, met, unmet, allMet, ...others } = texts.ruleList;
+  const { uppercase, lowercase, digit, special, match, too_long } = others;
+  const rules = {
+    too_short: too_short(minLength),
+    uppercase,
+    lowercase,
+    digit,
+    special,
+    too_long,
+    match,
+  };
+  const items = Object.entries(rules).map(
+    ([rule, text]) =>
+      html`<li data-rule="${rule}"><span class="unseen"></span><span>${text}</span></li>`,
+  );
+  return html`<div class="rules" data-field="${field}" data-least="${minLength}" data-most="${MAX_PASSWORD_BYTES}" data-met="${met}" data-unmet="${unmet}" data-all-met="${allMet}" hidden>
+<ul>${items}</ul>
+<p class="unseen" role="status"></p>
+</div>
+<script src="${assets.passwordRules.address}" defer></script>`;
+};
+
+/** A new password and its confirmation. */
+export const newPasswordFields = (
+  visit: Visit,
+  minLength: number,
+  name: NewPasswordField = 'password',
+): readonly FieldSpec[] => {
+  const type = { type: 'password', autocomplete: 'new-password' } as const;
+  const hint = visit.texts.ruleHint(minLength);
+  return [
+    { name, ...type, hint, below: ruleList(visit, name, minLength) },
+    { name: `${name}_confirmation`, ...type },
+  ];
+};
