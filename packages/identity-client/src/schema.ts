@@ -129,6 +129,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/2fa/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the second factor is on, and how many recovery codes are left */
+        get: operations["showTwoFactorStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/2fa/enable": {
         parameters: {
             query?: never;
@@ -251,6 +268,26 @@ export interface paths {
          * @description Later sign-ins are locked until it is verified; this one is not.
          */
         post: operations["setPin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/pin/change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the PIN
+         * @description Wrong current PINs count together with those that are given to unlock a session: too many in a row lock the PIN.
+         */
+        post: operations["changePin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2263,6 +2300,19 @@ export interface components {
             new_password: string;
             new_password_confirmation: string;
         };
+        ChangePin: {
+            /**
+             * @description Six digits, neither a run nor a single one repeated
+             * @example 192837
+             */
+            current_pin: string;
+            /**
+             * @description Six digits, neither a run nor a single one repeated
+             * @example 192837
+             */
+            pin: string;
+            pin_confirmation: string;
+        };
         ChangeUnconfirmedAddress: {
             /** @example ada@example.com */
             email: string;
@@ -2716,6 +2766,11 @@ export interface components {
                 /** Format: date-time */
                 updated_at: string;
             };
+            /** @description The picture itself is at `profile.avatar_url` */
+            picture: {
+                /** Format: date-time */
+                created_at: string;
+            } | null;
             password: {
                 is_set: boolean;
                 /** Format: date-time */
@@ -2774,6 +2829,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 name: string;
+                custom_name: string | null;
                 type: string;
                 browser: string;
                 os: string;
@@ -2859,6 +2915,21 @@ export interface components {
                     slug: string;
                     name: string;
                 } | null;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** Format: date-time */
+                used_at: string | null;
+            }[];
+            invitations_received: {
+                tenant: {
+                    /** Format: uuid */
+                    id: string;
+                    slug: string;
+                    name: string;
+                } | null;
+                role: string | null;
                 /** Format: date-time */
                 created_at: string;
                 /** Format: date-time */
@@ -3436,6 +3507,13 @@ export interface components {
             secret: string;
             /** @description Each stands in for a code once; told only here */
             recovery_codes: string[];
+        };
+        TwoFactorStatus: {
+            enabled: boolean;
+            /** Format: date-time */
+            enabled_at: string | null;
+            /** @description That were not used yet */
+            recovery_codes_left: number;
         };
         TwoFactorVerified: {
             /** @enum {unknown} */
@@ -4623,6 +4701,46 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    showTwoFactorStatus: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["TwoFactorStatus"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     enableTwoFactor: {
         parameters: {
             query?: never;
@@ -4940,6 +5058,61 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description Some of what was sent does not fit; `errors` names each field */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    changePin: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePin"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict3"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description Some of what was sent does not fit; `errors` names each field */
