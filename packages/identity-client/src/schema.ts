@@ -2766,6 +2766,11 @@ export interface components {
                 /** Format: date-time */
                 updated_at: string;
             };
+            /** @description The picture itself is at `profile.avatar_url` */
+            picture: {
+                /** Format: date-time */
+                created_at: string;
+            } | null;
             password: {
                 is_set: boolean;
                 /** Format: date-time */
@@ -2824,6 +2829,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 name: string;
+                custom_name: string | null;
                 type: string;
                 browser: string;
                 os: string;
@@ -2909,6 +2915,21 @@ export interface components {
                     slug: string;
                     name: string;
                 } | null;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                expires_at: string;
+                /** Format: date-time */
+                used_at: string | null;
+            }[];
+            invitations_received: {
+                tenant: {
+                    /** Format: uuid */
+                    id: string;
+                    slug: string;
+                    name: string;
+                } | null;
+                role: string | null;
                 /** Format: date-time */
                 created_at: string;
                 /** Format: date-time */
