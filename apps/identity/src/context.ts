@@ -53,6 +53,8 @@ export interface Context extends Services {
 export interface Overrides {
   readonly logger?: Logger;
   readonly totp?: Totp;
+  /** Whether accounts whose time has come are deleted in the background; true unless told. */
+  readonly sweepsAccounts?: boolean;
   /** See every request before it is routed. */
   readonly observers?: readonly RequestHandler[];
 }
@@ -139,9 +141,10 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       provisioning.start();
       running.push(provisioning);
       running.push(startHousekeeping({ pool, logger }));
-      running.push(
-        startAccountDeletions({ repository: services.accountDeletionRepository, logger }),
-      );
+      if (overrides.sweepsAccounts ?? true) {
+        const repository = services.accountDeletionRepository;
+        running.push(startAccountDeletions({ repository, logger }));
+      }
       keyUses.start();
       running.push(keyUses);
       sessionUses.start();

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
+import { int, shape } from '@tessera/fields';
 import request from 'supertest';
-import { listen } from './index.ts';
-import { appOf, everything, id, things } from './testing/things.ts';
+import { binary, listen } from './index.ts';
+import { appOf, everything, id, route, things } from './testing/things.ts';
 
 const app = appOf({ Things: things });
 const put = (headers: Record<string, string>, body: string | Buffer) =>
@@ -78,4 +79,33 @@ test('chunks are counted while they come', async () => {
   const headers = { 'transfer-encoding': 'chunked' };
   const chunks = ['{"name":"', 'x'.repeat(2000), '"}'];
   expect(await sendRaw(headers, chunks)).toMatchObject({ status: 413 });
+});
+
+describe('a body that is bytes', () => {
+  const bytes = appOf({
+    Things: {
+      updateIcon: route({
+        method: 'put',
+        path: '/icon',
+        permission: 'public',
+        summary: 'Set the icon',
+        body: binary(['image/png', 'image/gif'], 10),
+        responses: { 200: shape({ bytes: int(0, 10) }) },
+        handler: ({ body, reply }) => reply(200, { bytes: body.length }),
+      }),
+    },
+  });
+
+  test.each([
+    ['of a type that is taken', { 'content-type': 'image/gif' }, 10, 200],
+    ['of another type', { 'content-type': 'image/webp' }, 10, 415],
+    ['that is too long', { 'content-type': 'image/png' }, 11, 413],
+    ['that is packed', { 'content-type': 'image/png', 'content-encoding': 'gzip' }, 10, 415],
+    ['that is not there', { 'content-type': 'image/png' }, 0, 422],
+  ])('%s', async (_case, headers, length, status) => {
+    const answer = await request(bytes).put('/icon').set(headers).send(Buffer.alloc(length));
+    expect(answer.status).toBe(status);
+    if (status === 200) expect(answer.body).toEqual({ bytes: length });
+    else expect(answer.body.message).toEqual(expect.any(String));
+  });
 });

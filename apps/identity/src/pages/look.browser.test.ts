@@ -370,6 +370,21 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await press(page, 'Confirm new address');
     await page.goto((await site.mailbox.next('email_replaced', email ?? '')).link.href);
   },
+  async 'account password'(page) {
+    await enter(page);
+    await open('/account/password')(page);
+    await fill(page, { 'New password': 'Horse-8' });
+  },
+  async 'account two-factor set-up'(page) {
+    await enter(page);
+    await open('/account/two-factor')(page);
+    await press(page, 'Set up');
+    await page.getByText('Cannot scan the code?').click();
+  },
+  async 'account pin'(page) {
+    await enter(page);
+    await open('/account/pin')(page);
+  },
   async 'sign-out'(page) {
     await enter(page);
     await open('/sign-out')(page);

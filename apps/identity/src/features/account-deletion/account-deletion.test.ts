@@ -20,7 +20,7 @@ let user: User;
 let bearer: Bearer;
 beforeAll(async () => {
   mailbox = await openMailbox();
-  identity = await startIdentity({ MAIL_DIRECTORY: mailbox.directory });
+  identity = await startIdentity({ MAIL_DIRECTORY: mailbox.directory }, { sweepsAccounts: false });
   deletions = sweeping(identity);
 });
 afterAll(async () => {

@@ -10,7 +10,7 @@ import { startAccountDeletions } from './account-deletion.sweep.ts';
 const script = fileURLToPath(new URL('../../testing/account-sweeper.ts', import.meta.url));
 
 test('a process that is killed amid a deletion leaves the account whole, and another one deletes it', async () => {
-  const identity = await startIdentity();
+  const identity = await startIdentity({}, { sweepsAccounts: false });
   const { database, config, pool, accountDeletionRepository: repository } = identity.context;
   const { url } = config.database;
   const tenant = await identity.people.tenant();

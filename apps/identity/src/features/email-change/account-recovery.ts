@@ -20,8 +20,8 @@ export class AccountRecovery {
   }
 
   /**
-   * Ends every session, the trust in devices, the password, and the factors that were set up since the address was
-   * changed. Gives the token of a password reset: without one, nobody signs in.
+   * Ends every session, the trust in devices, the password, and what was set up or asked for since the address
+   * was changed: factors, and the deletion of the account. Gives the token of a password reset: without one, nobody signs in.
    */
   async recover(tx: Transaction, user: User, email: string, since: Date): Promise<string> {
     const { id: userId, passwordHash: hash } = user;
@@ -34,6 +34,7 @@ export class AccountRecovery {
     });
     if (count > 0) await tx.recoveryCode.deleteMany({ where: { userId } });
     await tx.pin.deleteMany({ where: { userId, createdAt: { gte: since } } });
+    await tx.accountDeletion.deleteMany({ where: { userId, requestedAt: { gte: since } } });
     await enqueue(tx, gone);
     const lifetime = this.#use.resetLifetime;
     return issueOneTimeToken(tx, { purpose: 'password_reset', userId, email, lifetime });

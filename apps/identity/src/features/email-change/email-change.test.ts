@@ -273,7 +273,7 @@ describe('undoing a change of the address', () => {
     await undo(token).expect(422);
   });
 
-  test('works after the thief has changed password and address again, and set up a second factor', async () => {
+  test('works after the thief has changed password and address again, set up a second factor and asked for deletion', async () => {
     const token = await change(before, after);
     const third = `third-${before}`;
     await identity.http
@@ -287,7 +287,10 @@ describe('undoing a change of the address', () => {
       .expect(200);
     const later = await change(after, third);
     await identity.people.enableTwoFactor(user, bearer);
+    const dueAt = new Date(Date.now() + 86_400_000);
+    await database().accountDeletion.create({ data: { userId: user.id, dueAt } });
     const { body } = await undo(token).expect(200);
+    expect(await database().accountDeletion.count({ where: { userId: user.id } })).toBe(0);
     expect(await addressNow()).toBe(before);
     await undo(later).expect(422);
     await login(before, NEW_PASSWORD).expect(401);
