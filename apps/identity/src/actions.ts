@@ -78,7 +78,6 @@ export const actions = {
   tenant_switched: { kind: 'organization' },
   tenant_left: disputable('organization'),
   invitation_accepted: disputable('organization'),
-  invitation_declined: disputable('organization'),
   member_invited: disputable('organization'),
   member_added: disputable('organization'),
   member_updated: disputable('organization'),

@@ -35,13 +35,13 @@ describe('too many attempts', () => {
       const limited = await strict.people.user();
       const forms = new Forms(strict);
       const cookies = await forms.signIn(limited.email);
-      const form = await forms.open('/password/change', cookies);
+      const form = await forms.open('/account/password', cookies);
       const given = {
         current_password: 'wrong',
         new_password: NEW,
         new_password_confirmation: NEW,
       };
-      const attempt = () => forms.send('/password/change', form, given);
+      const attempt = () => forms.send('/account/password', form, given);
       expect((await attempt()).status).toBe(422);
       expect((await attempt()).status).toBe(422);
       expect((await attempt()).status).toBe(429);

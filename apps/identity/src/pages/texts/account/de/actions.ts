@@ -56,7 +56,6 @@ export const actions: ActionTexts = {
   tenant_switched: 'Zu einer anderen Organisation gewechselt',
   tenant_left: 'Eine Organisation verlassen',
   invitation_accepted: 'Einer Organisation beigetreten',
-  invitation_declined: 'Die Einladung in eine Organisation abgelehnt',
   member_invited: 'Jemanden in eine Organisation eingeladen',
   member_added: 'Ein Mitglied zu einer Organisation hinzugefügt',
   member_updated: 'Rolle oder Berechtigungen eines Mitglieds geändert',

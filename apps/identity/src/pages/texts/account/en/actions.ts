@@ -59,7 +59,6 @@ export const actions: ActionTexts = {
   tenant_switched: 'Switched to another organization',
   tenant_left: 'Left an organization',
   invitation_accepted: 'Joined an organization',
-  invitation_declined: 'Declined an invitation to an organization',
   member_invited: 'Invited someone to an organization',
   member_added: 'Added a member to an organization',
   member_updated: 'Changed the role or permissions of a member',

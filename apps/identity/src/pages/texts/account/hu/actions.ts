@@ -56,7 +56,6 @@ export const actions: ActionTexts = {
   tenant_switched: 'Váltás másik szervezetre',
   tenant_left: 'Kilépés egy szervezetből',
   invitation_accepted: 'Csatlakozás egy szervezethez',
-  invitation_declined: 'Szervezeti meghívás elutasítása',
   member_invited: 'Meghívás küldése egy szervezetbe',
   member_added: 'Tag felvétele egy szervezetbe',
   member_updated: 'Egy tag szerepkörének vagy jogosultságainak módosítása',
