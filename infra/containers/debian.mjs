@@ -24,7 +24,9 @@ export const requireDebian = async () => {
       'This needs a running Docker engine that reaches an image registry, or Debian or Ubuntu to start an engine of its own.',
     );
   }
-  if (process.getuid() !== 0) throw new Error('Only root can start a Docker engine.');
+  if (process.getuid() !== 0) {
+    throw new Error('No running Docker engine can be used, and only root can start another one.');
+  }
   const missing = Object.keys(NEEDED).filter((name) => !existsSync(NEEDED[name]));
   if (missing.length > 0) throw new Error(`Missing here: apt-get install ${missing.join(' ')}`);
 };

@@ -12,6 +12,7 @@ const bring = async (images, environment) => {
     const isThere = await succeeds('docker', ['image', 'inspect', image], { environment });
     if (isThere && !(await isStandIn(image, environment))) continue;
     if (!(await succeeds('docker', ['pull', image], { environment, limitMs: PULL_LIMIT_MS }))) {
+      console.log(`  ${image} cannot be pulled.`);
       return false;
     }
   }
@@ -24,12 +25,20 @@ const isStandIn = async (image, environment) => {
   return said.trim() !== '';
 };
 
+/** Removes the images that no name leads to any more, and keeps the cache of builds below a bound. */
+const prune = async (environment) => {
+  const docker = (args) => run('docker', args, { environment, isCleaning: true });
+  await docker(['image', 'prune', '--force']);
+  await docker(['builder', 'prune', '--force', '--keep-storage', '6GB']);
+};
+
 /**
  * A Docker engine with the images that the project's files name: the one that runs on this machine, with the
  * official images; where there is none, or it reaches no registry, one of our own, with stand-ins if need be.
  *
  * @returns {Promise<{ environment: Record<string, string>, name: string, usesStandIns: boolean,
- *   stop: () => Promise<void> }>}
+ *   prune: () => Promise<void>, stop: () => Promise<void> }>} `prune`: bounds what runs leave in our engine; in
+ *   another engine it does nothing, since images and build caches there may be somebody else's.
  */
 export const startEngine = async ({ isOwn = false } = {}) => {
   const images = officialImages();
@@ -41,6 +50,7 @@ export const startEngine = async ({ isOwn = false } = {}) => {
         environment: {},
         name: 'the running engine',
         usesStandIns: false,
+        prune: async () => {},
         stop: async () => {},
       };
     }
@@ -53,17 +63,16 @@ export const startEngine = async ({ isOwn = false } = {}) => {
     const usesStandIns = !(await bring(images, environment));
     if (usesStandIns) await makeStandIns(environment);
     const stop = () => engine.stop().finally(unlock);
-    return { environment, name: 'an engine of its own', usesStandIns, stop };
+    return {
+      environment,
+      name: 'an engine of its own',
+      usesStandIns,
+      prune: () => prune(environment),
+      stop,
+    };
   } catch (error) {
     await engine?.stop();
     unlock();
     throw error;
   }
-};
-
-/** Removes the images that no name leads to any more, and keeps the cache of builds below a bound. */
-export const prune = async (environment) => {
-  const docker = (args) => run('docker', args, { environment, isCleaning: true });
-  await docker(['image', 'prune', '--force']);
-  await docker(['builder', 'prune', '--force', '--keep-storage', '6GB']);
 };

@@ -9,7 +9,7 @@ import { proveMail, proveWorks } from './api.mjs';
 import { writeBuildFile } from './build.mjs';
 import { interruptCommands } from './command.mjs';
 import { faultsOf } from './contents.mjs';
-import { prune, startEngine } from './engine.mjs';
+import { startEngine } from './engine.mjs';
 import { provePlanted } from './faults.mjs';
 import { readImage } from './image.mjs';
 import { APPS } from './images.mjs';
@@ -89,7 +89,7 @@ const cleanUp = async () => {
   // In this order: identity is also in the network of the CRM that runs alone.
   for (const project of projects) await project.remove();
   const left = (await Promise.all(projects.map((project) => project.left()))).flat();
-  await prune(engine.environment);
+  await engine.prune();
   if (left.length > 0) throw new Error(`Left behind: ${left.join(', ')}`);
 };
 

@@ -6,6 +6,9 @@ import { APPS } from './images.mjs';
 /** The volumes whose files no environment, command or log may hold. */
 const SECRETS = ['postgres-secrets', 'identity-secrets', 'crm-secrets'];
 
+/** The services that are published. */
+const PUBLIC = [...APPS, 'mail'];
+
 /** A program for a service's own Node: how the kernel limits its first process, and whether it can write. */
 const CONFINEMENT = `
 const { readFileSync, writeFileSync } = require('node:fs');
@@ -88,6 +91,18 @@ const proveRestrictions = (containers) => {
   }
 };
 
+/** Only published services are in a network with a way out. */
+const provePrivate = async (project, containers) => {
+  const data = await project.docker(['network', 'inspect', `${project.name}_data`]);
+  if (!JSON.parse(data)[0].Internal) throw new Error('The network of the data has a way out.');
+  for (const { Name, Config, NetworkSettings } of containers) {
+    const isPublic = `${project.name}_public` in NetworkSettings.Networks;
+    if (isPublic && !PUBLIC.includes(Config.Labels['com.docker.compose.service'])) {
+      throw new Error(`${Name} is in the public network.`);
+    }
+  }
+};
+
 const secretsOf = async (project, image) => {
   const mounts = SECRETS.flatMap((name) => ['--volume', `${project.name}_${name}:/of/${name}:ro`]);
   const show = ['--network', 'none', '--entrypoint', 'sh', image, '-c', 'tail -n +1 /of/*/*'];
@@ -120,6 +135,7 @@ export const proveConfinement = async (project) => {
   const { Config } = await project.container('postgres');
   proveRestrictions(containers);
   await provePublished(project, containers);
+  await provePrivate(project, containers);
   await proveSecrets(project, containers, Config.Image);
   for (const app of APPS) await proveConfined(project, app);
 };

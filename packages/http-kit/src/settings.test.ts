@@ -99,6 +99,13 @@ describe('a variable in a file', () => {
     expect(() => readSettings(fields, { DATABASE_URL_FILE: path })).toThrow(problem);
   });
 
+  test('whose secret stands in place of its path is refused without the secret', () => {
+    const read = () =>
+      readSettings(fields, { DATABASE_URL_FILE: 'postgres://user:s3cret@host/db' });
+    expect(read).toThrow('- DATABASE_URL_FILE names a file, which cannot be read (ENOENT)');
+    expect(read).not.toThrow('s3cret');
+  });
+
   test('is checked like any other value, which is not repeated', () => {
     const environment = { DATABASE_URL: 'postgres://', SECRET_FILE: file('s3cret s3cret') };
     const read = () => readSettings(fields, environment);

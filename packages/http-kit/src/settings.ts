@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import {
   type FieldErrors,
   type Fields,
@@ -21,13 +22,17 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** What is wrong with a variable, without its value. */
 class Misfit extends Error {}
 
+/** What `<name>_FILE` names, for a message. A secret that was put there by mistake is no absolute path. */
+const named = (name: string, path: string): string =>
+  `${name}_FILE names ${isAbsolute(path) ? path : 'a file'}`;
+
 /** The content of the file that `<name>_FILE` names, without the line break at its end. */
 const contentOf = (name: string, path: string): string => {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Misfit(`${name}_FILE names ${path}, which cannot be read (${code})`);
+    throw new Misfit(`${named(name, path)}, which cannot be read (${code})`);
   }
 };
 
@@ -38,7 +43,7 @@ const textOf = (name: string, environment: Environment): string | undefined => {
   if (!path) return value;
   if (value !== undefined) throw new Misfit(`${name} and ${name}_FILE exclude each other`);
   const content = contentOf(name, path);
-  if (content === '') throw new Misfit(`${name}_FILE names ${path}, which is empty`);
+  if (content === '') throw new Misfit(`${named(name, path)}, which is empty`);
   return content;
 };
 
