@@ -188,7 +188,7 @@ describe('a session', () => {
       'New password': NEW,
       'Confirm new password': NEW,
     });
-    await press(here, 'Save password');
+    await press(here, 'Change password');
     await reads(here, 'Your password has been changed.');
     await page.reload();
     await sees(page, 'Sign in');

@@ -191,7 +191,11 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await press(page, 'Save password');
   },
   async 'password change'(page) {
-    await enter(page);
+    const { id } = await enter(page);
+    await site.identity.context.database.user.update({
+      where: { id },
+      data: { forcePasswordChange: true },
+    });
     await open('/password/change')(page);
   },
   register: open('/register'),
