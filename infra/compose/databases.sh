@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Creates a role and a database for each service when PostgreSQL starts on an empty volume. A service owns its
-# database, and cannot connect to the other one.
+# database, and cannot connect to any other one.
 set -euo pipefail
 
 for app in identity crm; do
@@ -11,3 +11,6 @@ CREATE DATABASE :"app" OWNER :"app" ENCODING 'UTF8' LOCALE_PROVIDER builtin BUIL
 REVOKE CONNECT, TEMPORARY ON DATABASE :"app" FROM PUBLIC;
 SQL
 done
+psql --quiet --set=ON_ERROR_STOP=1 --username=postgres --dbname=postgres <<'SQL'
+REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC;
+SQL
