@@ -1,16 +1,20 @@
 #!/usr/bin/env bash
-# Creates a role and a database for each service when PostgreSQL starts on an empty volume. A service owns its
-# database, and cannot connect to any other one.
+# Creates what is missing of a role and a database for each service. What exists is kept: the same command works
+# at every start, also after one that was interrupted. A service owns its database, and cannot connect to any
+# other one.
 set -euo pipefail
 
+PGPASSWORD=$(cat /run/secrets/postgres-password)
+export PGPASSWORD
+sql() { psql --quiet --no-psqlrc --set=ON_ERROR_STOP=1 --host=postgres --username=postgres --dbname=postgres "$@"; }
+
 for app in identity crm; do
-  psql --quiet --set=ON_ERROR_STOP=1 --username=postgres --dbname=postgres \
-    --set=app="$app" --set=password="$(cat "/run/secrets/$app-password")" <<'SQL'
-CREATE ROLE :"app" LOGIN PASSWORD :'password';
-CREATE DATABASE :"app" OWNER :"app" ENCODING 'UTF8' LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8' TEMPLATE template0;
+  sql --set=app="$app" --set=password="$(cat "/run/secrets/$app-password")" <<'SQL'
+SELECT format('CREATE ROLE %I', :'app') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'app') \gexec
+ALTER ROLE :"app" LOGIN PASSWORD :'password';
+SELECT format('CREATE DATABASE %I OWNER %I ENCODING %L LOCALE_PROVIDER builtin BUILTIN_LOCALE %L TEMPLATE template0', :'app', :'app', 'UTF8', 'C.UTF-8')
+  WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = :'app') \gexec
 REVOKE CONNECT, TEMPORARY ON DATABASE :"app" FROM PUBLIC;
 SQL
 done
-psql --quiet --set=ON_ERROR_STOP=1 --username=postgres --dbname=postgres <<'SQL'
-REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC;
-SQL
+sql --command='REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC'

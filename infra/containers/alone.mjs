@@ -6,6 +6,7 @@ import { within } from './within.mjs';
 /** Starts two replicas of identity on an empty database, and proves that they take turns to migrate it. */
 const proveTurns = async (project) => {
   await project.up('postgres', 'kafka', 'redis', 'mail');
+  await project.compose(['run', '--rm', 'databases']);
   const second = ['run', '--detach', '--no-deps', 'identity'];
   const [, said] = await Promise.all([project.up('identity'), project.compose(second)]);
   const id = said.trim().split('\n').at(-1);

@@ -28,6 +28,34 @@ export const readContact = async (system, token, id) => {
   return expect(await call('GET', url, { token }), 200, 'Reading a contact');
 };
 
+/** The smallest PNG: one pixel. */
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** Proves that the image has what converts pictures, which is a native library. */
+export const provePicture = async (system) => {
+  const response = await fetch(`${system.identity_url}/api/profile/picture`, {
+    method: 'PUT',
+    headers: {
+      authorization: `Bearer ${await signIn(system, 'owner')}`,
+      'content-type': 'image/png',
+    },
+    body: PIXEL,
+  });
+  const text = await response.text();
+  const { data } = expect(
+    { status: response.status, body: JSON.parse(text), text },
+    200,
+    'A picture',
+  );
+  const { status, headers } = await fetch(data.avatar_url);
+  if (status !== 200 || headers.get('content-type') !== 'image/webp') {
+    throw new Error(`The picture is answered ${status}, as ${headers.get('content-type')}.`);
+  }
+};
+
 const setRole = async (system, token, role) => {
   const { tenant_id, user_id } = system.viewer;
   const url = `${system.identity_url}/api/tenants/${tenant_id}/members/${user_id}`;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { seedAccounts } from './accounts.mjs';
 import { proveAlone } from './alone.mjs';
-import { proveMail, proveWorks } from './api.mjs';
+import { proveMail, provePicture, proveWorks } from './api.mjs';
 import { writeBuildFile } from './build.mjs';
 import { interruptCommands } from './command.mjs';
 import { faultsOf } from './contents.mjs';
@@ -70,6 +70,7 @@ const verify = async () => {
   const system = await step('accounts by identity-admin', () => seedAccounts(all, directory));
   await step("the README's tour", () => followPages(directory));
   await step('confinement, ports and secrets', () => proveConfinement(all));
+  await step('a picture is converted', () => provePicture(system));
   await step('a mail arrives', () => proveMail(system, all.ports.mail));
   const kills = await step('each container is killed once', () => killEach(all, system));
   for (const [name, time] of kills) report.note(name, time);

@@ -1,13 +1,15 @@
 import { sectionOfReadme, walks } from '../../scripts/check-tour.mjs';
+import { signIn } from './api.mjs';
 import { run } from './command.mjs';
 
 /** The README's tour, and the other pages whose commands need nothing but a running system. */
 const NAMES = ['README, A five-minute tour', 'docs/service-accounts.md'];
 
-/** Starts everything, and creates the first administrator, by the README's own commands. */
+/** Starts everything, and creates the first administrator, who signs in, by the README's own commands. */
 export const followStart = async (project) => {
   const said = await project.shell(sectionOfReadme('In containers').code);
-  if (!said.includes('ada@example.com')) throw new Error(`There is no administrator:\n${said}`);
+  const administrator = JSON.parse(said.slice(said.lastIndexOf('{')));
+  await signIn({ ...project.urls, administrator }, 'administrator');
 };
 
 /** Follows the pages with the accounts of `.data/local.json` below a directory. */
