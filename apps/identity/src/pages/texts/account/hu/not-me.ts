@@ -8,6 +8,7 @@ export const notMe: NotMeTexts = {
   effectList: [
     'Minden más eszközt és alkalmazást kijelentkeztetünk. Itt bejelentkezve marad.',
     'Ha be van kapcsolva a kétlépcsős azonosítás, minden eszközön újra kérjük.',
+    'Az e-mail-címe még meg nem erősített módosítását visszavonjuk.',
     'E-mailt küldünk Önnek, és a tevékenységei között is feltüntetjük.',
   ],
   submit: 'Fiók biztonságba helyezése',
