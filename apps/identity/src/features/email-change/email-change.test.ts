@@ -115,7 +115,7 @@ describe('a change of the email address', () => {
     expect(await actions()).toEqual([
       'email_change_requested',
       'email_change_requested',
-      'email_change_cancelled',
+      'email_change_canceled',
     ]);
   });
 

@@ -38,7 +38,7 @@ export const actions: ActionTexts = {
   address_changed: 'E-mail-cím javítása a megerősítés előtt',
   address_disowned: 'Az e-mail-cím tulajdonosa elutasította a regisztrációt',
   email_change_requested: 'E-mail-cím módosításának kérése',
-  email_change_cancelled: 'E-mail-cím módosításának visszavonása',
+  email_change_canceled: 'E-mail-cím módosításának visszavonása',
   email_restored: 'A korábbi e-mail-cím visszaállítása',
   profile_updated: 'Profil módosítása',
   picture_changed: 'Profilkép módosítása',
