@@ -170,7 +170,7 @@ export const hu: Texts = {
         {
           password:
             'A jelszava megváltozott, és minden más eszközt és alkalmazást kijelentkeztettünk. A kétlépcsős azonosítást már egyik eszközön sem lehet kihagyni.',
-          link: 'Minden más eszközt és alkalmazást kijelentkeztettünk, és a kétlépcsős azonosítást már egyik eszközön sem lehet kihagyni. Az új jelszó beállításához külön e-mailben küldtünk hivatkozást.',
+          link: 'Minden más eszközt és alkalmazást kijelentkeztettünk, és a kétlépcsős azonosítást már egyik eszközön sem lehet kihagyni. Az új jelszó beállításához külön e-mailben küldtünk linket.',
         }[by],
       ],
       action: 'Tevékenység megtekintése',
@@ -221,7 +221,7 @@ export const hu: Texts = {
         'Egyelőre semmi sem változott. Ha nem Ön volt, vonja vissza a kérést a profiljában, és azonnal állítson be új jelszót.',
       ],
       action: 'Profil megnyitása',
-      notes: ['Ha Ön volt, nyissa meg az új címre küldött hivatkozást.'],
+      notes: ['Ha Ön volt, nyissa meg az új címre küldött linket.'],
     }),
     email_change_taken: ({ firstName }) => ({
       subject: 'Ehhez az e-mail-címhez már tartozik fiók',
@@ -247,7 +247,7 @@ export const hu: Texts = {
       subject: 'Visszavonták az e-mail-címe módosítását',
       greeting: hello(firstName),
       paragraphs: [
-        `A fiókjához tartozó e-mail-cím ismét: ${email}. A módosítást az erre a címre küldött hivatkozással vonták vissza.`,
+        `A fiókjához tartozó e-mail-cím ismét: ${email}. A módosítást az erre a címre küldött linkkel vonták vissza.`,
         'Minden eszközt kijelentkeztettünk, a régi jelszó már nem érvényes, és eltávolítottuk az azóta beállított kétlépcsős azonosítást és PIN-kódot.',
       ],
       action: 'Új jelszó beállítása',

@@ -137,7 +137,7 @@ export const hu: Texts = {
     picture_saved: 'A képét elmentettük.',
     picture_removed: 'A képét eltávolítottuk.',
     email_change_requested:
-      'Nézze meg az új postafiókját. Az e-mail-címe akkor változik meg, ha megnyitja az oda küldött hivatkozást, és megerősíti az új címet.',
+      'Nézze meg az új postafiókját. Az e-mail-címe akkor változik meg, ha megnyitja az oda küldött linket, és megerősíti az új címet.',
     email_change_canceled: 'Az e-mail-címe változatlan marad.',
     email_unchanged: 'Jelenleg is ez az e-mail-címe.',
     email_changed: 'Az e-mail-címe megváltozott.',

@@ -17,8 +17,8 @@ export const actions: ActionTexts = {
   impersonated: 'A szolgáltatás egyik rendszergazdája hozzáfért a fiókjához',
 
   password_changed: 'Jelszó módosítása',
-  password_reset: 'Új jelszó beállítása e-mailben kapott hivatkozással',
-  password_reset_requested: 'Hivatkozás kérése új jelszó beállításához',
+  password_reset: 'Új jelszó beállítása e-mailben kapott linkkel',
+  password_reset_requested: 'Link kérése új jelszó beállításához',
   two_factor_enabled: 'Kétlépcsős azonosítás bekapcsolása',
   two_factor_disabled: 'Kétlépcsős azonosítás kikapcsolása',
   two_factor_failed: 'Hibás kétlépcsős azonosítási kód',

@@ -2,7 +2,7 @@ import type { TenantsTexts } from '../en/tenants.ts';
 
 export const tenants: TenantsTexts = {
   lead: 'A szervezetek, amelyeknek tagja, és az Ön szerepköre bennük.',
-  none: 'Ön nem tagja egyetlen szervezetnek sem. Ha valaki meghívja, e-mailben kap egy hivatkozást.',
+  none: 'Ön nem tagja egyetlen szervezetnek sem. Ha valaki meghívja, e-mailben kap egy linket.',
   roles: { owner: 'Tulajdonos', admin: 'Adminisztrátor', member: 'Tag', viewer: 'Megtekintő' },
   role: (role) => `Szerepkör: ${role}`,
   since: (date) => `A tagság kezdete: ${date}`,
