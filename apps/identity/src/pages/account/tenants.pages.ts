@@ -35,18 +35,29 @@ const switchForm = (visit: Visit, { tenant }: Membership): Html => {
 </form>`;
 };
 
+/** What keeps an organization from being used, in the reader's language; null where it can be used. */
+const stateOf = (
+  { texts }: Visit,
+  { status }: Membership['tenant'],
+): { readonly badge: string; readonly hint: string } | null => {
+  if (status === 'active') return null;
+  const { states } = texts.account.tenants;
+  const known: Readonly<Record<string, (typeof states)['failed']>> = states;
+  return (Object.hasOwn(known, status) && known[status]) || states.failed;
+};
+
 const itemOf = (visit: Visit, membership: Membership): Html => {
   const { tenants: texts } = visit.texts.account;
   const { tenant, role, createdAt } = membership;
   const { date } = timesFor(visit.language, visit.user?.timeZone ?? 'UTC');
   const isCurrent = tenant.id === visit.user?.tenant?.id;
-  const isActive = tenant.status === 'active';
+  const state = stateOf(visit, tenant);
   return html`<li>
 <div><strong>${tenant.name}</strong> ${isCurrent && html`<span class="badge">${texts.current}</span>`}
-${!isActive && html`<span class="badge warning">${texts.suspended}</span>`}
+${state !== null && html`<span class="badge warning">${state.badge}</span>`}
 <p class="hint">${texts.role(roleName(visit, role))} · ${texts.since(date(createdAt))}</p>
-${!isActive && html`<p class="hint">${texts.suspendedHint}</p>`}</div>
-<div class="beside">${isActive && !isCurrent && switchForm(visit, membership)}
+${state !== null && html`<p class="hint">${state.hint}</p>`}</div>
+<div class="beside">${state === null && !isCurrent && switchForm(visit, membership)}
 <a class="quiet" href="${leavePath}?tenant=${tenant.id}" aria-label="${texts.leaveNamed(tenant.name)}">${texts.leave}</a></div>
 </li>`;
 };
