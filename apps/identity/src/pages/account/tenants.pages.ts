@@ -1,5 +1,4 @@
 import { openShape, optional, uuid, validate } from '@tessera/fields';
-import { notFound } from '@tessera/http-kit';
 import type {
   Membership,
   MembershipsService,
@@ -7,7 +6,7 @@ import type {
 import { type Content, type Html, html } from '../../html.ts';
 import { formOf, link, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
-import type { Visit } from '../visit.ts';
+import { Elsewhere, type Visit } from '../visit.ts';
 import { accountPage } from './account-page.ts';
 import { sections } from './sections.ts';
 import { timesFor } from './times.ts';
@@ -98,7 +97,8 @@ export const tenantPages = ({ memberships }: Dependencies): Record<string, AnyPa
     async open({ query }, user) {
       const asked = validate(Query, query, 'query');
       const id = asked.ok ? asked.value.tenant : undefined;
-      if (id === undefined) throw notFound('The tenant');
+      // A sign-in leads back here without saying which one.
+      if (id === undefined) throw new Elsewhere(sections.tenants);
       const { tenant } = await memberships.show(user, id);
       return { user, tenant, isLastOwner: await memberships.isLastOwner(user, id) };
     },
