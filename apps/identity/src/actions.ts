@@ -60,7 +60,7 @@ export const actions = {
   address_changed: disputable('account'),
   address_disowned: { kind: 'account' },
   email_change_requested: disputable('account'),
-  email_change_cancelled: disputable('account'),
+  email_change_canceled: disputable('account'),
   email_restored: disputable('account'),
   profile_updated: disputable('account'),
   picture_changed: disputable('account'),

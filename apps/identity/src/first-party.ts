@@ -9,9 +9,9 @@ const SECURITY = [
   /^\/api\/auth\/(logout-all|logout-others|reauthenticate)$/,
   /^\/api\/user\/password$/,
   /^\/api\/devices(\/|$)/,
-  /^\/api\/profile\/activity\/dispute(\/|$)/,
+  /^\/api\/profile\/(activity\/dispute|email|picture)(\/|$)/,
   /^\/api\/(me\/)?sessions(\/|$)/,
-  /^\/api\/me\/(applications|deletion|data)(\/|$)/,
+  /^\/api\/me\/(applications|deletion|data|tenants)(\/|$)/,
   /^\/api\/admin\//,
   /\/api-keys(\/|$)/,
 ];

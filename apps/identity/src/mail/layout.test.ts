@@ -1,3 +1,4 @@
+import { textsOf } from '../pages/texts/texts.ts';
 import { htmlPage, plainText } from './layout.ts';
 import { mailLinks } from './links.ts';
 import type { MailData, MailKind } from './mails.ts';
@@ -69,7 +70,7 @@ const rendered = (locale: string, kind: MailKind, given: object = {}) => {
   return { html: htmlPage(page), text: plainText(page) };
 };
 
-describe.each(['en', 'hu', 'de'])('in %s', (locale) => {
+describe.each(['en', 'hu', 'de'] as const)('in %s', (locale) => {
   test.each(kinds)('%s has all its texts, with everything filled in', (kind) => {
     const { html, text } = rendered(locale, kind);
     for (const each of [html, text]) {
@@ -83,6 +84,19 @@ describe.each(['en', 'hu', 'de'])('in %s', (locale) => {
     expect(html.includes('<a href=')).toBe(!isWithoutLink(kind));
     expect(textOf(locale, kind).action === undefined).toBe(isWithoutLink(kind));
     expect(html).not.toMatch(/<script|<img|src=/);
+  });
+
+  test('buttons of the account pages are called as the pages call them', () => {
+    const { activity, data } = textsOf(locale).account;
+    const named = (kind: MailKind): string => rendered(locale, kind).text;
+    for (const kind of [
+      ...(['new_device', 'new_network', 'factor_added', 'recovery_code_used'] as const),
+      ...(['recovery_codes_replaced', 'pin_changed', 'tenant_left'] as const),
+    ]) {
+      expect(named(kind)).toContain(activity.notMe);
+    }
+    expect(named('account_deletion_requested')).toContain(data.keep);
+    expect(named('account_deletion_reminder')).toContain(data.keep);
   });
 
   test('no two languages share a sentence', () => {

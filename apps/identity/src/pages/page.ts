@@ -35,7 +35,7 @@ export interface Page<Data, F extends Fields> {
   readonly isSensitive?: boolean;
   /** Anybody may see it who may open it; what its form does may need a recent authentication. */
   readonly hasSensitiveForm?: boolean;
-  /** The form does not act for who is signed in, so it stays good when that changes in another tab. */
+  /** The form does not act for the signed-in user, so it stays good when another tab signs somebody else in. */
   readonly isForAnybody?: boolean;
   /** What showing and answering it need. Throws `Elsewhere` where they have no business here. */
   open(visit: Visit): Promise<Data> | Data;
@@ -201,7 +201,7 @@ const addressOf = ({ req, query }: Visit): string => {
   return `${req.path}${search.size > 0 ? `?${search}` : ''}`;
 };
 
-/** What a page without a form does with an answer to the question who is there: it opens. */
+/** A page without a form: once the person has confirmed who they are, it opens. */
 const reopening = { fields: {}, submit: addressOf };
 
 /**

@@ -25,7 +25,7 @@ interface Waiting {
   readonly values: Values | null;
 }
 
-/** The question who is there, shown in the place of a page; with the refusal where an answer was wrong. */
+/** Asks people to confirm who they are, in the place of a page; with the refusal where the answer was wrong. */
 export interface Question {
   readonly view: View;
   readonly refusal?: HttpError;

@@ -2,6 +2,7 @@ import { type Actor, note } from '../../activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import type { SecurityMails } from '../../security-mails.ts';
+import { voidOneTimeTokens } from '../../tokens/one-time.ts';
 import { revokeOtherTokens } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
@@ -35,7 +36,10 @@ export class DisputesRepository {
     await this.#use.mails.tell(tx, actor.userId, { kind: 'account_secured', by }, actor);
   }
 
-  /** Ends everything but the session and the token that are kept, and the trust in devices. */
+  /**
+   * Ends everything but the session and the token that are kept, the trust in devices, and a change of the address
+   * that waits.
+   */
   async endOthers(
     actor: Actor,
     kept: { readonly sessionId: string | null; readonly tokenId: string },
@@ -48,6 +52,7 @@ export class DisputesRepository {
       const all = { userId, sessionId, tokenId };
       const ended = await revokeOtherTokens(tx, all, 'activity_disputed');
       await this.#use.devices.endTrust(tx, userId);
+      await voidOneTimeTokens(tx, 'email_change', { userId });
       await this.record(tx, actor, entryId, 'link');
       if (ended.length > 0) await enqueue(tx, ...ended);
     });

@@ -40,7 +40,7 @@ export class DisputesService {
     );
   }
 
-  /** Signs everybody else out and mails a link to choose a new password, for who does not know the current one. */
+  /** Signs everybody else out and mails a link to choose a new password, for people who do not know the current one. */
   async byLink(caller: UserCaller, entryId: string | null, origin: Origin): Promise<void> {
     const { repository, passwords } = this.#use;
     await this.#demandOwn(caller, entryId);

@@ -11,7 +11,7 @@ interface Dependencies {
   readonly resetLifetime: number;
 }
 
-/** Takes an account out of the hands of who changed its address, for who reads the mails of the old one. */
+/** Gives an account back to the person who reads the mail of its old address, whoever changed that. */
 export class AccountRecovery {
   readonly #use: Dependencies;
 

@@ -102,7 +102,7 @@ export class EmailChangeRepository {
       await lockUser(tx, userId);
       if (!(await this.#pending(tx, userId))) return;
       await voidOneTimeTokens(tx, 'email_change', { userId });
-      await note(tx, actor, 'email_change_cancelled');
+      await note(tx, actor, 'email_change_canceled');
     });
   }
 

@@ -46,7 +46,7 @@ const taken = (): HttpError =>
 
 /**
  * Changes of a confirmed address: asked for by its owner, confirmed at the new address, and undone from the old
- * one. Whether somebody has an address is told to who reads its mails, and to nobody else (decision I20).
+ * one. Only the person who reads the mail of an address learns whether it belongs to an account (decision I20).
  */
 export class EmailChangeService {
   readonly #use: Dependencies;
@@ -61,8 +61,8 @@ export class EmailChangeService {
   }
 
   /**
-   * Has a link sent to the new address, or to who has it a mail that says so; nothing changes yet. The caller
-   * learns from neither the answer nor its time which it is. 403 without a recent authentication, 422 where it is
+   * Has a link sent to the new address or, where that belongs to an account, a mail that tells its holder; nothing
+   * changes yet. Neither the answer nor its time tells the caller which it is. 403 without a recent authentication, 422 where it is
    * the address that they have, 429 after too many.
    */
   async request(caller: UserCaller, email: string, origin: Origin): Promise<void> {

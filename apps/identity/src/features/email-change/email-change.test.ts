@@ -115,7 +115,7 @@ describe('a change of the email address', () => {
     expect(await actions()).toEqual([
       'email_change_requested',
       'email_change_requested',
-      'email_change_cancelled',
+      'email_change_canceled',
     ]);
   });
 
@@ -133,6 +133,40 @@ describe('a change of the email address', () => {
       'email_change_requested',
       'email_replaced',
     ]);
+  });
+
+  test.each([
+    [
+      'a new password',
+      '/api/auth/password/change',
+      {
+        current_password: PASSWORD,
+        new_password: NEW_PASSWORD,
+        new_password_confirmation: NEW_PASSWORD,
+      },
+    ],
+    ['“This was not me”', '/api/profile/activity/dispute/link', {}],
+  ])('ends with %s: whoever asked for it may be another', async (_what, path, body) => {
+    await request(after).expect(202);
+    const token = await tokenOf('email_change', after);
+    await identity.http.post(path).set(bearer).send(body).expect(200);
+    expect(await pending()).toBeNull();
+    await confirm(token).expect(422);
+    expect(await addressNow()).toBe(before);
+  });
+
+  test('ends with a password that is reset by mail', async () => {
+    await request(after).expect(202);
+    const token = await tokenOf('email_change', after);
+    await identity.http.post('/api/auth/password/forgot').send({ email: before }).expect(200);
+    const reset = await tokenOf('password_reset', before);
+    const given = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD };
+    await identity.http
+      .post('/api/auth/password/reset')
+      .send({ token: reset, email: before, ...given })
+      .expect(200);
+    await confirm(token).expect(422);
+    expect(await addressNow()).toBe(before);
   });
 
   test('ends what was mailed to the old address: password resets and invitations', async () => {

@@ -139,7 +139,8 @@ export class PasswordsRepository {
 
   /**
    * Puts a password in the place of the one that was read, which is remembered. Ends what was good
-   * because of the old one: links to reset it, and the trust in devices. 409 where it was another.
+   * because of the old one: links to reset it, the trust in devices, and a change of the address that waits,
+   * which somebody else may have asked for. 409 where it was another.
    */
   async replace(tx: Transaction, person: Person, passwordHash: string): Promise<void> {
     const { id: userId, passwordHash: old } = person;
@@ -150,6 +151,7 @@ export class PasswordsRepository {
     if (count === 0) throw conflict();
     if (old) await this.#remember(tx, userId, old);
     await voidOneTimeTokens(tx, 'password_reset', { userId });
+    await voidOneTimeTokens(tx, 'email_change', { userId });
     await this.#use.devices.endTrust(tx, userId);
   }
 

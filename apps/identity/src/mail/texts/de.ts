@@ -63,7 +63,7 @@ export const de: Texts = {
       paragraphs: [
         'jemand hat sich von einem bisher unbekannten Gerät bei Ihrem Konto angemeldet:',
         seenBy(seen),
-        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und melden Sie das dort. Sie können dann ein neues Passwort festlegen und alle Geräte abmelden.',
+        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und wählen Sie „Das war ich nicht“. Sie können dann ein neues Passwort festlegen und alle Geräte abmelden.',
       ],
       action: 'Letzte Aktivitäten prüfen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
@@ -74,7 +74,7 @@ export const de: Texts = {
       paragraphs: [
         'jemand hat sich auf einem Ihrer Geräte angemeldet, und zwar aus einem Netzwerk, das dieses Gerät bisher nicht verwendet hat:',
         seenBy(seen),
-        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und melden Sie das dort. Sie können dann ein neues Passwort festlegen und alle Geräte abmelden.',
+        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und wählen Sie „Das war ich nicht“. Sie können dann ein neues Passwort festlegen und alle Geräte abmelden.',
       ],
       action: 'Letzte Aktivitäten prüfen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
@@ -90,7 +90,7 @@ export const de: Texts = {
           pin: 'für Ihr Konto wurde eine PIN eingerichtet:',
         }[factor],
         seenBy(seen),
-        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und melden Sie das dort. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
+        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und wählen Sie „Das war ich nicht“. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
       ],
       action: 'Letzte Aktivitäten prüfen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
@@ -107,7 +107,7 @@ export const de: Texts = {
               pin: 'die PIN für Ihr Konto wurde entfernt:',
             }[factor],
             seenBy(seen),
-            'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und melden Sie das dort. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
+            'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und wählen Sie „Das war ich nicht“. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
           ]
         : [
             {
@@ -131,7 +131,7 @@ export const de: Texts = {
         'jemand hat sich mit einem Ihrer Wiederherstellungscodes bei Ihrem Konto angemeldet:',
         seenBy(seen),
         codesLeft(left),
-        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und melden Sie das dort. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
+        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und wählen Sie „Das war ich nicht“. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
       ],
       action: 'Letzte Aktivitäten prüfen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
@@ -142,7 +142,7 @@ export const de: Texts = {
       paragraphs: [
         'für Ihr Konto wurden neue Wiederherstellungscodes erstellt. Die bisherigen sind nicht mehr gültig:',
         seenBy(seen),
-        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und melden Sie das dort. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
+        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und wählen Sie „Das war ich nicht“. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
       ],
       action: 'Letzte Aktivitäten prüfen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],
@@ -153,7 +153,7 @@ export const de: Texts = {
       paragraphs: [
         'die PIN für Ihr Konto wurde geändert:',
         seenBy(seen),
-        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und melden Sie das dort. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
+        'Falls Sie das nicht waren, öffnen Sie Ihre letzten Aktivitäten und wählen Sie „Das war ich nicht“. Falls Sie sich nicht mehr anmelden können, wenden Sie sich an Ihren Administrator.',
       ],
       action: 'Letzte Aktivitäten prüfen',
       notes: ['Falls Sie das waren, müssen Sie nichts weiter tun.'],

@@ -266,7 +266,7 @@ export const en: Texts = {
       paragraphs: [
         `Your account and its data will be deleted on ${moment('en', dueAt, seen.timeZone)}. The request was made here:`,
         seenBy(seen),
-        'Until then you can use your account as usual, and change your mind at any time. Sign in and choose "Keep my account".',
+        'Until then you can use your account as usual, and change your mind at any time. Sign in and choose “Keep my account”.',
       ],
       action: 'Keep my account',
       notes: [
@@ -279,7 +279,7 @@ export const en: Texts = {
       greeting: hello(firstName),
       paragraphs: [
         `As requested, your account and its data will be deleted on ${moment('en', dueAt, timeZone)}. This cannot be undone.`,
-        'If you have changed your mind, sign in before then and choose "Keep my account".',
+        'If you have changed your mind, sign in before then and choose “Keep my account”.',
       ],
       action: 'Keep my account',
       notes: ['If you still want to delete your account, you do not need to do anything.'],

@@ -64,7 +64,7 @@ export const hu: Texts = {
       paragraphs: [
         'Valaki eddig ismeretlen eszközről jelentkezett be a fiókjába:',
         seenBy(seen),
-        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és jelezze, hogy nem Ön volt. Ezután új jelszót állíthat be, és minden eszközön kijelentkezhet.',
+        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és válassza a „Nem én voltam” lehetőséget. Ezután új jelszót állíthat be, és minden eszközön kijelentkezhet.',
       ],
       action: 'Legutóbbi tevékenységek',
       notes: ['Ha Ön volt, nincs további teendője.'],
@@ -75,7 +75,7 @@ export const hu: Texts = {
       paragraphs: [
         'Valaki az egyik eszközéről bejelentkezett a fiókjába, de olyan hálózatról, amelyet ez az eszköz eddig nem használt:',
         seenBy(seen),
-        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és jelezze, hogy nem Ön volt. Ezután új jelszót állíthat be, és minden eszközön kijelentkezhet.',
+        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és válassza a „Nem én voltam” lehetőséget. Ezután új jelszót állíthat be, és minden eszközön kijelentkezhet.',
       ],
       action: 'Legutóbbi tevékenységek',
       notes: ['Ha Ön volt, nincs további teendője.'],
@@ -92,7 +92,7 @@ export const hu: Texts = {
           pin: 'A fiókjához PIN-kódot állítottak be:',
         }[factor],
         seenBy(seen),
-        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és jelezze, hogy nem Ön volt. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
+        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és válassza a „Nem én voltam” lehetőséget. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
       ],
       action: 'Legutóbbi tevékenységek',
       notes: ['Ha Ön volt, nincs további teendője.'],
@@ -110,7 +110,7 @@ export const hu: Texts = {
               pin: 'A fiókjához tartozó PIN-kódot eltávolították:',
             }[factor],
             seenBy(seen),
-            'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és jelezze, hogy nem Ön volt. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
+            'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és válassza a „Nem én voltam” lehetőséget. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
           ]
         : [
             {
@@ -134,7 +134,7 @@ export const hu: Texts = {
         'Valaki az egyik helyreállítási kódjával jelentkezett be a fiókjába:',
         seenBy(seen),
         codesLeft(left),
-        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és jelezze, hogy nem Ön volt. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
+        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és válassza a „Nem én voltam” lehetőséget. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
       ],
       action: 'Legutóbbi tevékenységek',
       notes: ['Ha Ön volt, nincs további teendője.'],
@@ -145,7 +145,7 @@ export const hu: Texts = {
       paragraphs: [
         'A fiókjához új helyreállítási kódok készültek, a régiek már nem használhatók:',
         seenBy(seen),
-        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és jelezze, hogy nem Ön volt. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
+        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és válassza a „Nem én voltam” lehetőséget. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
       ],
       action: 'Legutóbbi tevékenységek',
       notes: ['Ha Ön volt, nincs további teendője.'],
@@ -156,7 +156,7 @@ export const hu: Texts = {
       paragraphs: [
         'A fiókjához tartozó PIN-kód megváltozott:',
         seenBy(seen),
-        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és jelezze, hogy nem Ön volt. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
+        'Ha nem Ön volt, nyissa meg a legutóbbi tevékenységeket, és válassza a „Nem én voltam” lehetőséget. Ha már nem tud bejelentkezni, értesítse a rendszergazdáját.',
       ],
       action: 'Legutóbbi tevékenységek',
       notes: ['Ha Ön volt, nincs további teendője.'],
@@ -170,7 +170,7 @@ export const hu: Texts = {
         {
           password:
             'A jelszava megváltozott, és minden más eszközt és alkalmazást kijelentkeztettünk. A kétlépcsős azonosítást már egyik eszközön sem lehet kihagyni.',
-          link: 'Minden más eszközt és alkalmazást kijelentkeztettünk, és a kétlépcsős azonosítást már egyik eszközön sem lehet kihagyni. Az új jelszó beállításához külön e-mailben küldtünk hivatkozást.',
+          link: 'Minden más eszközt és alkalmazást kijelentkeztettünk, és a kétlépcsős azonosítást már egyik eszközön sem lehet kihagyni. Az új jelszó beállításához külön e-mailben küldtünk linket.',
         }[by],
       ],
       action: 'Tevékenység megtekintése',

@@ -1,6 +1,7 @@
 import type { ListedDevice } from '../../features/devices/devices.service.ts';
 import type { PendingChange } from '../../features/email-change/email-change.repository.ts';
 import type { Security } from '../../features/profile/profile.repository.ts';
+import { RUNNING_LOW } from '../../features/two-factor/two-factor.routes.ts';
 import { type Html, html } from '../../html.ts';
 import type { Visit } from '../visit.ts';
 import { entryName } from './device-entries.ts';
@@ -12,8 +13,6 @@ import { timesFor } from './times.ts';
 const NEW_FOR = 7 * 86_400_000;
 /** Most new devices that the overview names; all of them are on the page of devices. */
 const MOST_NAMED = 3;
-/** As many recovery codes, or fewer, are few. */
-const FEW_CODES = 3;
 
 /** What the overview knows of an account. */
 export interface AccountState {
@@ -43,7 +42,7 @@ export const attentionItems = (visit: Visit, state: AccountState): Html[] => {
     return item(sections.devices, text, notMe);
   });
   const { twoFactorEnabled, recoveryCodesLeft } = security;
-  const areFew = twoFactorEnabled && recoveryCodesLeft <= FEW_CODES;
+  const areFew = twoFactorEnabled && recoveryCodesLeft <= RUNNING_LOW;
   return [
     ...signIns,
     ...(areFew ? [item(sections.twoFactor, texts.fewCodes(recoveryCodesLeft))] : []),

@@ -95,7 +95,7 @@ export const emailPages = ({ emailChanges }: Dependencies): Record<string, AnyPa
       async submit(visit, { action }, { user }) {
         if (action === 'cancel') {
           await emailChanges.cancel(user, visit.origin);
-          return toProfile('email_change_cancelled');
+          return toProfile('email_change_canceled');
         }
         await emailChanges.resend(user);
         return toProfile('email_change_requested');

@@ -14,7 +14,7 @@ import { whatHappened, whereItHappened } from './entry.ts';
 import { sections } from './sections.ts';
 import { timesFor } from './times.ts';
 
-/** Where somebody goes who does not recognize what happened in their account; mails lead here, too. */
+/** Where people go when they do not recognize something that happened in their account; mails lead here, too. */
 export const notMePath = `${sections.activity}/not-me`;
 const linkPath = `${notMePath}/link`;
 const nextPath = `${notMePath}/next`;

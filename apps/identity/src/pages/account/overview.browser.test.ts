@@ -68,6 +68,19 @@ describe('the overview of an account', () => {
     await page.getByRole('link', { name: /^Set a PIN/ }).waitFor();
   });
 
+  test('does not say that nothing needs attention while the account is about to be deleted', async () => {
+    await site.identity.context.database.accountDeletion.create({
+      data: { userId: user.id, dueAt: new Date(Date.now() + 7 * 86_400_000) },
+    });
+    await enter();
+    await page.getByRole('button', { name: 'Keep my account' }).waitFor();
+    expect(await page.getByText('Nothing needs your attention.').count()).toBe(0);
+    await page.getByRole('button', { name: 'Keep my account' }).click();
+    await reads(page, 'Your account will not be deleted.');
+    await page.goto(`${site.url}/account`);
+    await reads(page, 'Nothing needs your attention.');
+  });
+
   test('asks about sign-ins on new devices, and leads to "This was not me"', async () => {
     await signInFromElsewhere(2);
     await signInFromElsewhere(8);

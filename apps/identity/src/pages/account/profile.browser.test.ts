@@ -155,7 +155,7 @@ describe('the email address', () => {
     await sees(page, 'Sign in');
   });
 
-  test('stays as it is when the change is cancelled, whose link is then dead', async () => {
+  test('stays as it is when the change is canceled, whose link is then dead', async () => {
     const address = `new-${user.email}`;
     await enter('/account/profile/email');
     await fill(page, { 'New email address': address });

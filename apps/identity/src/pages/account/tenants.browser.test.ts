@@ -70,11 +70,16 @@ describe('the organizations of a person', () => {
     expect(body.data.tenant_id).toBe(zeta.id);
   });
 
-  test('cannot be switched to while they are suspended', async () => {
-    const suspended = await site.identity.people.tenant({ name: 'Idle', status: 'suspended' });
-    await join(suspended, 'member');
+  test.each([
+    ['provisioning', 'This organization is still being set up.'],
+    ['failed', 'This organization could not be set up yet.'],
+    ['suspended', 'This organization is suspended.'],
+    ['deleting', 'This organization is being deleted.'],
+  ])('cannot be switched to while they are %s, and the page says why', async (status, told) => {
+    const idle = await site.identity.people.tenant({ name: 'Idle', status });
+    await join(idle, 'member');
     await enter();
-    await reads(page, 'This organization is suspended.');
+    await reads(page, told);
     expect(await page.getByRole('button', { name: 'Switch to Idle' }).count()).toBe(0);
   });
 

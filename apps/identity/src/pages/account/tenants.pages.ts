@@ -1,5 +1,4 @@
 import { openShape, optional, uuid, validate } from '@tessera/fields';
-import { notFound } from '@tessera/http-kit';
 import type {
   Membership,
   MembershipsService,
@@ -7,7 +6,7 @@ import type {
 import { type Content, type Html, html } from '../../html.ts';
 import { formOf, link, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
-import type { Visit } from '../visit.ts';
+import { Elsewhere, type Visit } from '../visit.ts';
 import { accountPage } from './account-page.ts';
 import { sections } from './sections.ts';
 import { timesFor } from './times.ts';
@@ -35,18 +34,29 @@ const switchForm = (visit: Visit, { tenant }: Membership): Html => {
 </form>`;
 };
 
+/** What keeps an organization from being used, in the reader's language; null where it can be used. */
+const stateOf = (
+  { texts }: Visit,
+  { status }: Membership['tenant'],
+): { readonly badge: string; readonly hint: string } | null => {
+  if (status === 'active') return null;
+  const { states } = texts.account.tenants;
+  const known: Readonly<Record<string, (typeof states)['failed']>> = states;
+  return (Object.hasOwn(known, status) && known[status]) || states.failed;
+};
+
 const itemOf = (visit: Visit, membership: Membership): Html => {
   const { tenants: texts } = visit.texts.account;
   const { tenant, role, createdAt } = membership;
   const { date } = timesFor(visit.language, visit.user?.timeZone ?? 'UTC');
   const isCurrent = tenant.id === visit.user?.tenant?.id;
-  const isActive = tenant.status === 'active';
+  const state = stateOf(visit, tenant);
   return html`<li>
 <div><strong>${tenant.name}</strong> ${isCurrent && html`<span class="badge">${texts.current}</span>`}
-${!isActive && html`<span class="badge warning">${texts.suspended}</span>`}
+${state !== null && html`<span class="badge warning">${state.badge}</span>`}
 <p class="hint">${texts.role(roleName(visit, role))} · ${texts.since(date(createdAt))}</p>
-${!isActive && html`<p class="hint">${texts.suspendedHint}</p>`}</div>
-<div class="beside">${isActive && !isCurrent && switchForm(visit, membership)}
+${state !== null && html`<p class="hint">${state.hint}</p>`}</div>
+<div class="beside">${state === null && !isCurrent && switchForm(visit, membership)}
 <a class="quiet" href="${leavePath}?tenant=${tenant.id}" aria-label="${texts.leaveNamed(tenant.name)}">${texts.leave}</a></div>
 </li>`;
 };
@@ -87,7 +97,8 @@ export const tenantPages = ({ memberships }: Dependencies): Record<string, AnyPa
     async open({ query }, user) {
       const asked = validate(Query, query, 'query');
       const id = asked.ok ? asked.value.tenant : undefined;
-      if (id === undefined) throw notFound('The tenant');
+      // A sign-in leads back here without saying which one.
+      if (id === undefined) throw new Elsewhere(sections.tenants);
       const { tenant } = await memberships.show(user, id);
       return { user, tenant, isLastOwner: await memberships.isLastOwner(user, id) };
     },

@@ -48,4 +48,10 @@ describe('the forms of organizations', () => {
     expect(await isMember()).toBe(false);
     expect((await forms.send(path, form, {})).status).toBe(404);
   });
+
+  test('are all shown where none is named, as after a sign-in that was asked for on the way', async () => {
+    const cookie = await forms.signIn(user.email);
+    const answer = await identity.http.get('/account/tenants/leave').redirects(0).set({ cookie });
+    expect([answer.status, answer.headers.location]).toEqual([303, '/account/tenants']);
+  });
 });

@@ -30,3 +30,13 @@ describe('the times of account pages', () => {
     expect(timesFor('en', 'UTC', now).ago(before(seconds))).toBe(words);
   });
 });
+
+test('yesterday is the day before on the days when the clocks change, too', () => {
+  const [late, early] = ['2026-10-25T22:30:00Z', '2026-03-29T22:30:00Z'].map((at) =>
+    timesFor('en', 'Europe/Budapest', new Date(at)),
+  );
+  // 23:30 on a day of 25 hours, and 00:30 after a day of 23.
+  expect(late?.day(new Date('2026-10-24T12:00:00Z'))).toBe('Yesterday');
+  expect(early?.day(new Date('2026-03-29T12:00:00Z'))).toBe('Yesterday');
+  expect(early?.day(new Date('2026-03-28T12:00:00Z'))).toBe('Saturday, March 28, 2026');
+});

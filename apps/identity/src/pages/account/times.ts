@@ -33,12 +33,17 @@ export const timesFor = (language: Language, timeZone: string, now = new Date())
   const weekday = format({ dateStyle: 'full' });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
   const today = date(now);
-  const yesterday = date(new Date(+now - 86_400_000));
+  /** Hour by hour, since not every day has 24 of them. */
+  const yesterday = (): string => {
+    let day = today;
+    for (let at = +now; day === today; at -= 3_600_000) day = date(new Date(at));
+    return day;
+  };
   return {
     date,
     day(at) {
       if (date(at) === today) return capitalized(relative.format(0, 'day'));
-      if (date(at) === yesterday) return capitalized(relative.format(-1, 'day'));
+      if (date(at) === yesterday()) return capitalized(relative.format(-1, 'day'));
       return weekday(at);
     },
     time: format({ timeStyle: 'short' }),

@@ -142,8 +142,8 @@ export const de: Texts = {
     picture_saved: 'Ihr Bild wurde gespeichert.',
     picture_removed: 'Ihr Bild wurde entfernt.',
     email_change_requested:
-      'Sehen Sie in Ihr neues Postfach. Ihre E-Mail-Adresse ändert sich, sobald Sie den Link öffnen, den wir dorthin gesendet haben.',
-    email_change_cancelled: 'Ihre E-Mail-Adresse bleibt unverändert.',
+      'Sehen Sie in Ihr neues Postfach. Ihre E-Mail-Adresse ändert sich, sobald Sie den Link öffnen, den wir dorthin gesendet haben, und die neue Adresse bestätigen.',
+    email_change_canceled: 'Ihre E-Mail-Adresse bleibt unverändert.',
     email_unchanged: 'Das ist bereits Ihre E-Mail-Adresse.',
     email_changed: 'Ihre E-Mail-Adresse wurde geändert.',
     email_restored:

@@ -139,8 +139,8 @@ export const en = {
     picture_saved: 'Your picture has been saved.',
     picture_removed: 'Your picture has been removed.',
     email_change_requested:
-      'Check your new mailbox. Your email address changes when you open the link that we have sent there.',
-    email_change_cancelled: 'Your email address stays as it is.',
+      'Check your new mailbox. Your email address changes when you open the link that we have sent there and confirm the new address.',
+    email_change_canceled: 'Your email address stays as it is.',
     email_unchanged: 'This is already your email address.',
     email_changed: 'Your email address has been changed.',
     email_restored:

@@ -137,8 +137,8 @@ export const hu: Texts = {
     picture_saved: 'A képét elmentettük.',
     picture_removed: 'A képét eltávolítottuk.',
     email_change_requested:
-      'Nézze meg az új postafiókját. Az e-mail-címe akkor változik meg, ha megnyitja az oda küldött linket.',
-    email_change_cancelled: 'Az e-mail-címe változatlan marad.',
+      'Nézze meg az új postafiókját. Az e-mail-címe akkor változik meg, ha megnyitja az oda küldött linket, és megerősíti az új címet.',
+    email_change_canceled: 'Az e-mail-címe változatlan marad.',
     email_unchanged: 'Jelenleg is ez az e-mail-címe.',
     email_changed: 'Az e-mail-címe megváltozott.',
     email_restored:

@@ -38,7 +38,7 @@ export const actions: ActionTexts = {
   address_changed: 'E-Mail-Adresse vor der Bestätigung korrigiert',
   address_disowned: 'Der Inhaber der E-Mail-Adresse hat die Registrierung abgelehnt',
   email_change_requested: 'Änderung der E-Mail-Adresse angefordert',
-  email_change_cancelled: 'Änderung der E-Mail-Adresse abgebrochen',
+  email_change_canceled: 'Änderung der E-Mail-Adresse abgebrochen',
   email_restored: 'Frühere E-Mail-Adresse wiederhergestellt',
   profile_updated: 'Profil geändert',
   picture_changed: 'Profilbild geändert',

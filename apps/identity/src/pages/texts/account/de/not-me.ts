@@ -8,6 +8,7 @@ export const notMe: NotMeTexts = {
   effectList: [
     'Alle anderen Geräte und Apps werden abgemeldet. Hier bleiben Sie angemeldet.',
     'Die Zwei-Faktor-Authentifizierung wird auf jedem Gerät wieder verlangt, falls sie eingeschaltet ist.',
+    'Eine noch nicht bestätigte Änderung Ihrer E-Mail-Adresse wird verworfen.',
     'Sie erhalten eine E-Mail, und wir vermerken es in Ihrer Aktivität.',
   ],
   submit: 'Konto sichern',

@@ -7,9 +7,24 @@ export const tenants: TenantsTexts = {
   role: (role) => `Rolle: ${role}`,
   since: (date) => `Mitglied seit ${date}`,
   current: 'Aktuell',
-  suspended: 'Gesperrt',
-  suspendedHint:
-    'Diese Organisation ist gesperrt. Niemand kann sie nutzen, bis sie wieder aktiviert wird.',
+  states: {
+    provisioning: {
+      badge: 'Wird eingerichtet',
+      hint: 'Diese Organisation wird noch eingerichtet. Sie können sie in Kürze nutzen.',
+    },
+    failed: {
+      badge: 'Nicht bereit',
+      hint: 'Diese Organisation konnte noch nicht eingerichtet werden. Wenden Sie sich an den Betreiber dieses Dienstes.',
+    },
+    suspended: {
+      badge: 'Gesperrt',
+      hint: 'Diese Organisation ist gesperrt. Niemand kann sie nutzen, bis sie wieder aktiviert wird.',
+    },
+    deleting: {
+      badge: 'Wird gelöscht',
+      hint: 'Diese Organisation wird gelöscht. Niemand kann sie mehr nutzen.',
+    },
+  },
   switch: 'Wechseln',
   switchTo: (tenant) => `Zu ${tenant} wechseln`,
   switchHint:

@@ -41,7 +41,7 @@ export const actions: ActionTexts = {
   address_changed: 'Corrected the email address before confirming it',
   address_disowned: 'The owner of the email address rejected the sign-up',
   email_change_requested: 'Asked to change the email address',
-  email_change_cancelled: 'Cancelled the change of the email address',
+  email_change_canceled: 'Canceled the change of the email address',
   email_restored: 'Restored the previous email address',
   profile_updated: 'Changed the profile',
   picture_changed: 'Changed the profile picture',

@@ -6,6 +6,7 @@ export const notMe = {
   effectList: [
     'All other devices and apps are signed out. You stay signed in here.',
     'Two-factor authentication is asked for again on every device, if it is on.',
+    'A change of your email address that is not confirmed yet is canceled.',
     'We send you an email and add this to your activity.',
   ],
   submit: 'Secure my account',

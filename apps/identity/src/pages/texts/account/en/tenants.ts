@@ -5,8 +5,24 @@ export const tenants = {
   role: (role: string) => `Role: ${role}`,
   since: (date: string) => `Member since ${date}`,
   current: 'Current',
-  suspended: 'Suspended',
-  suspendedHint: 'This organization is suspended. Nobody can use it until it is reactivated.',
+  states: {
+    provisioning: {
+      badge: 'Being set up',
+      hint: 'This organization is still being set up. You can use it soon.',
+    },
+    failed: {
+      badge: 'Not ready',
+      hint: 'This organization could not be set up yet. Ask the operator of this service.',
+    },
+    suspended: {
+      badge: 'Suspended',
+      hint: 'This organization is suspended. Nobody can use it until it is reactivated.',
+    },
+    deleting: {
+      badge: 'Being deleted',
+      hint: 'This organization is being deleted. Nobody can use it any more.',
+    },
+  },
   switch: 'Switch',
   switchTo: (tenant: string) => `Switch to ${tenant}`,
   switchHint:

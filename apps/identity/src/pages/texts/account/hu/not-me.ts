@@ -8,17 +8,18 @@ export const notMe: NotMeTexts = {
   effectList: [
     'Minden más eszközt és alkalmazást kijelentkeztetünk. Itt bejelentkezve marad.',
     'Ha be van kapcsolva a kétlépcsős azonosítás, minden eszközön újra kérjük.',
+    'Az e-mail-címe még meg nem erősített módosítását visszavonjuk.',
     'E-mailt küldünk Önnek, és a tevékenységei között is feltüntetjük.',
   ],
   submit: 'Fiók biztonságba helyezése',
   forgot: 'Nem tudja a jelenlegi jelszavát?',
-  byLink: 'Hivatkozás kérése e-mailben',
+  byLink: 'Link kérése e-mailben',
   keep: 'Mégis én voltam',
   link: {
     title: 'Új jelszó beállítása e-mailben',
     lead: (email) =>
-      `Azonnal kijelentkeztetünk minden más eszközt és alkalmazást, és az új jelszó beállításához hivatkozást küldünk erre a címre: ${email}.`,
-    submit: 'Kijelentkezés máshol és hivatkozás küldése',
+      `Azonnal kijelentkeztetünk minden más eszközt és alkalmazást, és az új jelszó beállításához linket küldünk erre a címre: ${email}.`,
+    submit: 'Kijelentkezés máshol és link küldése',
     back: 'Tudom a jelenlegi jelszavamat',
   },
   next: {
@@ -26,7 +27,7 @@ export const notMe: NotMeTexts = {
     lead: 'A jelszava megváltozott, és minden más eszközt és alkalmazást kijelentkeztettünk.',
     linkTitle: 'Nézze meg a postafiókját',
     linkLead:
-      'Minden más eszközt és alkalmazást kijelentkeztettünk. Az új jelszó beállításához hivatkozást küldtünk Önnek. Használja most: addig a régi jelszava is érvényes.',
+      'Minden más eszközt és alkalmazást kijelentkeztettünk. Az új jelszó beállításához linket küldtünk Önnek. Használja most: addig a régi jelszava is érvényes.',
     check: 'Mit ellenőrizzen most',
     twoFactor:
       'Kétlépcsős azonosítás: kapcsolja be, vagy hozzon létre új helyreállítási kódokat, ha valaki láthatta őket.',

@@ -15,7 +15,7 @@ export const overview: OverviewTexts = {
       ? 'Elfogytak a helyreállítási kódjai. Hozzon létre újakat, hogy a hitelesítő alkalmazása nélkül is be tudjon jelentkezni.'
       : `Már csak ${left} helyreállítási kódja maradt. Hozzon létre újakat, mielőtt elfogynak.`,
   pendingEmail: (email) =>
-    `Az új e-mail-címe (${email}) még nincs megerősítve. Kövesse az oda küldött e-mailben található hivatkozást.`,
+    `Az új e-mail-címe (${email}) még nincs megerősítve. Kövesse az oda küldött e-mailben található linket.`,
   suggestions: 'Így lesz biztonságosabb a fiókja',
   pinOff: 'Állítson be PIN-kódot, amelyet minden bejelentkezés után kérünk.',
   twoFactorOff:

@@ -2,14 +2,29 @@ import type { TenantsTexts } from '../en/tenants.ts';
 
 export const tenants: TenantsTexts = {
   lead: 'A szervezetek, amelyeknek tagja, és az Ön szerepköre bennük.',
-  none: 'Ön nem tagja egyetlen szervezetnek sem. Ha valaki meghívja, e-mailben kap egy hivatkozást.',
+  none: 'Ön nem tagja egyetlen szervezetnek sem. Ha valaki meghívja, e-mailben kap egy linket.',
   roles: { owner: 'Tulajdonos', admin: 'Adminisztrátor', member: 'Tag', viewer: 'Megtekintő' },
   role: (role) => `Szerepkör: ${role}`,
   since: (date) => `A tagság kezdete: ${date}`,
   current: 'Jelenlegi',
-  suspended: 'Felfüggesztve',
-  suspendedHint:
-    'Ezt a szervezetet felfüggesztették. Senki sem használhatja, amíg újra nem aktiválják.',
+  states: {
+    provisioning: {
+      badge: 'Előkészítés alatt',
+      hint: 'A szervezet előkészítése még folyamatban van. Hamarosan használhatja.',
+    },
+    failed: {
+      badge: 'Nem használható',
+      hint: 'A szervezetet még nem sikerült előkészíteni. Forduljon a szolgáltatás üzemeltetőjéhez.',
+    },
+    suspended: {
+      badge: 'Felfüggesztve',
+      hint: 'Ezt a szervezetet felfüggesztették. Senki sem használhatja, amíg újra nem aktiválják.',
+    },
+    deleting: {
+      badge: 'Törlés alatt',
+      hint: 'A szervezet törlése folyamatban van. Már senki sem használhatja.',
+    },
+  },
   switch: 'Váltás',
   switchTo: (tenant) => `Váltás erre: ${tenant}`,
   switchHint:
