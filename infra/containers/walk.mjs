@@ -8,7 +8,10 @@ const NAMES = ['README, A five-minute tour', 'docs/service-accounts.md'];
 /** Starts everything, and creates the first administrator, who signs in, by the README's own commands. */
 export const followStart = async (project) => {
   const said = await project.shell(sectionOfReadme('In containers').code);
-  const administrator = JSON.parse(said.slice(said.lastIndexOf('{')));
+  const [email, password] = ['email', 'password'].map(
+    (name) => new RegExp(`^${name}: (\\S+)$`, 'm').exec(said)?.[1],
+  );
+  const administrator = { email, password };
   await signIn({ ...project.urls, administrator }, 'administrator');
 };
 
