@@ -20,6 +20,12 @@ export type SecurityNews =
 /** Who is told. */
 type Addressee = Pick<User, 'email' | 'firstName' | 'locale' | 'timezone'>;
 
+/** From where, with what and when something was done: now. */
+const seenFrom = ({ ipAddress, userAgent }: Origin, timeZone: string): Seen => {
+  const { browser, os } = describeDevice(userAgent);
+  return { device: { browser, os }, ipAddress, at: new Date(), timeZone };
+};
+
 /**
  * Tells people by mail what has changed about the security of their account. The mail leaves with the
  * transaction of the change.
@@ -36,9 +42,7 @@ export class SecurityMails {
     const user = await tx.user.findUniqueOrThrow({ where: { id: userId } });
     const { email: to, locale, firstName, timezone: timeZone } = user;
     if (to === null) return;
-    const { ipAddress } = origin;
-    const { browser, os } = describeDevice(origin.userAgent);
-    const seen: Seen = { device: { browser, os }, ipAddress, at: new Date(), timeZone };
+    const seen = seenFrom(origin, timeZone);
     const told = { firstName, ...seen };
     switch (news.kind) {
       case 'factor_added':
@@ -108,16 +112,14 @@ export class SecurityMails {
     tx: Transaction,
     { email: to, firstName, locale, timezone: timeZone }: Addressee,
     newEmail: string,
-    { ipAddress, userAgent }: Origin,
+    origin: Origin,
   ): Promise<void> {
     if (to === null) return;
-    const { browser, os } = describeDevice(userAgent);
-    const seen: Seen = { device: { browser, os }, ipAddress, at: new Date(), timeZone };
     await this.#mail.enqueue(tx, {
       kind: 'email_change_requested',
       to,
       locale,
-      data: { firstName, newEmail, ...seen },
+      data: { firstName, newEmail, ...seenFrom(origin, timeZone) },
     });
   }
 

@@ -134,6 +134,16 @@ export const fields = (
   return html`${specs.map((spec) => field(visit, form, spec, spec === focus))}`;
 };
 
+/** The field for the password of the account, where something has to be confirmed with it. */
+export const passwordConfirmation = (
+  visit: Visit,
+  form: FormState,
+  email: string | null,
+): Content => [
+  accountName(email),
+  fields(visit, form, [{ name: 'password', type: 'password', autocomplete: 'current-password' }]),
+];
+
 export const checkbox = (form: FormState, name: string, label: string): Html => {
   const errors: readonly string[] =
     (form.errors as Readonly<Record<string, readonly string[] | undefined>>)[name] ?? [];

@@ -141,12 +141,13 @@ const visitOfPage = async (
   };
 };
 
+/** Whether a page ever asks people to authenticate again. */
+const asksAgain = ({ isSensitive = false, hasSensitiveForm = false }: AnyPage): boolean =>
+  isSensitive || hasSensitiveForm;
+
 /** Who can be asked to authenticate again on a page; null where nobody is, or `open` refuses anyway. */
-const askableOn = (
-  { isSensitive, hasSensitiveForm }: AnyPage,
-  { user }: Visit,
-): UserCaller | null =>
-  (isSensitive || hasSensitiveForm) && user?.restriction === null ? user : null;
+const askableOn = (page: AnyPage, { user }: Visit): UserCaller | null =>
+  asksAgain(page) && user?.restriction === null ? user : null;
 
 const sendQuestion = (
   res: Response,
@@ -245,10 +246,8 @@ const admitFile = async (
 };
 
 /** Whether a form answers the question who is there. Only where it is asked: nowhere else is it counted as one. */
-const isAnswerToQuestion = (
-  { isSensitive, hasSensitiveForm }: AnyPage,
-  { continuation }: Values,
-): boolean => continuation !== undefined && Boolean(isSensitive || hasSensitiveForm);
+const isAnswerToQuestion = (page: AnyPage, { continuation }: Values): boolean =>
+  continuation !== undefined && asksAgain(page);
 
 const isUnauthenticatedLately = (error: unknown): boolean =>
   error instanceof HttpError && error.code === 'reauthentication_required';

@@ -4,11 +4,11 @@ import type { ProfileService } from '../features/profile/profile.service.ts';
 import type { ReauthenticationService } from '../features/reauthentication/reauthentication.service.ts';
 import type { SignInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import type { TwoFactorService } from '../features/two-factor/two-factor.service.ts';
-import { type Content, html } from '../html.ts';
+import { html } from '../html.ts';
 import type { UserCaller } from '../tokens/caller.ts';
 import { sections } from './account/sections.ts';
 import { type ForgeryGuard, forged } from './forgery.ts';
-import { accountName, emptyForm, type FormState, fields, formOf, link } from './form.ts';
+import { emptyForm, type FormState, fields, formOf, link, passwordConfirmation } from './form.ts';
 import type { View } from './layout.ts';
 import { stateAfter } from './problems.ts';
 import type { Visit } from './visit.ts';
@@ -156,7 +156,9 @@ export class PageReauthentication {
           content: [
             html`<input type="hidden" name="continuation" value="${sealed}">`,
             html`<input type="hidden" name="by" value="${isByCode ? 'code' : 'password'}">`,
-            isByCode ? fields(visit, form, [codeField]) : this.#passwordField(visit, user, form),
+            isByCode
+              ? fields(visit, form, [codeField])
+              : passwordConfirmation(visit, form, user.email),
           ],
           beside:
             twoFactorEnabled &&
@@ -165,11 +167,6 @@ export class PageReauthentication {
         link(sections.overview, visit.texts.account.frame.back),
       ],
     };
-  }
-
-  #passwordField(visit: Visit, user: UserCaller, form: FormState): Content {
-    const field = { name: 'password', type: 'password', autocomplete: 'current-password' } as const;
-    return [accountName(user.email), fields(visit, form, [field])];
   }
 
   #seal({ req }: Visit, user: UserCaller, values: Values | null): string {

@@ -3,7 +3,7 @@ import type { PinService, PinStatus } from '../../features/pin/pin.service.ts';
 import type { ReauthenticationService } from '../../features/reauthentication/reauthentication.service.ts';
 import { type Content, html } from '../../html.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import { accountName, type FieldSpec, fields, formOf, link, message } from '../form.ts';
+import { type FieldSpec, fields, formOf, link, message, passwordConfirmation } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import { waiting } from '../texts/waiting.ts';
 import { Elsewhere, type Visit } from '../visit.ts';
@@ -134,18 +134,13 @@ export const pinPages = ({ pins, reauthentication }: Dependencies): Record<strin
     open: openSet,
     view(visit, { user }, form) {
       const { remove: texts } = visit.texts.account.pin;
-      const field = {
-        name: 'password',
-        type: 'password',
-        autocomplete: 'current-password',
-      } as const;
       return {
         title: texts.title,
         lead: texts.lead,
         body: formOf(visit, form, {
           submit: texts.submit,
           isDangerous: true,
-          content: [accountName(user.email), fields(visit, form, [field])],
+          content: passwordConfirmation(visit, form, user.email),
           beside: html`<a href="${sections.pin}">${texts.keep}</a>`,
         }),
       };

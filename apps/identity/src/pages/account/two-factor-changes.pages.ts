@@ -3,7 +3,7 @@ import { Password } from '../../features/two-factor/two-factor.routes.ts';
 import type { TwoFactorService } from '../../features/two-factor/two-factor.service.ts';
 import { html } from '../../html.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import { accountName, fields, formOf } from '../form.ts';
+import { formOf, passwordConfirmation } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import type { TwoFactorTexts } from '../texts/account/en/two-factor.ts';
 import { Elsewhere, type Visit } from '../visit.ts';
@@ -48,11 +48,6 @@ export const twoFactorChangePages = (use: Dependencies): Record<string, AnyPage>
       },
       view(visit, user, form) {
         const words = texts(visit.texts.account.twoFactor);
-        const field = {
-          name: 'password',
-          type: 'password',
-          autocomplete: 'current-password',
-        } as const;
         return {
           title: words.title,
           lead: words.lead,
@@ -61,8 +56,7 @@ export const twoFactorChangePages = (use: Dependencies): Record<string, AnyPage>
             isDangerous,
             content: [
               words.effects !== undefined && html`<p>${words.effects}</p>`,
-              accountName(user.email),
-              fields(visit, form, [field]),
+              passwordConfirmation(visit, form, user.email),
             ],
             beside: html`<a href="${sections.twoFactor}">${words.keep}</a>`,
           }),
