@@ -15,6 +15,7 @@ import { tour } from './check-tour.mjs';
 
 let passed = 0;
 let failed = 0;
+const failures = [];
 
 const shell = (command, args) =>
   spawnSync(command, args, {
@@ -35,6 +36,7 @@ const check = async (name, run) => {
   }
   if (isRight) passed += 1;
   else failed += 1;
+  if (!isRight) failures.push(name);
   console.log(
     `${isRight ? 'passed' : 'FAILED'}: ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`,
   );
@@ -82,5 +84,6 @@ await check('the containers do what the README says', () => node('infra/verify-c
 await check('docs/deployment.md can be followed', () => node('infra/verify-deployment.mjs'));
 await check('no process is left behind', () => noProcessLeft.since(before));
 
+for (const name of failures) console.log(`FAILED: ${name}`);
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -57,6 +57,20 @@ const makeChange = (
   return database.$transaction((tx) => enqueue(tx, { type: 'identity.token.revoked', data }));
 };
 
+/**
+ * The events in a relay's notes. A note that SIGKILL cut short is left out: its event was not marked
+ * either, so it is published and noted again.
+ */
+const completeNotes = (notes: string): string[] =>
+  notes.split('\n').filter((note) => {
+    try {
+      JSON.parse(note);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+
 /** Groups events by topic and key, which is all that Kafka orders. */
 export const sequencesOf = (events: readonly string[]): Sequences => {
   const sequences: Sequences = {};
@@ -142,7 +156,7 @@ export const besiege = async (
     await until(() => outbox.allSent());
     await look(broker);
     const rows = await database.outboxEvent.findMany({ orderBy: { id: 'asc' } });
-    const acknowledged = (await readFile(notes, 'utf8')).trimEnd().split('\n');
+    const acknowledged = completeNotes(await readFile(notes, 'utf8'));
     return { stored: rows.map(({ payload }) => JSON.stringify(payload)), acknowledged };
   } finally {
     await killed(relay);
