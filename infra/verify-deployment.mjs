@@ -32,8 +32,11 @@ if (lacking.length > 0 || !existsSync(SYSTEMD)) {
 bootstrap({ build: true });
 
 const copy = [
-  ...['bash', join(root, 'infra/deployment/enter.sh'), root],
-  ...[process.execPath, join(root, 'infra/deployment/walk.mjs')],
+  'bash',
+  join(root, 'infra/deployment/enter.sh'),
+  root,
+  process.execPath,
+  join(root, 'infra/deployment/walk.mjs'),
 ];
 const store = spawnSync('npx', ['--yes', packageManager, 'store', 'path'], {
   cwd: root,

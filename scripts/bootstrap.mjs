@@ -92,7 +92,10 @@ const isManifest = (name) => name === 'package.json';
 export const bootstrap = ({ build = false } = {}) => {
   requireNode();
   const manifests = [
-    ...['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', '.pnpmfile.cjs'],
+    'package.json',
+    'pnpm-lock.yaml',
+    'pnpm-workspace.yaml',
+    '.pnpmfile.cjs',
     ...workspace.flatMap((directory) => filesBelow(directory, isManifest)),
     ...filesBelow('patches', () => true),
   ];

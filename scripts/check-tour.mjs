@@ -69,7 +69,12 @@ const saysWhereItRuns = () => {
 /** The README's commands of `identity-admin` work on the running system. */
 const administers = () => {
   const { status, stdout, stderr } = npm([
-    ...['run', '--silent', 'identity-admin', '--', 'list-clients', '--json'],
+    'run',
+    '--silent',
+    'identity-admin',
+    '--',
+    'list-clients',
+    '--json',
   ]);
   if (status !== 0 || !JSON.parse(stdout).some((client) => client.client_id === 'my-app')) {
     throw new Error(`identity-admin lists no client my-app:\n${stdout}${stderr}`);

@@ -9,7 +9,7 @@ import { benchRuns } from './check-bench.mjs';
 import { documents } from './check-documents.mjs';
 import { fakeAuthentication } from './check-fake-auth.mjs';
 import { fresh } from './check-generated.mjs';
-import { imports } from './check-imports.mjs';
+import { lintRules } from './check-lint-rules.mjs';
 import { noProcessLeft } from './check-processes.mjs';
 import { tour } from './check-tour.mjs';
 
@@ -69,7 +69,7 @@ await check('tests of the pages in a browser', tests('test:browser'));
 await check('tests on another release of Node', tests('test:node'));
 await check('format and lint', () => node('node_modules/@biomejs/biome/bin/biome', 'ci', '.'));
 await check('types', () => node('node_modules/typescript/bin/tsc', '-b'));
-await check('import directions, by planted violations', imports);
+await check('our lint rules, by planted violations', lintRules);
 await check('fake authentication is off but in local development', fakeAuthentication);
 await check('everything generated is fresh', fresh);
 for (const app of ['identity', 'crm']) {

@@ -35,8 +35,11 @@ console.log(`Node ${version}, beside ${process.version}:`);
 run(
   executable,
   [
-    ...['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'],
-    ...['--config=infra/node/jest.config.mjs', ...process.argv.slice(2)],
+    '--experimental-vm-modules',
+    '--no-warnings',
+    'node_modules/jest/bin/jest.js',
+    '--config=infra/node/jest.config.mjs',
+    ...process.argv.slice(2),
   ],
   // Whatever the tests start finds this Node, too: `env node`, npm and npx.
   { PATH: `${dirname(executable)}:${process.env.PATH}`, TESSERA_NODE: `v${version}` },

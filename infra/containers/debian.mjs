@@ -61,5 +61,7 @@ export const bootstrapDebian = (directory) =>
     '--variant=minbase',
     '--include=ca-certificates,libatomic1,libstdc++6',
     `--keyring=${KEYRING}`,
-    ...[RELEASE, directory, MIRROR],
+    RELEASE,
+    directory,
+    MIRROR,
   ]);

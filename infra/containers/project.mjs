@@ -24,7 +24,10 @@ export const createProject = async (engine, { name, files, variables = {} }) => 
   const docker = (args, options) => run('docker', args, { environment, ...options });
   const options = [
     // A developer's own .env has no say here.
-    ...['--env-file', '/dev/null', '--project-name', name],
+    '--env-file',
+    '/dev/null',
+    '--project-name',
+    name,
     ...['docker-compose.yml', ...files].flatMap((file) => ['--file', file]),
   ];
   const compose = (args, more) =>

@@ -75,8 +75,18 @@ export const makeStandIns = async (environment) => {
         run(
           'docker',
           [
-            ...['build', '--network', 'host', '--build-arg', `DEBIAN=${DEBIAN}`, '--label', label],
-            ...['--target', target, '--tag', `tessera-stand-in/${target}`, context],
+            'build',
+            '--network',
+            'host',
+            '--build-arg',
+            `DEBIAN=${DEBIAN}`,
+            '--label',
+            label,
+            '--target',
+            target,
+            '--tag',
+            `tessera-stand-in/${target}`,
+            context,
           ],
           { environment },
         );

@@ -12,10 +12,13 @@ const beginRequest = async (url, token, body) => {
   await once(socket, 'connect');
   const head = [
     `POST ${pathname} HTTP/1.1`,
-    ...[`Host: ${hostname}:${port}`, 'Content-Type: application/json', 'Connection: close'],
+    `Host: ${hostname}:${port}`,
+    'Content-Type: application/json',
+    'Connection: close',
     `Content-Length: ${Buffer.byteLength(content)}`,
     ...(token ? [`Authorization: Bearer ${token}`] : []),
-    ...['', ''],
+    '',
+    '',
   ];
   socket.write(head.join('\r\n') + content.slice(0, -1));
   return async () => {

@@ -167,8 +167,14 @@ const confinement = () => {
     const { stdout } = spawnSync(
       'setpriv',
       [
-        ...[`--reuid=tessera-${service}`, `--regid=tessera-${service}`, '--clear-groups'],
-        ...['find', ...places, '-type', 'f', '-readable'],
+        `--reuid=tessera-${service}`,
+        `--regid=tessera-${service}`,
+        '--clear-groups',
+        'find',
+        ...places,
+        '-type',
+        'f',
+        '-readable',
       ],
       { encoding: 'utf8' },
     );
@@ -229,7 +235,12 @@ export const units = () => {
     const found = complaints(file);
     isTrue(found === '', `${file}: ${found}`);
     const exposure = command(
-      ...['systemd-analyze', 'security', '--offline=true', '--threshold=15', '--no-pager', file],
+      'systemd-analyze',
+      'security',
+      '--offline=true',
+      '--threshold=15',
+      '--no-pager',
+      file,
     );
     console.log(exposure.split('\n').at(-1));
   }

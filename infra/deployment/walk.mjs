@@ -41,8 +41,15 @@ const startPostgres = async () => {
   writeFileSync(file, password, { mode: 0o644 });
   const [version] = readdirSync('/usr/lib/postgresql').sort().reverse();
   await promisify(execFile)('pg_createcluster', [
-    ...['--port=5432', '--pgoption=fsync=off', '--start', version, 'document', '--'],
-    ...['--auth=scram-sha-256', `--pwfile=${file}`, '--no-sync'],
+    '--port=5432',
+    '--pgoption=fsync=off',
+    '--start',
+    version,
+    'document',
+    '--',
+    '--auth=scram-sha-256',
+    `--pwfile=${file}`,
+    '--no-sync',
   ]);
   return password;
 };

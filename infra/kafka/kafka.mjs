@@ -21,9 +21,12 @@ const HOST = '127.0.0.1';
 const START_LIMIT_MS = 60_000;
 
 const java = [
-  ...['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
+  '-Xmx512m',
+  '-XX:+UseSerialGC',
+  '-XX:TieredStopAtLevel=1',
   `-Dlog4j2.configurationFile=${fileURLToPath(new URL('log4j2.properties', import.meta.url))}`,
-  ...['-cp', jars],
+  '-cp',
+  jars,
 ];
 
 const settings = (directory, port, controllerPort) => ({

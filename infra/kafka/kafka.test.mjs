@@ -40,7 +40,8 @@ const create = (broker, topic) =>
 
 const send = (broker, topic, value, options = {}) => {
   const producer = clientOf(broker).producer({
-    ...{ idempotent: true, maxInFlightRequests: 1 },
+    idempotent: true,
+    maxInFlightRequests: 1,
     ...options,
   });
   return using(producer, () =>

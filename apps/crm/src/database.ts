@@ -57,7 +57,8 @@ export const createDatabase = (
     transaction: (work) => prisma.$transaction((tables) => work(within(tables)), { timeout }),
     snapshot: (work) =>
       prisma.$transaction((tables) => work(within(tables)), {
-        ...{ timeout, isolationLevel: 'RepeatableRead' },
+        timeout,
+        isolationLevel: 'RepeatableRead',
       }),
     async close() {
       await prisma.$disconnect();

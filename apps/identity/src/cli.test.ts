@@ -68,7 +68,11 @@ describe('identity-admin seed', () => {
     const { code, out } = await admin(['--json', 'seed'], JSON.stringify(seed));
     expect(code).toBe(0);
     expect(JSON.parse(out)).toEqual({
-      ...{ tenants: 1, users: 1, memberships: 1, system_applications: 1, clients: 1 },
+      tenants: 1,
+      users: 1,
+      memberships: 1,
+      system_applications: 1,
+      clients: 1,
     });
     const [person] = seed.users;
     const user = await database.user.findFirstOrThrow({
@@ -222,7 +226,11 @@ describe('identity-admin', () => {
     expect(await bcrypt.compare(password, user.passwordHash ?? '')).toBe(true);
     const listed = await admin(['list-administrators', '--json']);
     expect(JSON.parse(listed.out)).toContainEqual({
-      ...{ id: user.id, email, name: 'Grace H', is_active: true, last_login_at: null },
+      id: user.id,
+      email,
+      name: 'Grace H',
+      is_active: true,
+      last_login_at: null,
     });
     expect(listed.out).not.toContain(user.passwordHash ?? '');
   });
@@ -265,8 +273,13 @@ describe('identity-admin', () => {
     const clientId = `admin-panel-${uuidv7()}`;
     const uris = ['https://panel.example.com/callback', 'http://127.0.0.1:3000/callback'];
     const args = [
-      ...['create-client', clientId, '--name', 'Admin panel', '--confidential'],
-      ...['--trusted', '--first-party'],
+      'create-client',
+      clientId,
+      '--name',
+      'Admin panel',
+      '--confidential',
+      '--trusted',
+      '--first-party',
       ...uris.flatMap((uri) => ['--redirect-uri', uri]),
     ];
     const { code, out } = await admin(['--json', ...args]);
@@ -380,7 +393,9 @@ describe('identity-admin', () => {
     const { out } = await admin(['list-keys', '--json']);
     const [newest] = await database.signingKey.findMany({ orderBy: { signsFrom: 'desc' } });
     expect(JSON.parse(out)[0]).toEqual({
-      ...{ kid: newest?.kid, signs_from: newest?.signsFrom.toISOString(), published_until: null },
+      kid: newest?.kid,
+      signs_from: newest?.signsFrom.toISOString(),
+      published_until: null,
       retired_at: null,
     });
   });
@@ -391,14 +406,27 @@ describe('identity-admin', () => {
     expect({ code, commands }).toEqual({
       code: 0,
       commands: [
-        ...['migrate', 'seed', 'create-administrator', 'list-administrators'],
+        'migrate',
+        'seed',
+        'create-administrator',
+        'list-administrators',
         'remove-factor',
         'change-email',
-        ...['create-system-application', 'create-client', 'update-client'],
+        'create-system-application',
+        'create-client',
+        'update-client',
         'complete-tenant-clients',
-        ...['list-system-applications', 'list-clients', 'rotate-secret'],
-        ...['disable-client', 'enable-client', 'delete-client'],
-        ...['rotate-keys', 'retire-key', 'list-keys', 'reseal', 'help'],
+        'list-system-applications',
+        'list-clients',
+        'rotate-secret',
+        'disable-client',
+        'enable-client',
+        'delete-client',
+        'rotate-keys',
+        'retire-key',
+        'list-keys',
+        'reseal',
+        'help',
       ],
     });
     expect((await admin(['rotate-secret', '--help'])).out).toContain('Examples:');

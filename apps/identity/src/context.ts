@@ -72,20 +72,18 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const background = new Background(logger);
   const places = new Places(config.geoipDatabase, logger);
   const services = createServices({
-    ...{
-      config,
-      logger,
-      pool,
-      database,
-      counters,
-      vault,
-      keys,
-      keyUses,
-      sessionUses,
-      mail,
-      background,
-      places,
-    },
+    config,
+    logger,
+    pool,
+    database,
+    counters,
+    vault,
+    keys,
+    keyUses,
+    sessionUses,
+    mail,
+    background,
+    places,
     totp: overrides.totp,
   });
   /** What runs in the background; stopped in the opposite order. */

@@ -9,7 +9,8 @@ import { startIdentity, type TestIdentity } from './testing/identity.ts';
 
 /** A key of nobody (RFC 7517 appendix A.1). */
 const EXAMPLE = {
-  ...{ kty: 'EC', crv: 'P-256' },
+  kty: 'EC',
+  crv: 'P-256',
   x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
   y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
 };
@@ -55,7 +56,10 @@ const device = (lastUsedAt: Date, trustedUntil: Date | null = null) => {
 const oneTimeToken = (expiresAt: Date) =>
   database().oneTimeToken.create({
     data: {
-      ...{ tokenHash: digest(), purpose: 'password_reset', userId: user.id, expiresAt },
+      tokenHash: digest(),
+      purpose: 'password_reset',
+      userId: user.id,
+      expiresAt,
       email: user.email ?? '',
     },
   });
@@ -64,8 +68,11 @@ const mail = (nextAttemptAt: Date) =>
 const signingKey = (removedAt: Date) =>
   database().signingKey.create({
     data: {
-      ...{ kid: uuidv7(), publicJwk: EXAMPLE, sealedPrivate: digest() },
-      ...{ signsFrom: ago(400 * DAY), removedAt },
+      kid: uuidv7(),
+      publicJwk: EXAMPLE,
+      sealedPrivate: digest(),
+      signsFrom: ago(400 * DAY),
+      removedAt,
     },
   });
 const event = (publishedAt: Date | null) =>
@@ -97,8 +104,15 @@ describe('housekeeping', () => {
     await signingKey(ago(-DAY));
 
     expect(await housekeeping.sweep()).toEqual({
-      ...{ oauth_artifacts: 7, tokens: 4, sessions: 0, devices: 3, outbox: 4 },
-      ...{ one_time_tokens: 4, outbox_mails: 4, signing_keys: 4, users: 0 },
+      oauth_artifacts: 7,
+      tokens: 4,
+      sessions: 0,
+      devices: 3,
+      outbox: 4,
+      one_time_tokens: 4,
+      outbox_mails: 4,
+      signing_keys: 4,
+      users: 0,
     });
     expect(await database().oAuthArtifact.count()).toBe(2);
     expect(await database().outboxEvent.count()).toBe(2);

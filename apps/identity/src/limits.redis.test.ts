@@ -17,9 +17,12 @@ const start = async (
   const { KEY_ENCRYPTION_KEYS = '' } = testEnvironment('');
   const DATABASE_URL = await identityDatabase();
   const shared = {
-    ...{ ...environment, DATABASE_URL, KEY_ENCRYPTION_KEYS },
+    ...environment,
+    DATABASE_URL,
+    KEY_ENCRYPTION_KEYS,
     // On a busy machine half a second is soon over, and then each replica counts by itself.
-    ...{ REDIS_URL: redis.url, REDIS_TIMEOUT_MS: '20000' },
+    REDIS_URL: redis.url,
+    REDIS_TIMEOUT_MS: '20000',
   };
   const replica = async (): Promise<TestIdentity> => {
     const identity = await startIdentity(shared);

@@ -123,7 +123,10 @@ export const createServices = (parts: Parts) => {
   /** Wrong passwords a minute, by account. */
   const failuresOf = (name: string, message: string) =>
     createAttempts({
-      ...{ name, message, window: 60, most: config.limits.loginFailures },
+      name,
+      message,
+      window: 60,
+      most: config.limits.loginFailures,
       store: counters.store(`${name}:`),
     });
   const passwordConfirmation = new PasswordConfirmation({
@@ -143,7 +146,9 @@ export const createServices = (parts: Parts) => {
     mail,
     deviceMails: new MailQuota(
       createAttempts({
-        ...{ name: 'device-mail', window: 86_400, most: config.limits.mail },
+        name: 'device-mail',
+        window: 86_400,
+        most: config.limits.mail,
         store: counters.store('device-mail:'),
         message: 'Too many mails. Try again later.',
       }),
@@ -157,7 +162,9 @@ export const createServices = (parts: Parts) => {
   const serviceAccounts = new ServiceAccountsService(members);
   const quota = new MailQuota(
     createAttempts({
-      ...{ name: 'mail', window: 3600, most: config.limits.mail },
+      name: 'mail',
+      window: 3600,
+      most: config.limits.mail,
       store: counters.store('mail:'),
       message: 'Too many mails. Try again later.',
     }),
@@ -166,10 +173,15 @@ export const createServices = (parts: Parts) => {
   const addresses = new AddressConfirmation(tenantCreation);
   const accounts = new PasswordsService({
     repository: new PasswordsRepository({
-      ...{ database, mail, devices, addresses },
+      database,
+      mail,
+      devices,
+      addresses,
       history: config.passwordHistory,
     }),
-    ...{ passwords, quota, background },
+    passwords,
+    quota,
+    background,
     confirmation: passwordConfirmation,
     changes: createAttempts({
       name: 'password-change',
@@ -250,13 +262,18 @@ export const createServices = (parts: Parts) => {
     }),
     registration: new RegistrationService({
       repository: new RegistrationRepository({
-        ...{ database, mail },
+        database,
+        mail,
         verificationLifetime: config.lifetimes.emailVerification,
         registrationLifetime: config.lifetimes.registration,
       }),
-      ...{ passwords, quota, background },
+      passwords,
+      quota,
+      background,
       addressChanges: createAttempts({
-        ...{ name: 'address-change', window: 3600, most: config.limits.mail },
+        name: 'address-change',
+        window: 3600,
+        most: config.limits.mail,
         store: counters.store('address-change:'),
         message: 'The address was changed too often. Try again later.',
       }),
@@ -283,13 +300,21 @@ export const createServices = (parts: Parts) => {
     }),
     confirmation: new ConfirmationService({
       repository: new ConfirmationRepository(database),
-      ...{ addresses, accounts, passwords },
+      addresses,
+      accounts,
+      passwords,
     }),
     invitations: new InvitationsService({
       repository: new InvitationsRepository(database, mail, config.lifetimes.invitation),
-      ...{ members, passwords, accounts, quota, background },
+      members,
+      passwords,
+      accounts,
+      quota,
+      background,
       perTenant: createAttempts({
-        ...{ name: 'invitations', window: 86_400, most: config.limits.invitations },
+        name: 'invitations',
+        window: 86_400,
+        most: config.limits.invitations,
         store: counters.store('invitations:'),
         message: 'The tenant has invited too many people today. Try again tomorrow.',
       }),
@@ -341,7 +366,8 @@ export const createServices = (parts: Parts) => {
     serviceAccounts,
     apiKeys: new ApiKeysService({
       repository: new ApiKeysRepository(database, signer),
-      ...{ members, accounts: serviceAccounts },
+      members,
+      accounts: serviceAccounts,
       lifetimes: config.lifetimes.apiKey,
     }),
     tenantCreation,

@@ -34,8 +34,19 @@ export function brokenForeignKey(error: unknown): string | undefined {
 
 const UNAVAILABLE_CODES = new Set<unknown>([
   // Prisma: not reachable, timed out, connection closed, no connection in time, too many connections
-  ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037'],
-  ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'],
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1017',
+  'P2024',
+  'P2037',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
 ]);
 
 /**
@@ -46,7 +57,10 @@ const UNAVAILABLE_STATE = /^(08...|53...|57P..|57014)$/;
 
 /** How Prisma's adapter describes it; for `$queryRaw` that is all there is. */
 const UNAVAILABLE_KINDS = new Set<unknown>([
-  ...['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'],
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+  'TooManyConnections',
 ]);
 
 /** What says it in words only: pg, and Prisma's P2028, which stands for misuse as well. */

@@ -13,7 +13,10 @@ afterEach(() => {
 
 const attemptsOf = (most: number, window = 60) =>
   createAttempts({
-    ...{ name: 'guesses', most, window, message: 'Later.' },
+    name: 'guesses',
+    most,
+    window,
+    message: 'Later.',
     store: memoryCounters.store('guesses:'),
   });
 

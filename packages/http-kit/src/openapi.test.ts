@@ -32,13 +32,19 @@ test('the OpenAPI document says what the routes do', () => {
 
 const documentOf = (groups: RouteGroups) =>
   openapi(groups, {
-    ...{ title: 'Things', version: '1.0.0', description: '', problems: {} },
+    title: 'Things',
+    version: '1.0.0',
+    description: '',
+    problems: {},
     error: shape({ message: text(100) }),
   }) as { paths: Record<string, object>; components: { schemas: Record<string, object> } };
 
 const answering = (field: ReturnType<typeof shape>, path = '/named') =>
   route({
-    ...{ method: 'get', path, permission: 'public', summary: 'Named' },
+    method: 'get',
+    path,
+    permission: 'public',
+    summary: 'Named',
     responses: { 200: field },
     handler: ({ reply }) => reply(200, {}),
   });
@@ -92,8 +98,12 @@ test('a credential that is no bearer token is described by its own schemes', () 
   const { paths, components } = openapi(
     { Things: { own: { ...show, path: '/own' }, show: { ...show, credential: 'system' } } },
     {
-      ...{ title: 'Things', version: '1.0.0', description: '', problems: {} },
-      ...{ error: shape({ message: text(100) }), credentials: { system: schemes } },
+      title: 'Things',
+      version: '1.0.0',
+      description: '',
+      problems: {},
+      error: shape({ message: text(100) }),
+      credentials: { system: schemes },
     },
   ) as { paths: object; components: { securitySchemes: object } };
   expect(paths).toMatchObject({
@@ -115,7 +125,9 @@ describe('what is sent beside a body', () => {
   const { paths, components } = openapi(
     { Things: { show, ...things } },
     {
-      ...{ title: 'Things', version: '1.0.0', description: '' },
+      title: 'Things',
+      version: '1.0.0',
+      description: '',
       error: shape({ error: text(100), message: text(100) }),
       problems: { 401: 'No caller', 403: 'Not allowed', 422: 'Does not fit', 429: 'Too many' },
       render: ({ code, message, errors }) => ({ error: code, message, errors }),
@@ -142,8 +154,12 @@ describe('what is sent beside a body', () => {
       { $ref: '#/components/parameters/X-Request-Id' },
     ]);
     expect(Object.keys(responseOf('/named', 'get', 200)?.headers ?? {})).toEqual([
-      ...['X-Request-Id', 'RateLimit-Policy', 'RateLimit'],
-      ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'ETag'],
+      'X-Request-Id',
+      'RateLimit-Policy',
+      'RateLimit',
+      'X-RateLimit-Limit',
+      'X-RateLimit-Remaining',
+      'ETag',
     ]);
     expect(Object.keys(responseOf('/things', 'get', 401)?.headers ?? {})).toContain(
       'WWW-Authenticate',

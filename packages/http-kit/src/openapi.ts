@@ -92,7 +92,9 @@ const statusesOf = (route: RouteEntry): number[] => {
     ...(route.params ? [404] : []),
     ...(route.forward ? [] : [400, 422]),
     ...(takesBody(route) ? [413, 415] : []),
-    ...[429, 500, 503],
+    429,
+    500,
+    503,
   ];
 };
 

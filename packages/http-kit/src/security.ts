@@ -55,8 +55,13 @@ export const crossOrigin = (
     credentials,
     methods: ['GET', 'POST', 'PUT', 'DELETE'],
     exposedHeaders: [
-      ...['ETag', 'Retry-After', 'RateLimit', 'RateLimit-Policy'],
-      ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-Request-Id'],
+      'ETag',
+      'Retry-After',
+      'RateLimit',
+      'RateLimit-Policy',
+      'X-RateLimit-Limit',
+      'X-RateLimit-Remaining',
+      'X-Request-Id',
     ],
     maxAge: 600,
   });

@@ -15,7 +15,9 @@ export const nodeArguments = (app: string, module: string, from: RunFrom): strin
   from === 'build'
     ? [path.join(root, 'apps', app, 'dist', `${module}.js`)]
     : [
-        ...['--conditions=source', '--import', import.meta.resolve('tsx')],
+        '--conditions=source',
+        '--import',
+        import.meta.resolve('tsx'),
         path.join(root, 'apps', app, 'src', `${module}.ts`),
       ];
 

@@ -70,7 +70,9 @@ const newSystem = (urls: Pick<LocalSystem, 'identity_url' | 'crm_url'>): LocalSy
       client_id: 'pipeline',
       client_secret: secret(),
       scope: [
-        ...['identity.tenants.list', 'identity.tenants.view', 'identity.tenants.versions.update'],
+        'identity.tenants.list',
+        'identity.tenants.view',
+        'identity.tenants.versions.update',
         'tenant.*.crm.contacts.*',
       ].join(' '),
     },

@@ -46,7 +46,10 @@ export const seedAccounts = async (
     plans.map(async ({ id, slug, name, language, size, people }) => {
       const there = known.get(slug);
       return {
-        ...{ id: there ?? id, name, language, isKnown: there !== undefined },
+        id: there ?? id,
+        name,
+        language,
+        isKnown: there !== undefined,
         ownerEmail: people().next().value?.email,
         added: there ? 0 : size,
         users: there ? await usersOf(pool, there, most) : idsOf(people(), most),
@@ -89,8 +92,13 @@ const insert = async (
 };
 
 const tenantRow = ({ id, slug, name, created }: Plan): Row => ({
-  ...{ id, slug, name, plan: 'business', status: 'active' },
-  ...{ created_at: created, updated_at: created },
+  id,
+  slug,
+  name,
+  plan: 'business',
+  status: 'active',
+  created_at: created,
+  updated_at: created,
 });
 
 /** The client of a tenant. Nobody knows its secret: `identity-admin rotate-secret` gives it a new one. */
@@ -111,9 +119,15 @@ function* userRows(plans: readonly Plan[], passwordHash: string): Generator<Row>
   for (const { id, people } of plans)
     for (const user of people())
       yield {
-        ...{ id: user.id, email: user.email, tenant_id: id, password_hash: passwordHash },
-        ...{ first_name: user.firstName, last_name: user.lastName },
-        ...{ email_verified_at: user.joined, created_at: user.joined, updated_at: user.joined },
+        id: user.id,
+        email: user.email,
+        tenant_id: id,
+        password_hash: passwordHash,
+        first_name: user.firstName,
+        last_name: user.lastName,
+        email_verified_at: user.joined,
+        created_at: user.joined,
+        updated_at: user.joined,
       };
 }
 
@@ -133,7 +147,9 @@ function* membershipRows(
   now: Date,
 ): Generator<Row> {
   const row = (tenantId: string, user: User, role: BuiltInRoleName, since: Date): Row => ({
-    ...{ tenant_id: tenantId, user_id: user.id, role_id: roleIds.get(role) ?? null },
+    tenant_id: tenantId,
+    user_id: user.id,
+    role_id: roleIds.get(role) ?? null,
     created_at: since,
   });
   for (const [at, { id, people }] of plans.entries()) {

@@ -129,7 +129,11 @@ const main = async (): Promise<void> => {
     const seeded = await seed(
       pools,
       {
-        ...{ tenants, users, seed: number, records: options, now: new Date() },
+        tenants,
+        users,
+        seed: number,
+        records: options,
+        now: new Date(),
         // The local system is its developer's own.
         exclusive: exclusive ?? !given,
         passwordHash: await bcrypt.hash(secret, BCRYPT_COST),

@@ -11,7 +11,9 @@ const first = (people: Iterable<object>, count: number): object[] => {
 
 test('The users of a tenant are made one by one, however many they are, and each time the same', () => {
   const { people, size } = planOf(0, {
-    ...{ tenants: 1, users: 100_000_000, seed: 1 },
+    tenants: 1,
+    users: 100_000_000,
+    seed: 1,
     now: new Date('2026-01-01T00:00:00Z'),
   });
   expect(size).toBe(100_000_000);

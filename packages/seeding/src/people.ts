@@ -53,7 +53,12 @@ export const planOf = (at: number, { tenants, users, seed, now }: PeopleOptions)
   const slug = `${labelOf(name)}-${seed}-${at + 1}`;
   const size = shareOf(users, tenants, at);
   return {
-    ...{ id: random.uuid(created), slug, name, language, created, size },
+    id: random.uuid(created),
+    slug,
+    name,
+    language,
+    created,
+    size,
     *people() {
       const those = createRandom(seed, at, PEOPLE);
       for (let number = 0; number < size; number += 1)
@@ -83,6 +88,8 @@ const userOf = (
     email: `${mailbox(`${firstName}.${lastName}`)}${number + 1}@${slug}.example`,
     role: number === 0 ? 'owner' : random.pick(roles),
     isGuest: random.chance(GUESTS),
-    ...{ firstName, lastName, joined },
+    firstName,
+    lastName,
+    joined,
   };
 };

@@ -77,8 +77,20 @@ const contacts: RecordKind = {
 };
 
 const industries = [
-  ...['agriculture', 'construction', 'education', 'energy', 'finance', 'food', 'health care'],
-  ...['hospitality', 'logistics', 'manufacturing', 'media', 'retail', 'software', 'textiles'],
+  'agriculture',
+  'construction',
+  'education',
+  'energy',
+  'finance',
+  'food',
+  'health care',
+  'hospitality',
+  'logistics',
+  'manufacturing',
+  'media',
+  'retail',
+  'software',
+  'textiles',
 ];
 
 const companies: RecordKind = {

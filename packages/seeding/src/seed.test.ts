@@ -18,7 +18,9 @@ let crm: pg.Pool;
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'tessera-seeding-'));
   stack = await startStack({
-    ...{ directory, from: 'source', postgresSettings: throwawaySettings },
+    directory,
+    from: 'source',
+    postgresSettings: throwawaySettings,
     environment: { RATE_LIMIT_LOGIN: '1000', RATE_LIMIT_DEFAULT: '100000' },
   });
   crm = new pg.Pool({ connectionString: stack.postgres.url('crm') });
@@ -33,7 +35,10 @@ const start = (options: string, environment: Record<string, string> = {}) => {
   const child = spawn(
     process.execPath,
     [
-      ...['--conditions=source', '--import', 'tsx', cli],
+      '--conditions=source',
+      '--import',
+      'tsx',
+      cli,
       ...options.split(' ').filter((option) => option),
     ],
     {

@@ -66,7 +66,9 @@ const add = async (
   const filled = await tenantsWith(crm, name, tenants);
   const shares = tenants.map(
     ({ id, language, users }, at): RecordsOf => ({
-      ...{ tenantId: id, language, users },
+      tenantId: id,
+      language,
+      users,
       count: filled.has(id) ? 0 : shareOf(records[name], tenants.length, at),
     }),
   );
@@ -85,7 +87,10 @@ const add = async (
   const task = progress.begin(name, total);
   try {
     await seedRecords(crm, name, shares, {
-      ...{ seed, now, signal, rebuildIndexes },
+      seed,
+      now,
+      signal,
+      rebuildIndexes,
       onRows: task.advance,
       onIndex: ({ name: index, position, count, percent }) =>
         task.step(`building index ${position} of ${count}, ${index}`, `${percent} %`),

@@ -16,11 +16,20 @@ const [ADA, BOB, ACME, GLOBEX, SESSION, ADMIN] = Array.from({ length: 6 }, () =>
 const tenant = (id = '') => ({ id, slug: id, name: id, plan: null, is_active: true });
 
 const ada: Principal = {
-  ...{ id: ADA as string, type: 'user', email: null, name: null, tenant_id: ACME ?? null },
-  ...{ is_system_admin: false, is_service_account: false, impersonator_id: null },
+  id: ADA as string,
+  type: 'user',
+  email: null,
+  name: null,
+  tenant_id: ACME ?? null,
+  is_system_admin: false,
+  is_service_account: false,
+  impersonator_id: null,
   tenants: [tenant(ACME), tenant(GLOBEX)],
-  ...{ token_id: 'jti-ada', session_id: SESSION ?? null, client_id: 'mobile-app' },
-  ...{ policies_version: null, expires_at: null },
+  token_id: 'jti-ada',
+  session_id: SESSION ?? null,
+  client_id: 'mobile-app',
+  policies_version: null,
+  expires_at: null,
 };
 const key: Principal = { ...ada, type: 'service_account', session_id: null, client_id: null };
 const client: Principal = { ...key, id: 'pipeline', type: 'client', client_id: 'pipeline' };

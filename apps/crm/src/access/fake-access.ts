@@ -14,10 +14,20 @@ export interface FakeCaller {
 }
 
 const principalOf = ({ userId, tenantId, isAdmin }: FakeCaller): Principal => ({
-  ...{ id: userId, type: 'user', email: null, name: 'Fake caller', tenant_id: tenantId },
-  ...{ is_system_admin: isAdmin, is_service_account: false, policies_version: null },
+  id: userId,
+  type: 'user',
+  email: null,
+  name: 'Fake caller',
+  tenant_id: tenantId,
+  is_system_admin: isAdmin,
+  is_service_account: false,
+  policies_version: null,
   tenants: [{ id: tenantId, slug: 'local', name: 'Local', plan: null, is_active: true }],
-  ...{ client_id: null, impersonator_id: null, token_id: null, session_id: null, expires_at: null },
+  client_id: null,
+  impersonator_id: null,
+  token_id: null,
+  session_id: null,
+  expires_at: null,
 });
 
 /**

@@ -58,7 +58,9 @@ describe('what has changed bites with its event, and nothing before did:', () =>
       },
       () =>
         events.publish('identity.policy.updated', {
-          ...{ tenant_id: identity.acme.id, version, user_ids: [ada.id] },
+          tenant_id: identity.acme.id,
+          version,
+          user_ids: [ada.id],
         }),
       403,
     );
@@ -96,7 +98,8 @@ describe('what has changed bites with its event, and nothing before did:', () =>
       () => identity.change(ada, { tenants: [{ ...tenant, is_active: false }] }),
       () =>
         events.publish('identity.tenant.status_changed', {
-          ...{ tenant_id: tenant.id, status: 'suspended' },
+          tenant_id: tenant.id,
+          status: 'suspended',
         }),
       403,
     );
@@ -144,7 +147,9 @@ test('an update that lands while policies are being fetched is not lost', async 
 const readDeadLetters = (topic: string) => {
   const letters: string[] = [];
   const { connected, stop } = consume({
-    ...{ brokers: [...events.brokers], clientId: 'test', groupId: 'test' },
+    brokers: [...events.brokers],
+    clientId: 'test',
+    groupId: 'test',
     topics: [`${topic}.dead-letter`],
     logger: createLogger('test', 'silent'),
     onRecord({ value }) {

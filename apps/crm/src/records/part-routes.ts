@@ -45,7 +45,9 @@ export const partRoutes = <K extends string, P extends Part>(
   const permission = `${permissions}.update` as const;
   const all = { path, permission, params: shape({ id: uuid() }), resource: owner } as const;
   const one = {
-    ...{ path: `${path}/{${partId}}`, permission, resource: name },
+    path: `${path}/{${partId}}`,
+    permission,
+    resource: name,
     params: shape({ id: uuid(), [partId]: uuid() }),
   } as const;
   const idsIn = (params: Partial<Record<string, string>>) =>

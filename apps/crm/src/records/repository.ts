@@ -65,7 +65,10 @@ export class RecordRepository<M extends RecordModel> {
     }
     const listing = {
       ...request,
-      ...{ table, columns: this.#columns, live, liveTotal: keptCount(this.#name, tenantId) },
+      table,
+      columns: this.#columns,
+      live,
+      liveTotal: keptCount(this.#name, tenantId),
       sort: { ...sort, column: columnSql(sort.column) },
     };
     return narrowing.length === 0

@@ -10,7 +10,8 @@ describe.each([
     const created = await post(path, { [name]: 'A', ...body });
     expect(created.status).toBe(201);
     expect(created.headers).toMatchObject({
-      ...{ etag: '"1"', location: `${path}/${created.body.data.id}` },
+      etag: '"1"',
+      location: `${path}/${created.body.data.id}`,
     });
     return `${path}/${created.body.data.id}`;
   };
@@ -103,8 +104,10 @@ describe.each([
       const refused = await get(record, caller({ lacking: [permission] }));
       expect(refused.status).toBe(403);
       expect(refused.body).toMatchObject({
-        ...{ error: 'permission_denied', required_permission: `tenant.acme.crm.${permission}` },
-        ...{ resource_type: kind, resource_id: record.slice(path.length + 1) },
+        error: 'permission_denied',
+        required_permission: `tenant.acme.crm.${permission}`,
+        resource_type: kind,
+        resource_id: record.slice(path.length + 1),
       });
     });
   });

@@ -19,7 +19,9 @@ export const SYSTEM = 'system';
 export const systemCredential = {
   systemToken: { type: 'apiKey', in: 'header', name: 'X-System-Token' },
   systemTenant: {
-    ...{ type: 'apiKey', in: 'header', name: 'X-Tenant-Id' },
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Tenant-Id',
     description: 'The id of the tenant to act in',
   },
 } as const;

@@ -117,9 +117,18 @@ export class IdentityStandIn {
     const tenantId = given.tenant_id === undefined ? (tenants[0]?.id ?? null) : given.tenant_id;
     const type = given.type ?? 'user';
     const principal: Principal = {
-      ...{ id, type, email: null, name: null, client_id: null, impersonator_id: null },
-      ...{ is_system_admin: false, is_service_account: type === 'service_account' },
-      ...{ tenant_id: tenantId, tenants, token_id: randomUUID(), policies_version: null },
+      id,
+      type,
+      email: null,
+      name: null,
+      client_id: null,
+      impersonator_id: null,
+      is_system_admin: false,
+      is_service_account: type === 'service_account',
+      tenant_id: tenantId,
+      tenants,
+      token_id: randomUUID(),
+      policies_version: null,
       session_id: type === 'user' ? randomUUID() : null,
       expires_at: new Date(Date.now() + 3_600_000),
       ...given,

@@ -7,10 +7,20 @@ import { type Deferred, deferred } from './deferred.ts';
 const TENANT = 'tenant-1';
 
 export const principal = (given: Partial<Principal> = {}): Principal => ({
-  ...{ id: 'ada', type: 'user', email: null, name: null, tenant_id: TENANT, client_id: null },
-  ...{ is_system_admin: false, is_service_account: false, impersonator_id: null },
+  id: 'ada',
+  type: 'user',
+  email: null,
+  name: null,
+  tenant_id: TENANT,
+  client_id: null,
+  is_system_admin: false,
+  is_service_account: false,
+  impersonator_id: null,
   tenants: [{ id: TENANT, slug: 'acme', name: 'Acme', plan: null, is_active: true }],
-  ...{ token_id: 'jti', session_id: 'sid', policies_version: null, expires_at: null },
+  token_id: 'jti',
+  session_id: 'sid',
+  policies_version: null,
+  expires_at: null,
   ...given,
 });
 

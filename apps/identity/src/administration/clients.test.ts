@@ -82,7 +82,11 @@ describe('identity-admin rotate-secret', () => {
     const { clientId, secret, bearer } = await identity.people.application(SCOPE);
     expect(await asApplication(bearer)).toBe(200);
     const { client_secret, previous_secret_expires_at } = await done(
-      ...['rotate-secret', clientId, '--overlap', '0', '--revoke-tokens'],
+      'rotate-secret',
+      clientId,
+      '--overlap',
+      '0',
+      '--revoke-tokens',
     );
     expect(previous_secret_expires_at).toBeNull();
     expect(await asApplication(bearer)).toBe(401);
@@ -158,7 +162,8 @@ describe('identity-admin disable-client', () => {
     expect(await asApplication(bearer)).toBe(401);
     expect(await grant(clientId, secret)).toBe(401);
     expect(await toldOf(clientId)).toContainEqual({
-      ...{ client_id: clientId, reason: 'client_disabled' },
+      client_id: clientId,
+      reason: 'client_disabled',
     });
     await done('enable-client', clientId);
     expect(await grant(clientId, secret)).toBe(200);

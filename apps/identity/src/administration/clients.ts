@@ -112,7 +112,8 @@ export const rotateSecret = async (
     await changeAndEndTokens(database, { clientId, kind }, 'secret_rotated', replace);
   else await database.$transaction(replace);
   return {
-    ...{ client_id: clientId, client_secret },
+    client_id: clientId,
+    client_secret,
     previous_secret_expires_at: until?.toISOString() ?? null,
   };
 };
@@ -165,7 +166,9 @@ interface Kept {
 const present = ({ clientId, name, ...kept }: Kept) => {
   const until = kept.previousSecretExpiresAt;
   return {
-    ...{ client_id: clientId, name, disabled: kept.disabledAt !== null },
+    client_id: clientId,
+    name,
+    disabled: kept.disabledAt !== null,
     previous_secret_expires_at: until && +until > Date.now() ? until.toISOString() : null,
     created_at: kept.createdAt.toISOString(),
   };

@@ -62,7 +62,11 @@ export const createAdministrator = async (
     `There is a user with the address ${email} already.`,
     database.user.create({
       data: {
-        ...{ email, firstName, lastName, isSystemAdmin: true, emailVerifiedAt: new Date() },
+        email,
+        firstName,
+        lastName,
+        isSystemAdmin: true,
+        emailVerifiedAt: new Date(),
         passwordHash: await passwords.hash(password, email),
       },
     }),
@@ -77,7 +81,10 @@ export const listAdministrators = async (database: Database): Promise<object[]> 
     orderBy: { email: 'asc' },
   });
   return all.map(({ id, email, firstName, lastName, isActive, lastLoginAt }) => ({
-    ...{ id, email, name: `${firstName} ${lastName}`, is_active: isActive },
+    id,
+    email,
+    name: `${firstName} ${lastName}`,
+    is_active: isActive,
     last_login_at: lastLoginAt?.toISOString() ?? null,
   }));
 };

@@ -28,7 +28,9 @@ test('identity-admin reseal frees what is stored from an old key: afterwards all
   // That of the forgotten password, and whatever else was told.
   expect(resealed.outbox_mails).toBeGreaterThan(0);
   expect(JSON.parse((await admin(url, `${newer},${older}`)).out)).toEqual({
-    ...{ signing_keys: 0, two_factors: 0, outbox_mails: 0 },
+    signing_keys: 0,
+    two_factors: 0,
+    outbox_mails: 0,
   });
 
   const after = await startIdentity({ DATABASE_URL: url, KEY_ENCRYPTION_KEYS: newer });

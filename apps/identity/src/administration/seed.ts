@@ -172,7 +172,9 @@ export const applySeed = async (
       });
       const applications = await tx.systemApplication.createMany({
         data: document.system_applications.map(({ client_id, name, client_secret, scopes }) => ({
-          ...{ clientId: client_id, name, scopes },
+          clientId: client_id,
+          name,
+          scopes,
           secretHash: hashOf(client_secret),
         })),
         skipDuplicates: true,

@@ -87,8 +87,16 @@ describe('identity-admin update-client', () => {
   test('sets what a third-party client may ask for, and ends its tokens where that is less', async () => {
     const [contacts, tasks] = ['tenant.*.crm.contacts.view', 'tenant.*.crm.tasks.view'];
     const { client_id: clientId, ...created } = await done(
-      ...['create-client', 'reporting', '--name', 'Reporting', '--public', '--trusted'],
-      ...['--redirect-uri', 'https://reporting.example.test/callback', '--scope', contacts],
+      'create-client',
+      'reporting',
+      '--name',
+      'Reporting',
+      '--public',
+      '--trusted',
+      '--redirect-uri',
+      'https://reporting.example.test/callback',
+      '--scope',
+      contacts,
     );
     expect(created.allowed_scopes).toEqual([contacts]);
     const client = {

@@ -26,7 +26,11 @@ export const smtpDelivery = ({ url, from }: { url: string; from: string }): Deli
       from,
       // As an object, an address is never read as a list of them.
       to: { name: '', address: to },
-      ...{ subject, text, html, headers, signal },
+      subject,
+      text,
+      html,
+      headers,
+      signal,
       // The same at every attempt: a mail that was taken twice is shown once.
       messageId: `<${id}@${domain}>`,
     });

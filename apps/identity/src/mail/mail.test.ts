@@ -12,7 +12,9 @@ const TOKEN = 'a-token-that-nobody-may-see';
 const FROM = 'Tessera <no-reply@tessera.test>';
 
 const reset = (to: string, locale = 'en'): Mail => ({
-  ...{ kind: 'password_reset', to, locale },
+  kind: 'password_reset',
+  to,
+  locale,
   data: { firstName: 'Ada', token: TOKEN, lifetime: 3600 },
 });
 

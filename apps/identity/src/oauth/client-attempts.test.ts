@@ -20,7 +20,9 @@ const grant = (
   address: string,
 ): Test =>
   from(address, http.post('/api/oauth/token')).send({
-    ...{ grant_type: 'client_credentials', client_id, client_secret },
+    grant_type: 'client_credentials',
+    client_id,
+    client_secret,
   });
 
 const refused = oauthRefusal('rate_limited');
@@ -46,7 +48,8 @@ describe('guesses at the secret of a client', () => {
 
   test('do not lock out the client at the same address, which authenticated lately', async () => {
     const identity = await start({
-      ...{ RATE_LIMIT_CLIENT_FAILURES: '3', RATE_LIMIT_CLIENT_FAILURES_ADDRESS: '3' },
+      RATE_LIMIT_CLIENT_FAILURES: '3',
+      RATE_LIMIT_CLIENT_FAILURES_ADDRESS: '3',
     });
     const { clientId, secret } = await identity.people.application(SCOPE);
     await grant(identity, clientId, secret, OWN).expect(200);

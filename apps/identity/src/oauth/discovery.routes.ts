@@ -77,7 +77,10 @@ const metadataOf = ({ issuer, registrationEnabled }: Settings): Out<typeof Metad
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     prompt_values_supported: [
-      ...['none', 'login', 'consent', 'select_account'],
+      'none',
+      'login',
+      'consent',
+      'select_account',
       ...(registrationEnabled ? ['create'] : []),
     ],
     subject_types_supported: ['public'],

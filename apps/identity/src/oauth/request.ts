@@ -111,7 +111,12 @@ const rebuilt = (
   { url, headers, body = Buffer.alloc(0) }: Rebuilt,
 ): Request =>
   Object.assign(Readable.from([body], { objectMode: false }), {
-    ...{ method, url, originalUrl: url, socket, httpVersion, headers },
+    method,
+    url,
+    originalUrl: url,
+    socket,
+    httpVersion,
+    headers,
   }) as unknown as Request;
 
 interface Rebuilt {

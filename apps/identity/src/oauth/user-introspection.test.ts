@@ -16,8 +16,12 @@ beforeAll(async () => {
   identity = await startIdentity();
   const run = commandsOf(identity);
   resourceServer = await run(
-    ...['create-system-application', 'reports', 'tenant.*.crm.contacts.view'],
-    ...['--name', 'Reports', '--resource-server'],
+    'create-system-application',
+    'reports',
+    'tenant.*.crm.contacts.view',
+    '--name',
+    'Reports',
+    '--resource-server',
   );
 });
 afterAll(() => identity.stop());
@@ -54,7 +58,10 @@ describe('introspection by a resource server', () => {
       tenant_id: user.tenantId,
       token_type: 'Bearer',
       scope: 'api',
-      ...{ jti, iat, exp, sid },
+      jti,
+      iat,
+      exp,
+      sid,
     });
   });
 
@@ -74,7 +81,9 @@ describe('introspection by a resource server', () => {
       .send({ name: 'Key', scopes })
       .expect(201);
     expect(await introspect(key.body.data.key)).toMatchObject({
-      ...{ active: true, sub: account.body.data.id, scope: scopes.join(' ') },
+      active: true,
+      sub: account.body.data.id,
+      scope: scopes.join(' '),
     });
     const chief = await identity.people.user({ data: { isSystemAdmin: true } });
     const acting = await identity.http
@@ -83,7 +92,9 @@ describe('introspection by a resource server', () => {
       .send({ reason: 'Ticket 42' })
       .expect(200);
     expect(await introspect(acting.body.data.token)).toMatchObject({
-      ...{ active: true, sub: user.id, act: { sub: chief.id } },
+      active: true,
+      sub: user.id,
+      act: { sub: chief.id },
     });
     await identity.context.database.tenant.update({
       where: { id: tenant.id },

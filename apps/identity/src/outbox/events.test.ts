@@ -27,7 +27,10 @@ beforeAll(async () => {
   broker = await startBroker({ asyncapi: asyncapiDocument() });
   mailbox = await openMailbox();
   consumption = consume({
-    ...{ brokers: broker.brokers, clientId: 'test', groupId: 'test', topics: eventTypes },
+    brokers: broker.brokers,
+    clientId: 'test',
+    groupId: 'test',
+    topics: eventTypes,
     logger: createLogger('test', 'silent'),
     onConnected: () => undefined,
     onRecord({ topic, key, value }) {

@@ -9,7 +9,9 @@ afterEach(() => outbox.close());
 
 test('however often relay and broker are killed, no event is lost and those of a key keep their order', async () => {
   const { stored, acknowledged } = await besiege({
-    ...{ outbox, changes: 300, seed: 20_261_121 },
+    outbox,
+    changes: 300,
+    seed: 20_261_121,
     kills: { relay: 5, broker: 2 },
   });
   const expected = sequencesOf(stored);

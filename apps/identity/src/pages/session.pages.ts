@@ -35,8 +35,11 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
             submit: texts.submit,
             content: fields(visit, form, [
               {
-                ...{ name: 'pin', type: 'password', autocomplete: 'off' },
-                ...{ inputmode: 'numeric', maxlength: 6 },
+                name: 'pin',
+                type: 'password',
+                autocomplete: 'off',
+                inputmode: 'numeric',
+                maxlength: 6,
               },
             ]),
           }),

@@ -61,7 +61,9 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
             content: [
               fields(visit, form, [
                 {
-                  ...{ name: 'email', type: 'email', autocomplete: 'username' },
+                  name: 'email',
+                  type: 'email',
+                  autocomplete: 'username',
                   value: suggested(visit),
                 },
                 { name: 'password', type: 'password', autocomplete: 'current-password' },

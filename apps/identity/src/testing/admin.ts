@@ -25,7 +25,8 @@ export const identityAdmin = async (
   const child = spawn(process.execPath, [...command, script, ...args], {
     env: {
       ...process.env,
-      ...{ ISSUER: 'http://127.0.0.1:4000', BCRYPT_COST: '4' },
+      ISSUER: 'http://127.0.0.1:4000',
+      BCRYPT_COST: '4',
       KEY_ENCRYPTION_KEYS: encryptionKey('test'),
       ...environment,
     },

@@ -11,7 +11,12 @@ export const startAuthorization = async (environment: Readonly<Record<string, st
   const cookie = await flow.signIn(user);
   const { challenge } = pkce();
   return {
-    ...{ identity, flow, client, user, cookie, challenge },
+    identity,
+    flow,
+    client,
+    user,
+    cookie,
+    challenge,
     /** Asks for an authorization in the user's browser. */
     ask: (changes: Fields = {}, as = client) =>
       flow.authorize(flow.query(as, challenge, changes), cookie),

@@ -151,7 +151,10 @@ const anything = expect.stringMatching(/\S/);
 
 /** A refusal that both kinds of client can read (decision B1). */
 export const oauthRefusal = (error: string): object => ({
-  ...{ success: false, error, error_description: anything, message: anything },
+  success: false,
+  error,
+  error_description: anything,
+  message: anything,
 });
 
 /** A direct answer to an authorization request, from which the browser goes nowhere. */

@@ -21,12 +21,17 @@ export const startSite = async (
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const identity = await startIdentity({
-    ...{ APP_ENV: 'local', PORT: `${port}`, ISSUER: url },
-    ...{ MAIL_DIRECTORY: mailbox.directory, REGISTRATION_ENABLED: 'true' },
+    APP_ENV: 'local',
+    PORT: `${port}`,
+    ISSUER: url,
+    MAIL_DIRECTORY: mailbox.directory,
+    REGISTRATION_ENABLED: 'true',
     ...environment,
   });
   return {
-    ...{ identity, url, mailbox },
+    identity,
+    url,
+    mailbox,
     flow: new CodeFlow(identity),
     async stop() {
       await identity.stop();

@@ -10,7 +10,9 @@ export const startSeverableIdentity = async () => {
   const direct = new pg.Client({ connectionString: url });
   await direct.connect();
   return {
-    ...{ identity, way, direct },
+    identity,
+    way,
+    direct,
     async stop(): Promise<void> {
       await direct.end();
       await identity.stop();

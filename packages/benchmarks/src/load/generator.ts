@@ -10,7 +10,12 @@ const TIMEOUT_SECONDS = 60;
 const run = async (plan: Plan): Promise<Load> => {
   const { url, method = 'GET', headers = {}, variants, connections, seconds, amount, rate } = plan;
   const options = {
-    ...{ url, method, headers, connections, sampleInt: TICK_MS, timeout: TIMEOUT_SECONDS },
+    url,
+    method,
+    headers,
+    connections,
+    sampleInt: TICK_MS,
+    timeout: TIMEOUT_SECONDS,
     ...(variants && {
       requests: variants.map((variant) => ({
         ...variant,

@@ -9,8 +9,16 @@ import { signInStorm, signIns } from './sign-in.ts';
 
 /** In this order; those that restart the system come last. */
 const scenarios: readonly Scenario[] = [
-  ...[grant, introspection, user, contactList, contactSearch, policyChange],
-  ...[signIns, signInStorm, memory, warmStart],
+  grant,
+  introspection,
+  user,
+  contactList,
+  contactSearch,
+  policyChange,
+  signIns,
+  signInStorm,
+  memory,
+  warmStart,
 ];
 
 /** The scenarios of these names, or all of them; throws for a name that there is not. */

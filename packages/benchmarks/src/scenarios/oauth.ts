@@ -40,7 +40,9 @@ const besideProvider = async (
   const { client_id, client_secret, scope } = system_application;
   const client = { client_id, client_secret };
   const program = startProgram('floors/oidc-provider', {
-    ...{ CLIENT_ID: client_id, CLIENT_SECRET: client_secret, SCOPE: scope },
+    CLIENT_ID: client_id,
+    CLIENT_SECRET: client_secret,
+    SCOPE: scope,
   });
   try {
     const { url } = await program.ask<Listening>({});
@@ -68,7 +70,9 @@ export const grant: Scenario = {
   name: 'grant',
   run: (bench) =>
     besideProvider(bench, 'client-credentials grant', ({ token }, client) => ({
-      ...{ url: token, method: 'POST', headers },
+      url: token,
+      method: 'POST',
+      headers,
       variants: [{ body: grantOf(client) }],
     })),
 };
@@ -77,7 +81,9 @@ export const introspection: Scenario = {
   name: 'introspection',
   run: (bench) =>
     besideProvider(bench, 'introspection', async (endpoints, client) => ({
-      ...{ url: endpoints.introspection, method: 'POST', headers },
+      url: endpoints.introspection,
+      method: 'POST',
+      headers,
       variants: await Promise.all(
         Array.from({ length: CONNECTIONS }, async () => ({
           body: form({ token: await tokenFrom(endpoints.token, client), ...client }),

@@ -78,7 +78,8 @@ export const signInStorm: Scenario = {
         demandAnswers(what, idle);
         const storm = crowd.ask<Load>({
           ...signInPlan(bench),
-          ...{ connections: STORM, amount: STORM },
+          connections: STORM,
+          amount: STORM,
         });
         const busy = await bench.load.ask<Load>(others);
         demandAnswers(`${what} during the logins`, busy);
@@ -89,7 +90,9 @@ export const signInStorm: Scenario = {
       }
       const ratio = median(pairs.map(({ idle, busy }) => busy.p99 / idle.p99));
       const p99 = (of: 'idle' | 'busy'): Load => ({
-        ...{ statuses: {}, errors: 0, rate: Number.NaN },
+        statuses: {},
+        errors: 0,
+        rate: Number.NaN,
         p50: median(pairs.map((pair) => pair[of].p50)),
         p99: median(pairs.map((pair) => pair[of].p99)),
       });

@@ -35,8 +35,15 @@ const path = (more = '') => `/deployments/${randomUUID()}${more}`;
 
 test('it has every operation of the contract', () => {
   expect(operations.map(({ id }) => id).sort()).toEqual([
-    ...['activateDeployment', 'configureDeployment', 'createDeployment', 'deleteDeployment'],
-    ...['getDeployment', 'getHealth', 'retryDeployment', 'setVersions', 'suspendDeployment'],
+    'activateDeployment',
+    'configureDeployment',
+    'createDeployment',
+    'deleteDeployment',
+    'getDeployment',
+    'getHealth',
+    'retryDeployment',
+    'setVersions',
+    'suspendDeployment',
   ]);
 });
 

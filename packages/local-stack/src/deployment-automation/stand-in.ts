@@ -166,7 +166,8 @@ export class DeploymentAutomationStandIn {
       operation: operation?.id ?? `${req.method} ${path}`,
       tenantId: operation?.address.exec(path)?.groups?.tenant_id,
       key: req.headers['idempotency-key']?.toString(),
-      ...{ body, headers: req.headers },
+      body,
+      headers: req.headers,
     };
     this.calls.push(call);
     await this.before(call);

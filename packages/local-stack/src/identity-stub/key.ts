@@ -20,7 +20,9 @@ export const jwks: { readonly keys: readonly JsonWebKey[] } = {
   keys: [
     {
       ...createPublicKey({ key: jwk, format: 'jwk' }).export({ format: 'jwk' }),
-      ...{ kid, use: 'sig', alg: 'ES256' },
+      kid,
+      use: 'sig',
+      alg: 'ES256',
     },
   ],
 };

@@ -35,7 +35,10 @@ const accessToken = (issuer: string): string =>
   jwt.sign({ tenant_id: tenant.id, client_id: 'identity-stub', token_use: 'login' }, privateKey, {
     algorithm: 'ES256',
     header: { alg: 'ES256', typ: 'at+jwt', kid },
-    ...{ issuer, audience: issuer, subject: fixedPrincipal().id, jwtid: randomUUID() },
+    issuer,
+    audience: issuer,
+    subject: fixedPrincipal().id,
+    jwtid: randomUUID(),
     expiresIn: YEAR_IN_SECONDS,
   });
 

@@ -53,7 +53,8 @@ test('automation hears of a suspension that it failed at before identity was kil
   automation.break('suspendDeployment', 500);
   const suspended = await ask('POST', `${tenant}/suspend`);
   expect([fieldOf(suspended, 'status'), fieldOf(suspended, 'automation_state')]).toEqual([
-    ...['suspended', 'pending'],
+    'suspended',
+    'pending',
   ]);
   await identity.kill();
   automation.restore();

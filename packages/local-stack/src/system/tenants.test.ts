@@ -60,7 +60,9 @@ describe('a tenant that is suspended', () => {
     const verifier = randomBytes(32).toString('base64url');
     const named = { client_id, redirect_uri: redirect_uris[0] ?? '' };
     const query = new URLSearchParams({
-      ...{ response_type: 'code', code_challenge_method: 'S256', ...named },
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      ...named,
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     });
     const address = `${stack.identity.url}/oauth/authorize?${query}`;
@@ -69,7 +71,10 @@ describe('a tenant that is suspended', () => {
     const granted = await identity('POST', '/oauth/token', {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({
-        ...{ grant_type: 'authorization_code', code, code_verifier: verifier, ...named },
+        grant_type: 'authorization_code',
+        code,
+        code_verifier: verifier,
+        ...named,
         client_secret: client_secret ?? '',
       }),
     });

@@ -26,7 +26,9 @@ export const startTestStack = async ({
   const removeData = () => rm(directory, { recursive: true });
   const stack = await startStack({
     ...options,
-    ...{ directory, from: 'source', postgresSettings: throwawaySettings },
+    directory,
+    from: 'source',
+    postgresSettings: throwawaySettings,
     environment: { ...withoutLimits, ...environment },
   }).catch(async (error) => {
     await removeData();

@@ -21,11 +21,18 @@ describe('An address', () => {
     const added = await post(addresses, { label: 'office', city: 'Pécs' });
     expect(added.status).toBe(201);
     expect(added.body.data).toEqual({
-      ...{ id: expect.any(String), label: 'office', line1: null, line2: null, postal_code: null },
-      ...{ city: 'Pécs', region: null, country: null },
+      id: expect.any(String),
+      label: 'office',
+      line1: null,
+      line2: null,
+      postal_code: null,
+      city: 'Pécs',
+      region: null,
+      country: null,
     });
     expect(added.headers).toMatchObject({
-      ...{ etag: '"2"', location: `${addresses}/${added.body.data.id}` },
+      etag: '"2"',
+      location: `${addresses}/${added.body.data.id}`,
     });
     const shown = await get(added.headers.location ?? '');
     expect([shown.body, shown.headers.etag]).toEqual([added.body, '"2"']);
@@ -42,7 +49,8 @@ describe('An address', () => {
     expect((await get(office)).body).toEqual(changed.body);
     expect((await get(mill)).body.data).toMatchObject({ label: 'mill', city: 'Pécs' });
     expect((await get(addresses)).body.data.map(({ label }: { label: string }) => label)).toEqual([
-      ...['HQ', 'mill'],
+      'HQ',
+      'mill',
     ]);
   });
 
@@ -154,11 +162,14 @@ test('Addresses take the permission to change their company', async () => {
     caller({ permissions: [permission] });
   const refused = await get(office, only('companies.view'));
   expect(refused.body).toMatchObject({
-    ...{ error: 'permission_denied', required_permission: 'tenant.acme.crm.companies.update' },
-    ...{ resource_type: 'address', resource_id: office.slice(addresses.length + 1) },
+    error: 'permission_denied',
+    required_permission: 'tenant.acme.crm.companies.update',
+    resource_type: 'address',
+    resource_id: office.slice(addresses.length + 1),
   });
   expect((await get(addresses, only('companies.view'))).body).toMatchObject({
-    ...{ resource_type: 'company', resource_id: company.split('/').at(-1) },
+    resource_type: 'company',
+    resource_id: company.split('/').at(-1),
   });
   expect((await get(addresses, only('companies.update'))).status).toBe(200);
 });

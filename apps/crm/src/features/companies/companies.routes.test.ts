@@ -8,28 +8,48 @@ const { get, post, put } = tenantForEachTest();
 const create = (body: object) => post(path, body);
 
 const office = {
-  ...{ label: 'office', line1: 'Fő utca 1.', line2: null, postal_code: '1011', city: 'Budapest' },
-  ...{ region: null, country: 'HU' },
+  label: 'office',
+  line1: 'Fő utca 1.',
+  line2: null,
+  postal_code: '1011',
+  city: 'Budapest',
+  region: null,
+  country: 'HU',
 };
 const nowhere = {
-  ...{ label: 'billing', line1: null, line2: null, postal_code: null, city: null },
-  ...{ region: null, country: null },
+  label: 'billing',
+  line1: null,
+  line2: null,
+  postal_code: null,
+  city: null,
+  region: null,
+  country: null,
 };
 
 describe('Creating', () => {
   test('answers with the company, and gives ids to its addresses', async () => {
     const body = {
-      ...{ name: ' Analytical Engines ', domain: 'Analytical.EXAMPLE', tax_number: 'HU 123' },
-      ...{ email: 'Info@Analytical.example', phone: '+44 1', industry: 'Machines' },
-      ...{ owner_id: newTenant('x').id, notes: 'First.\nSecond.' },
+      name: ' Analytical Engines ',
+      domain: 'Analytical.EXAMPLE',
+      tax_number: 'HU 123',
+      email: 'Info@Analytical.example',
+      phone: '+44 1',
+      industry: 'Machines',
+      owner_id: newTenant('x').id,
+      notes: 'First.\nSecond.',
       addresses: [office, { label: 'billing' }],
     };
     const created = await create(body);
     const { id, addresses, created_at } = created.body.data;
     expect(created.status).toBe(201);
     expect(created.body.data).toEqual({
-      ...{ ...body, id, name: 'Analytical Engines', domain: 'analytical.example' },
-      ...{ email: 'info@analytical.example', created_at, updated_at: created_at },
+      ...body,
+      id,
+      name: 'Analytical Engines',
+      domain: 'analytical.example',
+      email: 'info@analytical.example',
+      created_at,
+      updated_at: created_at,
       addresses: [
         { ...office, id: expect.any(String) },
         { ...nowhere, id: expect.any(String) },
@@ -43,20 +63,39 @@ describe('Creating', () => {
     const created = await create({ name: 'A' });
     const { id, created_at, updated_at } = created.body.data;
     expect(created.body.data).toEqual({
-      ...{ id, name: 'A', domain: null, tax_number: null, email: null, phone: null },
-      ...{ industry: null, owner_id: null, notes: null, addresses: [], created_at, updated_at },
+      id,
+      name: 'A',
+      domain: null,
+      tax_number: null,
+      email: null,
+      phone: null,
+      industry: null,
+      owner_id: null,
+      notes: null,
+      addresses: [],
+      created_at,
+      updated_at,
     });
   });
 
   test('names every field that does not fit', async () => {
     const refused = await create({
-      ...{ domain: 'https://a.example', email: 'nobody', owner_id: '1', surprise: 1 },
+      domain: 'https://a.example',
+      email: 'nobody',
+      owner_id: '1',
+      surprise: 1,
       addresses: [office, { ...office, city: 7 }, { city: 'Paris', zip: '1' }],
     });
     expect(refused.status).toBe(422);
     expect(Object.keys(refused.body.errors).sort()).toEqual([
-      ...['addresses.1.city', 'addresses.2.label', 'addresses.2.zip'],
-      ...['domain', 'email', 'name', 'owner_id', 'surprise'],
+      'addresses.1.city',
+      'addresses.2.label',
+      'addresses.2.zip',
+      'domain',
+      'email',
+      'name',
+      'owner_id',
+      'surprise',
     ]);
   });
 });
@@ -81,7 +120,9 @@ describe('A changed list of addresses', () => {
     const refused = await create({ name: 'A', addresses: ids.map((id) => ({ ...office, id })) });
     expect(refused.status).toBe(422);
     expect(Object.keys(refused.body.errors)).toEqual([
-      ...['addresses.3.id', 'addresses.4.id', 'addresses.5.id'],
+      'addresses.3.id',
+      'addresses.4.id',
+      'addresses.5.id',
     ]);
   });
 });

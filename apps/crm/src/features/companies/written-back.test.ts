@@ -14,7 +14,8 @@ test('a domain or an address that would be too long in lower case is refused, an
   };
   const refused = await post(path, tooLong);
   expect([refused.status, Object.keys(refused.body.errors ?? {}).sort()]).toEqual([
-    ...[422, ['domain', 'email']],
+    422,
+    ['domain', 'email'],
   ]);
   const body = {
     name: 'A',

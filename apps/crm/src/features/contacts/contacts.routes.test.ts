@@ -12,8 +12,13 @@ const create = async (body: object = { first_name: 'Ada' }): Promise<string> => 
 };
 
 const address = {
-  ...{ label: 'office', line1: 'Fő utca 1.', line2: null, postal_code: '1011', city: 'Budapest' },
-  ...{ region: null, country: 'HU' },
+  label: 'office',
+  line1: 'Fő utca 1.',
+  line2: null,
+  postal_code: '1011',
+  city: 'Budapest',
+  region: null,
+  country: 'HU',
 };
 
 describe('Creating', () => {
@@ -21,9 +26,16 @@ describe('Creating', () => {
     const company = await post('/api/crm/companies', { name: 'Analytical Engines' });
     const company_id = company.body.data.id;
     const body = {
-      ...{ first_name: ' Ada ', last_name: 'Lovelace', email: 'ADA@Example.com', phone: '1' },
-      ...{ title: 'Countess', company_id, owner_id: newTenant('x').id },
-      ...{ notes: 'First.\nSecond.', tags: ['vip'], addresses: [address] },
+      first_name: ' Ada ',
+      last_name: 'Lovelace',
+      email: 'ADA@Example.com',
+      phone: '1',
+      title: 'Countess',
+      company_id,
+      owner_id: newTenant('x').id,
+      notes: 'First.\nSecond.',
+      tags: ['vip'],
+      addresses: [address],
       emails: [{ label: 'home', email: 'ada@home.example' }],
       phones: [{ label: 'mobile', phone: '+36 20 1' }],
     };
@@ -33,7 +45,11 @@ describe('Creating', () => {
     expect(created.body).toEqual({
       data: {
         ...body,
-        ...{ id, first_name: 'Ada', email: 'ada@example.com', created_at, updated_at: created_at },
+        id,
+        first_name: 'Ada',
+        email: 'ada@example.com',
+        created_at,
+        updated_at: created_at,
       },
     });
     expect(created.headers).toMatchObject({ etag: '"1"', location: `${path}/${id}` });
@@ -44,21 +60,39 @@ describe('Creating', () => {
   test('needs a first name only', async () => {
     const shown = await get(await create({ first_name: 'Ada' }));
     expect(shown.body.data).toMatchObject({
-      ...{ first_name: 'Ada', last_name: null, email: null, company_id: null },
-      ...{ tags: [], emails: [], phones: [], addresses: [] },
+      first_name: 'Ada',
+      last_name: null,
+      email: null,
+      company_id: null,
+      tags: [],
+      emails: [],
+      phones: [],
+      addresses: [],
     });
   });
 
   test('names every field that does not fit', async () => {
     const refused = await post(path, {
-      ...{ last_name: 'a\0b', email: 'nobody', company_id: '1', notes: 'x'.repeat(10_001) },
-      ...{ tags: ['a', 'a'], surprise: 1, phones: [{ label: 'desk' }] },
+      last_name: 'a\0b',
+      email: 'nobody',
+      company_id: '1',
+      notes: 'x'.repeat(10_001),
+      tags: ['a', 'a'],
+      surprise: 1,
+      phones: [{ label: 'desk' }],
       addresses: [{ ...address, city: 7 }],
     });
     expect(refused.status).toBe(422);
     expect(Object.keys(refused.body.errors).sort()).toEqual([
-      ...['addresses.0.city', 'company_id', 'email', 'first_name', 'last_name', 'notes'],
-      ...['phones.0.phone', 'surprise', 'tags.1'],
+      'addresses.0.city',
+      'company_id',
+      'email',
+      'first_name',
+      'last_name',
+      'notes',
+      'phones.0.phone',
+      'surprise',
+      'tags.1',
     ]);
   });
 

@@ -44,7 +44,9 @@ describe('Pages', () => {
           const last = Math.ceil(all.length / per_page);
           const page = 1 + Math.floor(depth * (last - 1));
           const listed = await contacts.list(caller, {
-            ...{ sort: sortedBy(sort, descending), page, per_page },
+            sort: sortedBy(sort, descending),
+            page,
+            per_page,
             ...(narrowed && { tag: 'even' }),
           });
           const offset = (page - 1) * per_page;

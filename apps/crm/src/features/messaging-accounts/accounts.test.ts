@@ -6,7 +6,9 @@ const channels = [
   [
     'email',
     {
-      ...{ name: 'Support', from_address: 'support@acme.test', host: 'smtp.acme.test' },
+      name: 'Support',
+      from_address: 'support@acme.test',
+      host: 'smtp.acme.test',
       credentials: { username: 'acme', password: SECRET },
     },
     { from_name: 'Acme' },
@@ -15,7 +17,9 @@ const channels = [
   [
     'sms',
     {
-      ...{ name: 'Alerts', provider: 'twilio', sender: '+3612345678' },
+      name: 'Alerts',
+      provider: 'twilio',
+      sender: '+3612345678',
       credentials: { account_sid: 'AC1', auth_token: SECRET },
     },
     { sender: 'Acme' },

@@ -26,7 +26,9 @@ const usage = (tenantId: string): Prisma.Sql => Prisma.sql`
 export const storageUsage = async (db: Db, tenantId: string): Promise<StorageUsagePayload> => {
   const used = await db.read<Used>(usage(tenantId));
   const tables = used.map(({ name, rows, bytes }) => ({
-    ...{ name, rows: Number(rows), bytes: Number(bytes) },
+    name,
+    rows: Number(rows),
+    bytes: Number(bytes),
   }));
   const sum = (of: 'rows' | 'bytes') => tables.reduce((total, table) => total + table[of], 0);
   return { rows: sum('rows'), bytes: sum('bytes'), tables, measured_at: new Date() };

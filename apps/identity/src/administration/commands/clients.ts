@@ -209,8 +209,10 @@ const addChanges = (program: Command, run: Run): void => {
       (clientId: string, given: Pick<Named, 'kind'> & { overlap: number; revokeTokens: boolean }) =>
         run(({ database }) =>
           rotateSecret(database, {
-            ...{ clientId, kind: given.kind },
-            ...{ overlapMs: given.overlap, revokeTokens: given.revokeTokens },
+            clientId,
+            kind: given.kind,
+            overlapMs: given.overlap,
+            revokeTokens: given.revokeTokens,
           }),
         ),
     );

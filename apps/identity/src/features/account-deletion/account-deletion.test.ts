@@ -261,8 +261,11 @@ describe('when the time has come', () => {
     await identity.people.user({ data: { isSystemAdmin: true } });
     await database().activityEntry.create({
       data: {
-        ...{ userId: user.id, impersonatorId: chief.id, action: 'profile_updated' },
-        ...{ ipAddress: '192.0.2.9', userAgent: 'Admins' },
+        userId: user.id,
+        impersonatorId: chief.id,
+        action: 'profile_updated',
+        ipAddress: '192.0.2.9',
+        userAgent: 'Admins',
       },
     });
     await expire(chief, await identity.people.signIn(chief));

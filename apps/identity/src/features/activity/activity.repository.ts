@@ -54,8 +54,18 @@ export interface Entry {
 
 /** The columns of an entry, in the order of an export. */
 export const COLUMNS = [
-  ...['id', 'created_at', 'action', 'user_id', 'user_email', 'tenant_id'],
-  ...['impersonator_id', 'subject_id', 'reason', 'ip_address', 'user_agent', 'by_operator'],
+  'id',
+  'created_at',
+  'action',
+  'user_id',
+  'user_email',
+  'tenant_id',
+  'impersonator_id',
+  'subject_id',
+  'reason',
+  'ip_address',
+  'user_agent',
+  'by_operator',
 ] as readonly (keyof Entry)[];
 
 const AS_ANOTHER = Prisma.sql`e.impersonator_id IS NOT NULL`;

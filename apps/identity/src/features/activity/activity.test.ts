@@ -28,8 +28,12 @@ const day = (number: number) => new Date(Date.UTC(2026, 0, number));
 const entries = (...some: object[]) =>
   database().activityEntry.createManyAndReturn({
     data: some.map((entry, index) => ({
-      ...{ userId: ann.id, tenantId: tenant.id, action: 'login', ipAddress: '10.0.0.1' },
-      ...{ userAgent: 'Tests', createdAt: day(index + 1) },
+      userId: ann.id,
+      tenantId: tenant.id,
+      action: 'login',
+      ipAddress: '10.0.0.1',
+      userAgent: 'Tests',
+      createdAt: day(index + 1),
       ...entry,
     })),
   });

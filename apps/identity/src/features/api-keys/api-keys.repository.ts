@@ -33,7 +33,10 @@ export interface IssuedKey extends ApiKey {
 }
 
 const keyOf = ({ id, name, scopes, expiresAt, revokedAt, lastUsedAt }: Token): ApiKey => ({
-  ...{ id, name: name ?? '', expiresAt, lastUsedAt },
+  id,
+  name: name ?? '',
+  expiresAt,
+  lastUsedAt,
   ...(scopes.length > 0 && { scopes }),
   isRevoked: revokedAt !== null,
 });

@@ -50,13 +50,20 @@ describe('creating an API key', () => {
   test('signs it as an access token (RFC 9068) of the account, in the tenant', async () => {
     const { key, token_id } = await owner.key(account);
     expect(claimsOf(key)).toMatchObject({
-      ...{ jti: token_id, sub: account, tenant_id: tenant.id, token_use: 'api_key' },
-      ...{ iss: 'https://identity.test', aud: 'https://identity.test' },
+      jti: token_id,
+      sub: account,
+      tenant_id: tenant.id,
+      token_use: 'api_key',
+      iss: 'https://identity.test',
+      aud: 'https://identity.test',
     });
     expect(claimsOf(key)).not.toHaveProperty('sid');
     const { body } = await use(key).expect(200);
     expect(body.data).toMatchObject({
-      ...{ id: account, type: 'service_account', tenant_id: tenant.id, token_id },
+      id: account,
+      type: 'service_account',
+      tenant_id: tenant.id,
+      token_id,
     });
   });
 

@@ -43,7 +43,9 @@ describe('rotating a key', () => {
     expect(await newsOf(identity, { id: account } as never)).toEqual([
       {
         topic: 'identity.token.revoked',
-        ...{ token_id: old.token_id, user_id: account, reason: 'key_rotated' },
+        token_id: old.token_id,
+        user_id: account,
+        reason: 'key_rotated',
       },
     ]);
   });
@@ -86,7 +88,9 @@ describe('revoking a key', () => {
     expect(await newsOf(identity, { id: account } as never)).toEqual([
       {
         topic: 'identity.token.revoked',
-        ...{ token_id, user_id: account, reason: 'key_revoked' },
+        token_id,
+        user_id: account,
+        reason: 'key_revoked',
       },
     ]);
     const noted = { action: 'api_key_revoked', subjectId: token_id, tenantId: tenant.id };

@@ -67,7 +67,9 @@ describe('a key that is made with an API key', () => {
     for (const beyond of ['*', 'identity.*.*', 'tenant.*.crm.contacts.view']) {
       const answer = await keys.createKey(account, { scopes: [...narrower, beyond] });
       expect([beyond, answer.status, answer.body.error]).toEqual([
-        ...[beyond, 403, 'permission_denied'],
+        beyond,
+        403,
+        'permission_denied',
       ]);
     }
     // Also what gives nothing today: the account may get more.

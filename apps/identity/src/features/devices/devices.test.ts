@@ -111,8 +111,13 @@ describe('every login records its device', () => {
     const kept = steps.bearerOf(await steps.login(user));
     await database.device.createMany({
       data: Array.from({ length: MOST_STRANGERS + 10 }, () => ({
-        ...{ userId: user.id, secretHash: randomBytes(32), lastUsedAt: new Date(0) },
-        ...{ name: 'curl', type: 'unknown', browser: 'curl', os: 'unknown' },
+        userId: user.id,
+        secretHash: randomBytes(32),
+        lastUsedAt: new Date(0),
+        name: 'curl',
+        type: 'unknown',
+        browser: 'curl',
+        os: 'unknown',
       })),
     });
     const newest = await steps.login(user);

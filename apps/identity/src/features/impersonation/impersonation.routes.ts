@@ -39,7 +39,10 @@ export const impersonationRoutes = (impersonation: ImpersonationService): RouteT
       const started = await impersonation.start(caller, params.id, body.reason, originOf(req));
       const { id, email, firstName, lastName } = started.user;
       const user = {
-        ...{ id, email, first_name: firstName, last_name: lastName },
+        id,
+        email,
+        first_name: firstName,
+        last_name: lastName,
         name: `${firstName} ${lastName}`.trim(),
       };
       const { token, expiresIn } = started;

@@ -60,10 +60,13 @@ describe('acting as another user', () => {
     expect(answer.headers['set-cookie']).toBeUndefined();
     const { sub, act, tenant_id, sid, token_use, iat = 0, exp } = claimsOf(token);
     expect({ sub, act, tenant_id, sid, token_use, exp }).toEqual({
-      ...{ sub: user.id, act: { sub: chief.id }, tenant_id: tenant.id },
+      sub: user.id,
+      act: { sub: chief.id },
+      tenant_id: tenant.id,
       // It hangs on the session of the administrator.
-      ...{ sid: claimsOf(asChief.authorization.slice('Bearer '.length)).sid },
-      ...{ token_use: 'impersonation', exp: iat + 3600 },
+      sid: claimsOf(asChief.authorization.slice('Bearer '.length)).sid,
+      token_use: 'impersonation',
+      exp: iat + 3600,
     });
     expect(await database().session.count({ where: { userId: user.id } })).toBe(0);
   });
@@ -89,14 +92,22 @@ describe('acting as another user', () => {
     });
     expect(entries).toEqual([
       {
-        ...{ userId: chief.id, tenantId: null, action: 'impersonation_started' },
-        ...{ subjectId: user.id, impersonatorId: null, reason: 'Ticket 42' },
+        userId: chief.id,
+        tenantId: null,
+        action: 'impersonation_started',
+        subjectId: user.id,
+        impersonatorId: null,
+        reason: 'Ticket 42',
         ipAddress: '127.0.0.1',
         byOperator: true,
       },
       {
-        ...{ userId: user.id, tenantId: tenant.id, action: 'impersonated' },
-        ...{ subjectId: null, impersonatorId: chief.id, reason: 'Ticket 42' },
+        userId: user.id,
+        tenantId: tenant.id,
+        action: 'impersonated',
+        subjectId: null,
+        impersonatorId: chief.id,
+        reason: 'Ticket 42',
         ipAddress: '127.0.0.1',
         byOperator: true,
       },
@@ -175,13 +186,13 @@ describe('whoever acts as another', () => {
       .set(await open.people.signIn(administrator))
       .send({ reason: 'Ticket 42' });
     const password = 'Correct-horse-8-battery';
-    const answer = await open.http
-      .post('/api/auth/register')
-      .set(bearerOf(body.data.token))
-      .send({
-        ...{ first_name: 'New', last_name: 'Member', email: 'new@example.test' },
-        ...{ password, password_confirmation: password },
-      });
+    const answer = await open.http.post('/api/auth/register').set(bearerOf(body.data.token)).send({
+      first_name: 'New',
+      last_name: 'Member',
+      email: 'new@example.test',
+      password,
+      password_confirmation: password,
+    });
     expect([answer.status, answer.body.error]).toEqual([403, 'impersonation_forbidden']);
     await open.stop();
   });
@@ -217,7 +228,8 @@ describe('acting as another ends', () => {
     await get(token, '/api/me').expect(401);
     expect(await newsOf(identity, chief)).toContainEqual({
       topic: 'identity.token.revoked',
-      ...{ user_id: chief.id, reason: 'administrator_changed' },
+      user_id: chief.id,
+      reason: 'administrator_changed',
     });
   });
 
@@ -247,7 +259,9 @@ describe('acting as another ends', () => {
     await get(token, '/api/me').expect(401);
     expect(await newsOf(identity, chief)).toContainEqual({
       topic: 'identity.token.revoked',
-      ...{ session_id: session, user_id: chief.id, reason: 'logout' },
+      session_id: session,
+      user_id: chief.id,
+      reason: 'logout',
     });
     asChief = await identity.people.signIn(chief);
     const [second, elsewhere] = [await acting(), await identity.people.signIn(chief)];

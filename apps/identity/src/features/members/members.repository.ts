@@ -46,7 +46,8 @@ export class MembersRepository {
     await demandTenant(this.#database, tenantId);
     const { sort, search, isServiceAccount } = query;
     const where = {
-      ...{ tenantId, ...matching(search) },
+      tenantId,
+      ...matching(search),
       ...(isServiceAccount && { user: { isServiceAccount } }),
     };
     const orderBy = [...orderOf(sort), { userId: sort.order }];

@@ -7,7 +7,9 @@ import { startTenantWorld, type TenantWorld } from '../../testing/tenants.ts';
 
 const inputs = {
   email: {
-    ...{ name: 'Support', from_address: 'support@acme.test', host: 'smtp.acme.test' },
+    name: 'Support',
+    from_address: 'support@acme.test',
+    host: 'smtp.acme.test',
     credentials: { username: 'acme', password: 'hidden' },
   },
   sms: { name: 'Alerts', provider: 'twilio', sender: 'Acme', credentials: { token: 'hidden' } },
@@ -99,11 +101,23 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
   });
 
   test.each([
-    ...['%2e%2e%2fstorage-usage', '..%2fstorage-usage', '%2e%2e/storage-usage', '../storage-usage'],
-    ...['%252e%252e%252fstorage-usage', 'accounts%2f..%2f..%2fstorage-usage', 'accounts/%2e%2e'],
-    ...['accounts/..%2f..%2fstorage-usage', 'accounts/%2e%2e%2f%2e%2e%2fstorage-usage'],
-    ...['accounts/..;/storage-usage', 'accounts/%00', 'accounts/..\\storage-usage', 'accounts//'],
-    ...['//evil.test/accounts', 'accounts/http:%2f%2fevil.test', 'storage-usage', 'messages'],
+    '%2e%2e%2fstorage-usage',
+    '..%2fstorage-usage',
+    '%2e%2e/storage-usage',
+    '../storage-usage',
+    '%252e%252e%252fstorage-usage',
+    'accounts%2f..%2f..%2fstorage-usage',
+    'accounts/%2e%2e',
+    'accounts/..%2f..%2fstorage-usage',
+    'accounts/%2e%2e%2f%2e%2e%2fstorage-usage',
+    'accounts/..;/storage-usage',
+    'accounts/%00',
+    'accounts/..\\storage-usage',
+    'accounts//',
+    '//evil.test/accounts',
+    'accounts/http:%2f%2fevil.test',
+    'storage-usage',
+    'messages',
   ])('refuses %s, and CRM hears nothing', async (path) => {
     const prefixes = [`/api/${channel}`, `/api/tenants/${tenant.id}/${channel}`];
     for (const prefix of prefixes) {
@@ -176,8 +190,15 @@ describe('an answer of CRM', () => {
   test('that holds more than was asked for loses it: credentials would go no further', async () => {
     const at = new Date().toISOString();
     const account = {
-      ...{ id: tenant.id, ...inputs.email, from_name: null, port: 25, security: 'tls' },
-      ...{ is_active: true, has_credentials: true, created_at: at, updated_at: at },
+      id: tenant.id,
+      ...inputs.email,
+      from_name: null,
+      port: 25,
+      security: 'tls',
+      is_active: true,
+      has_credentials: true,
+      created_at: at,
+      updated_at: at,
     };
     world.crm.instead = () => ({ status: 200, body: { data: [account], meta } });
     const { status, text: told } = await ask();

@@ -176,12 +176,11 @@ describe('change', () => {
     const someone = await strict.people.user({ tenant: await strict.people.tenant() });
     const signedIn = await strict.people.signIn(someone);
     const guess = (current_password: string) =>
-      strict.http
-        .post('/api/auth/password/change')
-        .set(signedIn)
-        .send({
-          ...{ current_password, new_password: NEW, new_password_confirmation: NEW },
-        });
+      strict.http.post('/api/auth/password/change').set(signedIn).send({
+        current_password,
+        new_password: NEW,
+        new_password_confirmation: NEW,
+      });
     for (let index = 0; index < 5; index += 1) await guess(`wrong ${index}`).expect(422);
     const answer = await guess(PASSWORD).expect(429);
     expect(answer.headers['retry-after']).toBeDefined();

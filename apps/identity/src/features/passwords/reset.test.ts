@@ -121,7 +121,12 @@ describe('reset', () => {
     const secretHash = new Uint8Array(32).fill(7);
     await database.device.create({
       data: {
-        ...{ userId: user.id, secretHash, name: '', type: '', browser: '', os: '' },
+        userId: user.id,
+        secretHash,
+        name: '',
+        type: '',
+        browser: '',
+        os: '',
         trustedUntil: new Date(Date.now() + 60_000),
       },
     });

@@ -17,7 +17,8 @@ let bearer: Bearer;
 beforeAll(async () => {
   mailbox = await openMailbox();
   identity = await startIdentity({
-    ...{ EXPORTS_PER_CALLER: '1', EXPORT_READS: '1' },
+    EXPORTS_PER_CALLER: '1',
+    EXPORT_READS: '1',
     MAIL_DIRECTORY: mailbox.directory,
   });
 });
@@ -65,14 +66,23 @@ const fill = async (): Promise<void> => {
   const roleId = await identity.people.builtInRole('member');
   await database().oneTimeToken.create({
     data: {
-      ...{ purpose: 'invitation', email: 'guest@example.test', tenantId: tenant.id, roleId },
-      ...{ inviterId: userId, tokenHash: random(), expiresAt },
+      purpose: 'invitation',
+      email: 'guest@example.test',
+      tenantId: tenant.id,
+      roleId,
+      inviterId: userId,
+      tokenHash: random(),
+      expiresAt,
     },
   });
   await database().oneTimeToken.create({
     data: {
-      ...{ purpose: 'invitation', email: user.email ?? '', tenantId: tenant.id, roleId },
-      ...{ tokenHash: random(), expiresAt },
+      purpose: 'invitation',
+      email: user.email ?? '',
+      tenantId: tenant.id,
+      roleId,
+      tokenHash: random(),
+      expiresAt,
     },
   });
   await database().profilePicture.create({
@@ -159,8 +169,12 @@ describe('the document', () => {
     const chief = await identity.people.user({ data: { isSystemAdmin: true } });
     await database().activityEntry.create({
       data: {
-        ...{ userId: user.id, impersonatorId: chief.id, action: 'profile_updated' },
-        ...{ ipAddress: '192.0.2.9', userAgent: 'Admins', reason: 'Ticket 42' },
+        userId: user.id,
+        impersonatorId: chief.id,
+        action: 'profile_updated',
+        ipAddress: '192.0.2.9',
+        userAgent: 'Admins',
+        reason: 'Ticket 42',
       },
     });
     const data = await exported();

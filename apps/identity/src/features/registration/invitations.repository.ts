@@ -80,7 +80,11 @@ export class InvitationsRepository {
     await voidOneTimeTokens(tx, 'invitation', { email, tenantId });
     const lifetime = this.#lifetime;
     const token = await issueOneTimeToken(tx, {
-      ...{ purpose: 'invitation', email, tenantId, roleId, lifetime },
+      purpose: 'invitation',
+      email,
+      tenantId,
+      roleId,
+      lifetime,
       inviterId: inviter?.userId ?? null,
       firstName: firstName ?? null,
       lastName: lastName ?? null,

@@ -8,8 +8,10 @@ import { lockAddress } from '../../users.ts';
 
 const NEW = 'Another-horse-8-battery';
 const person = {
-  ...{ first_name: 'Nora', last_name: 'Neu' },
-  ...{ password: NEW, password_confirmation: NEW },
+  first_name: 'Nora',
+  last_name: 'Neu',
+  password: NEW,
+  password_confirmation: NEW,
 };
 
 let identity: TestIdentity;

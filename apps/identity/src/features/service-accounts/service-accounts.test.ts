@@ -52,7 +52,9 @@ describe('creating a service account', () => {
       include: { memberships: true },
     });
     expect(user).toMatchObject({
-      ...{ isServiceAccount: true, isSystemAdmin: false, passwordHash: null },
+      isServiceAccount: true,
+      isSystemAdmin: false,
+      passwordHash: null,
       memberships: [{ tenantId: tenant.id, roleId: await identity.people.builtInRole('member') }],
     });
     await accounts.show(id).expect(200, answer.body);

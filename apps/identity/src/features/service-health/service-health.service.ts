@@ -38,7 +38,9 @@ const check = async (
 };
 
 const none = async (name: ServiceHealth['name']): Promise<ServiceHealth> => ({
-  ...{ name, status: 'not_configured', latency_ms: null },
+  name,
+  status: 'not_configured',
+  latency_ms: null,
 });
 
 /** Asks everything that identity works with, all at once and for two seconds at most. */

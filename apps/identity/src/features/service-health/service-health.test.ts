@@ -15,8 +15,11 @@ const health = async () => {
 test('all that identity works with is asked', async () => {
   world = await startTenantWorld();
   expect(await health()).toEqual({
-    ...{ status: 'ok', database: 'up', event_relay: 'not_configured' },
-    ...{ crm: 'up', deployment_automation: 'up' },
+    status: 'ok',
+    database: 'up',
+    event_relay: 'not_configured',
+    crm: 'up',
+    deployment_automation: 'up',
   });
 });
 
@@ -25,7 +28,10 @@ test('a part that does not answer, or says that it is not well, is down', async 
   world.crm.instead = () => undefined;
   world.automation.break('getHealth', 'silent');
   expect(await health()).toMatchObject({
-    ...{ status: 'degraded', database: 'up', crm: 'down', deployment_automation: 'down' },
+    status: 'degraded',
+    database: 'up',
+    crm: 'down',
+    deployment_automation: 'down',
   });
   world.crm.instead = () => ({ status: 503, body: {} });
   world.automation.break('getHealth', 500);
@@ -38,7 +44,9 @@ test('an event that nobody has published for a while says that the relay is down
   expect(await health()).toMatchObject({ status: 'ok', event_relay: 'up' });
   await world.identity.context.database.outboxEvent.create({
     data: {
-      ...{ topic: 'identity.user.updated', key: 'someone', payload: {} },
+      topic: 'identity.user.updated',
+      key: 'someone',
+      payload: {},
       createdAt: new Date(Date.now() - 60_000),
     },
   });
@@ -47,10 +55,14 @@ test('an event that nobody has published for a while says that the relay is down
 
 test('what is not configured is no trouble', async () => {
   world = await startTenantWorld({
-    ...{ CRM_URL: '', CRM_SYSTEM_TOKEN: '' },
-    ...{ DEPLOYMENT_AUTOMATION_URL: '', DEPLOYMENT_AUTOMATION_TOKEN: '' },
+    CRM_URL: '',
+    CRM_SYSTEM_TOKEN: '',
+    DEPLOYMENT_AUTOMATION_URL: '',
+    DEPLOYMENT_AUTOMATION_TOKEN: '',
   });
   expect(await health()).toMatchObject({
-    ...{ status: 'ok', crm: 'not_configured', deployment_automation: 'not_configured' },
+    status: 'ok',
+    crm: 'not_configured',
+    deployment_automation: 'not_configured',
   });
 });

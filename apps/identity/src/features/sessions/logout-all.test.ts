@@ -72,7 +72,9 @@ describe('all tokens active: POST /api/auth/logout-all', () => {
     const other = await signedIn(identity, await identity.people.user({ tenant }));
     const account = await identity.people.user({ tenant, data: { isServiceAccount: true } });
     const key = await issue(identity, {
-      ...{ userId: account.id, tenantId: tenant.id, use: 'api_key' },
+      userId: account.id,
+      tenantId: tenant.id,
+      use: 'api_key',
     });
     await logoutAll(await signedIn(identity, user));
     expect((await present(identity.http, other)).status).toBe(200);
@@ -95,7 +97,9 @@ describe('all tokens active: POST /api/auth/logout-all', () => {
     const tenant = await identity.people.tenant();
     const account = await identity.people.user({ tenant, data: { isServiceAccount: true } });
     const key = await issue(identity, {
-      ...{ userId: account.id, tenantId: tenant.id, use: 'api_key' },
+      userId: account.id,
+      tenantId: tenant.id,
+      use: 'api_key',
     });
     const { status, body } = await logoutAll(key);
     expect([status, body.error]).toEqual([403, 'permission_denied']);

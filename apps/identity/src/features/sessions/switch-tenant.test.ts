@@ -70,7 +70,9 @@ describe('user token active: POST /api/auth/switch-tenant', () => {
       replacedById: null,
     });
     expect(await recordOf(identity, next)).toMatchObject({
-      ...{ use: 'switch', name: `tenant-switch:${target.id}`, tenantId: target.id },
+      use: 'switch',
+      name: `tenant-switch:${target.id}`,
+      tenantId: target.id,
       revokedAt: null,
     });
     // It was revoked, not replaced: presenting it again is no reuse.
@@ -89,13 +91,17 @@ describe('user token active: POST /api/auth/switch-tenant', () => {
   test('is noted in the tenant that it leads to, and told to the services', async () => {
     await switched(target.id);
     expect((await activityOf(identity, user)).at(-1)).toEqual({
-      ...{ action: 'tenant_switched', tenantId: target.id },
-      ...{ ipAddress: '127.0.0.1', userAgent: 'jest' },
+      action: 'tenant_switched',
+      tenantId: target.id,
+      ipAddress: '127.0.0.1',
+      userAgent: 'jest',
     });
     expect(await newsOf(identity, user)).toEqual([
       {
         topic: 'identity.token.revoked',
-        ...{ token_id: claimsOf(token).jti, user_id: user.id, reason: 'tenant_switched' },
+        token_id: claimsOf(token).jti,
+        user_id: user.id,
+        reason: 'tenant_switched',
       },
     ]);
   });
@@ -193,7 +199,9 @@ describe('a refused tenant switch changes nothing:', () => {
   test('API keys and tokens that wait for a second factor are 403', async () => {
     const account = await identity.people.user({ tenant: home, data: { isServiceAccount: true } });
     const key = await issue(identity, {
-      ...{ userId: account.id, tenantId: home.id, use: 'api_key' },
+      userId: account.id,
+      tenantId: home.id,
+      use: 'api_key',
     });
     const pending = await issue(identity, { userId: user.id, use: 'two_factor' });
     for (const [presented, error] of [
@@ -253,7 +261,8 @@ describe('switching with a token of the code flow', () => {
     });
     expect(claimsOf(next)).toMatchObject({ tenant_id: target.id, client_id: client.clientId });
     expect(await recordOf(identity, next)).toMatchObject({
-      ...{ name: `tenant-switch:${target.id}`, tenantId: target.id },
+      name: `tenant-switch:${target.id}`,
+      tenantId: target.id,
     });
     // A token of the code flow names its scopes (RFC 9068), also this one.
     expect(claimsOf(next).scope).toBe('api');

@@ -152,7 +152,11 @@ export class SignInRepository {
     });
     await note(tx, { userId, tenantId, ...origin }, 'login');
     return this.#issueToken(tx, {
-      ...{ userId, tenantId, sessionId, clientId: FIRST_PARTY, use: 'login' },
+      userId,
+      tenantId,
+      sessionId,
+      clientId: FIRST_PARTY,
+      use: 'login',
       lifetime: tokenLifetime,
     });
   }

@@ -219,9 +219,15 @@ export class SignInService {
     });
     await this.#tellOfDevice(tx, account, recorded);
     return {
-      ...{ account, token, expiresIn, sessionExpiresIn },
-      ...{ requiresPin: account.hasPin, sessionSecret, remember },
-      ...{ deviceId, deviceSecret: recorded.secret },
+      account,
+      token,
+      expiresIn,
+      sessionExpiresIn,
+      requiresPin: account.hasPin,
+      sessionSecret,
+      remember,
+      deviceId,
+      deviceSecret: recorded.secret,
     };
   }
 

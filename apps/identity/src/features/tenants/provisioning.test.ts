@@ -59,7 +59,8 @@ describe('a deployment that is gone', () => {
     world.automation.break('getDeployment', 'empty');
     await check();
     expect([await statusOf(waiting), await statusOf(deleting)]).toEqual([
-      ...['provisioning', 'deleting'],
+      'provisioning',
+      'deleting',
     ]);
     const active = await world.identity.people.tenant();
     world.automation.break('deleteDeployment', 'empty');

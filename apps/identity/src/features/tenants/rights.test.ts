@@ -81,7 +81,9 @@ describe('a suspended tenant', () => {
     member = await people.signIn(user);
     const robot = await people.user({ tenant, actions: ['*'], data: { isServiceAccount: true } });
     const token = await issue(world.identity, {
-      ...{ userId: robot.id, tenantId: tenant.id, use: 'api_key' },
+      userId: robot.id,
+      tenantId: tenant.id,
+      use: 'api_key',
     });
     key = { authorization: `Bearer ${token}` };
   });

@@ -12,8 +12,13 @@ const config = (method: 'get' | 'put' | 'delete', id: string, body?: object) => 
 };
 
 const fields = [
-  ...['min_replicas', 'max_replicas', 'cpu_request', 'cpu_limit'],
-  ...['memory_request', 'memory_limit', 'target_cpu_percent'],
+  'min_replicas',
+  'max_replicas',
+  'cpu_request',
+  'cpu_limit',
+  'memory_request',
+  'memory_limit',
+  'target_cpu_percent',
 ];
 
 test('covers 4 services with 7 fields each, and begins with the defaults of the plan', async () => {

@@ -60,7 +60,10 @@ const sizes = {
 
 const scaled = (size: Size, most: number): Scaling => {
   const replicas = (min_replicas: number, max_replicas: number) => ({
-    ...{ min_replicas, max_replicas, ...sizes[size], target_cpu_percent: 70 },
+    min_replicas,
+    max_replicas,
+    ...sizes[size],
+    target_cpu_percent: 70,
   });
   return {
     api: replicas(size === 'small' ? 1 : 2, most),

@@ -40,7 +40,9 @@ describe('suspending a tenant while deployment automation fails', () => {
       world.automation.break('suspendDeployment', fault);
       const { status, body } = await suspend(tenant);
       expect([status, body.data.status, body.data.automation_state]).toEqual([
-        ...[200, 'suspended', 'pending'],
+        200,
+        'suspended',
+        'pending',
       ]);
       const refused = await world.identity.http
         .get(`/api/tenants/${tenant.id}/members`)
@@ -77,7 +79,9 @@ test('suspending a tenant that automation does not know makes it known first', a
   const { body } = await suspend(tenant).expect(200);
   expect(body.data).toMatchObject({ status: 'suspended', automation_state: 'told' });
   expect(operations(tenant)).toEqual([
-    ...['suspendDeployment', 'createDeployment', 'suspendDeployment'],
+    'suspendDeployment',
+    'createDeployment',
+    'suspendDeployment',
   ]);
   expect(world.automation.deployments.stateOf(tenant.id)).toBe('suspended');
 });

@@ -139,7 +139,11 @@ const SORTS = [
 ] as const;
 
 const columns: Readonly<Record<string, SortColumn>> = {
-  ...{ name: 'name', slug: 'slug', plan: 'plan', status: 'status', created_at: 'createdAt' },
+  name: 'name',
+  slug: 'slug',
+  plan: 'plan',
+  status: 'status',
+  created_at: 'createdAt',
 };
 
 export const ListQuery = shape({
@@ -196,7 +200,9 @@ export const presentProvisioning = (
 });
 
 export const presentServices = ({ id, slug, status, versions, scaling }: TenantRecord) => ({
-  ...{ tenant_id: id, slug, status },
+  tenant_id: id,
+  slug,
+  status,
   services: services.map((service) => ({
     service,
     version: versions[service] ?? null,

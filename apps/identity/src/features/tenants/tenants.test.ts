@@ -24,7 +24,11 @@ describe('creating a tenant', () => {
       const { status, body } = await create({ name: 'Acme', slug, plan: 'business' }, path);
       expect(status).toBe(201);
       expect(body.data).toMatchObject({
-        ...{ slug, name: 'Acme', plan: 'business', status: 'provisioning', versions: {} },
+        slug,
+        name: 'Acme',
+        plan: 'business',
+        status: 'provisioning',
+        versions: {},
         client: { client_id: `tenant-${slug}`, client_secret: expect.stringMatching(/^.{40,}$/) },
       });
       expect(await world.told(body.data)).toEqual(['provisioning']);
@@ -98,7 +102,8 @@ describe('the list', () => {
   beforeAll(async () => {
     for (const [index, name] of names.entries()) {
       await world.identity.people.tenant({
-        ...{ name: `${name} ${mark}`, slug: `${mark}-${index}` },
+        name: `${name} ${mark}`,
+        slug: `${mark}-${index}`,
         plan: ['business', 'enterprise', 'starter'][index] ?? '',
         status: index === 1 ? 'suspended' : 'active',
       });
@@ -151,7 +156,10 @@ describe('the list', () => {
     expect(body.meta.total).toBe(3);
     expect(body.data[0]).toMatchObject({ slug: `${mark}-0`, status: 'active' });
     expect(body.data[0].services.map(({ service }: { service: string }) => service)).toEqual([
-      ...['api', 'worker', 'scheduler', 'websocket'],
+      'api',
+      'worker',
+      'scheduler',
+      'websocket',
     ]);
   });
 });
@@ -252,7 +260,9 @@ test('provisioning-status tells the steps of the deployment', async () => {
   const path = `/api/tenants/${tenant.id}/provisioning-status`;
   const { body } = await world.ask('get', path).expect(200);
   expect(body.data).toMatchObject({
-    ...{ tenant_id: tenant.id, status: 'provisioning', state: 'failed' },
+    tenant_id: tenant.id,
+    status: 'provisioning',
+    state: 'failed',
     steps: [{ name: 'database' }, { name: 'services', state: 'failed' }],
   });
   world.automation.break('getDeployment', 404);

@@ -21,7 +21,10 @@ export const createTotp = (issuer: string, now: () => number = Date.now): Totp =
       secret: secret.toString('hex'),
       encoding: 'hex',
       label: `${issuer}:${account}`,
-      ...{ issuer, algorithm: 'sha1', digits: 6, period: STEP },
+      issuer,
+      algorithm: 'sha1',
+      digits: 6,
+      period: STEP,
     });
   return {
     uri,

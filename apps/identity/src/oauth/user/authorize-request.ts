@@ -4,11 +4,24 @@ import { userPaths } from './paths.ts';
 
 /** What the endpoint knows (RFC 6749, 7636, OpenID Connect Core); every other parameter has no effect. */
 export const authorizeParameters = [
-  ...['client_id', 'redirect_uri', 'response_type', 'response_mode', 'scope', 'state'],
-  ...['code_challenge', 'code_challenge_method'],
-  ...['nonce', 'prompt', 'max_age', 'login_hint', 'ui_locales', 'id_token_hint'],
+  'client_id',
+  'redirect_uri',
+  'response_type',
+  'response_mode',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+  'nonce',
+  'prompt',
+  'max_age',
+  'login_hint',
+  'ui_locales',
+  'id_token_hint',
   // Not supported, which the provider says of each: without its effect the rest would mean another thing.
-  ...['request', 'request_uri', 'registration'],
+  'request',
+  'request_uri',
+  'registration',
 ] as const;
 
 type Parameters = Partial<Record<(typeof authorizeParameters)[number], string | string[]>>;

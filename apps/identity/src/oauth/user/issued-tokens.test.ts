@@ -33,7 +33,10 @@ describe('the access token', () => {
     const { jti = '', sid } = claimsOf(access_token);
     const record = await identity.context.database.token.findUniqueOrThrow({ where: { id: jti } });
     expect(record).toMatchObject({
-      ...{ userId: user.id, tenantId: user.tenantId, sessionId: sid, use: 'code' },
+      userId: user.id,
+      tenantId: user.tenantId,
+      sessionId: sid,
+      use: 'code',
       clientId: client.clientId,
       grantId: anything,
       revokedAt: null,
@@ -47,7 +50,10 @@ describe('the access token', () => {
     expect([me.status, me.body.data.id]).toEqual([200, user.id]);
     const own = await identity.http.get('/api/user').set({ authorization });
     expect(own.body.data).toMatchObject({
-      ...{ id: user.id, type: 'user', client_id: client.clientId, tenant_id: user.tenantId },
+      id: user.id,
+      type: 'user',
+      client_id: client.clientId,
+      tenant_id: user.tenantId,
       session_id: claimsOf(access_token).sid,
     });
   });

@@ -121,7 +121,11 @@ describe('prompt=create', () => {
       const { page } = pageOf(await open.askAnonymously({ prompt: 'create' }));
       expect(page).toBe('https://identity.test/register');
       expect(await supported(open.identity)).toEqual([
-        ...['none', 'login', 'consent', 'select_account', 'create'],
+        'none',
+        'login',
+        'consent',
+        'select_account',
+        'create',
       ]);
       expect(await supported(identity)).toEqual(['none', 'login', 'consent', 'select_account']);
     } finally {

@@ -36,7 +36,9 @@ const ES256 = 'ES256';
 
 const jwkOf = ({ kid, privateKey }: SigningKey) => ({
   ...privateKey.export({ format: 'jwk' }),
-  ...{ kid, alg: ES256, use: 'sig' },
+  kid,
+  alg: ES256,
+  use: 'sig',
 });
 
 const adaptersOf = ({ lifetimes }: ProviderSettings): ((model: string) => Adapter) => {

@@ -30,7 +30,9 @@ describe('POST /oauth/revoke', () => {
       const other = await flow.tokens(client, cookie);
       const answer = await revoke(renewed[which]);
       expect([answer.status, answer.body, answer.headers['cache-control']]).toEqual([
-        ...[200, done, 'no-store'],
+        200,
+        done,
+        'no-store',
       ]);
       for (const token of [tokens.access_token, renewed.access_token]) {
         await expectRefused(identity.http, token);
@@ -41,7 +43,8 @@ describe('POST /oauth/revoke', () => {
       expect(await newsOf(identity, user)).toContainEqual({
         topic: 'identity.token.revoked',
         token_id: claimsOf(renewed.access_token).jti,
-        ...{ user_id: user.id, reason: 'grant_revoked' },
+        user_id: user.id,
+        reason: 'grant_revoked',
       });
       // Once more is no mistake (RFC 7009 section 2.2).
       expect((await revoke(renewed[which])).body).toEqual(done);
@@ -141,7 +144,9 @@ describe('POST /oauth/revoke', () => {
       revocation_endpoint: 'https://identity.test/oauth/revoke',
       system_revocation_endpoint: 'https://identity.test/api/oauth/revoke',
       revocation_endpoint_auth_methods_supported: [
-        ...['client_secret_basic', 'client_secret_post', 'none'],
+        'client_secret_basic',
+        'client_secret_post',
+        'none',
       ],
     });
   });

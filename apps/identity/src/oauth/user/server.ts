@@ -37,8 +37,14 @@ const shapes: Shapes = {
 };
 
 const tokenParameters = [
-  ...['client_id', 'client_secret', 'grant_type'],
-  ...['code', 'code_verifier', 'redirect_uri', 'refresh_token', 'scope'],
+  'client_id',
+  'client_secret',
+  'grant_type',
+  'code',
+  'code_verifier',
+  'redirect_uri',
+  'refresh_token',
+  'scope',
 ];
 
 const revocationParameters = ['client_id', 'client_secret', 'token', 'token_type_hint'];

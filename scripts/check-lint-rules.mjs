@@ -28,14 +28,24 @@ const innocent = [
   ['apps/identity/src/oauth/innocent.ts', 'oidc-provider'],
 ];
 
-/** Lints files that hold one import each, beside a copy of the rules; gives the files that are refused. */
-const refused = (files) => {
-  const directory = mkdtempSync(join(tmpdir(), 'tessera-imports-'));
+/** Literals that are spread to save lines. */
+const spreads = ['{ ...{ a: 1 }, b: 2 }', '[...[1, 2], 3]'];
+const innocentSpread = '{ ...(Math.random() > 1 && { a: 1 }), b: 2 }';
+
+/**
+ * Lints files in a directory of their own, beside a copy of the rules.
+ * @param {[file: string, source: string][]} files
+ * @param {string} category the rule, as diagnostics name it
+ * @returns the files that this rule refuses
+ */
+const refusedBy = (files, category) => {
+  const directory = mkdtempSync(join(tmpdir(), 'tessera-lint-'));
   try {
     cpSync(join(root, 'biome.json'), join(directory, 'biome.json'));
-    for (const [file, module] of files) {
+    cpSync(join(root, 'scripts/lint'), join(directory, 'scripts/lint'), { recursive: true });
+    for (const [file, source] of files) {
       mkdirSync(join(directory, dirname(file)), { recursive: true });
-      writeFileSync(join(directory, file), `export * from '${module}';\n`);
+      writeFileSync(join(directory, file), source);
     }
     const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
     const { stdout } = spawnSync(
@@ -43,20 +53,37 @@ const refused = (files) => {
       [biome, 'lint', '--vcs-enabled=false', '--reporter=github', '--max-diagnostics=none', '.'],
       { cwd: directory, encoding: 'utf8' },
     );
-    const lines = stdout.split('\n').filter((line) => line.includes('noRestrictedImports'));
-    return files.filter(([file]) => lines.some((line) => line.includes(file)));
+    const lines = stdout.split('\n').filter((line) => line.includes(category));
+    return files.map(([file]) => file).filter((file) => lines.some((line) => line.includes(file)));
   } finally {
     rmSync(directory, { recursive: true });
   }
 };
 
-/** Every planted violation is refused, by the rule that is meant, and an innocent import is not. */
-export const imports = () => {
+const refusedImports = (imports) =>
+  refusedBy(
+    imports.map(([file, module]) => [file, `export * from '${module}';\n`]),
+    'noRestrictedImports',
+  );
+
+const refusedSpreads = (literals) =>
+  refusedBy(
+    literals.map((literal, at) => [`planted-${at}.ts`, `export const value = ${literal};\n`]),
+    'plugin',
+  );
+
+/** The rules of lint that are ours refuse every planted violation, and nothing that is innocent. */
+export const lintRules = () => {
   for (const violation of planted) {
-    if (refused([violation]).length === 0) {
+    if (refusedImports([violation]).length === 0) {
       throw new Error(`${violation[0]} may import ${violation[1]}: the rule does not hold.`);
     }
   }
-  const wronged = refused(innocent);
+  for (const literal of spreads) {
+    if (refusedSpreads([literal]).length === 0) {
+      throw new Error(`${literal} may be written: the rule does not hold.`);
+    }
+  }
+  const wronged = [...refusedImports(innocent), ...refusedSpreads([innocentSpread])];
   if (wronged.length > 0) throw new Error(`Innocent, and refused: ${wronged.join(', ')}`);
 };
