@@ -11,7 +11,7 @@ const planted = [
   ['apps/crm/src/features/contacts/planted.ts', '../companies/companies.repository.ts'],
   ['apps/crm/src/features/contacts/planted.ts', '../../context.ts'],
   ['apps/crm/src/features/contacts/planted.ts', 'joi'],
-  ['apps/crm/src/features/contacts/planted.ts', '../../../../identity/src/http.ts'],
+  ['apps/crm/src/features/contacts/planted.ts', '../../../../identity/src/http/route.ts'],
   ['apps/crm/src/access/planted.ts', '../features/contacts/contacts.routes.ts'],
   ['apps/identity/src/tokens/planted.ts', '../features/sign-in/sign-in.service.ts'],
   ['apps/identity/src/features/members/planted.ts', 'oidc-provider'],

@@ -35,7 +35,7 @@ const READ_BY_NAME = {
     /^source_data\/10_million_password_list_top_1M\.txt$/,
   ],
 };
-/** Lists of which only so many lines are read (`apps/identity/src/common-passwords.ts`): the rest stays behind. */
+/** Lists of which only so many lines are read (`apps/identity/src/passwords/common-passwords.ts`): the rest stays behind. */
 const LINES_READ = new Map([['10_million_password_list_top_1M.txt', 100_000]]);
 /** Every licence asks for its text to come along. */
 const LICENCE = /^(licen[cs]e|notice|copying)/i;

@@ -18,7 +18,7 @@ export default {
     '<rootDir>/apps/*/src/conformance.test.ts',
     '<rootDir>/apps/*/src/main.test.ts',
     '<rootDir>/apps/identity/src/oauth/**/*.test.ts',
-    '<rootDir>/apps/identity/src/passwords.test.ts',
+    '<rootDir>/apps/identity/src/passwords/passwords.test.ts',
     '<rootDir>/packages/http-kit/src/**/*.test.ts',
     '<rootDir>/packages/local-stack/src/system/**/*.test.ts',
   ],

@@ -9,7 +9,9 @@ import {
   standardProblems,
 } from '@tessera/http-kit';
 import type { Express } from 'express';
-import { authorize } from './access.ts';
+import { authorize } from './access/access.ts';
+import { demandDecisions } from './access/first-party.ts';
+import { refusalOfIdentity } from './access/refusal-examples.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
 import { accountDeletionRoutes } from './features/account-deletion/account-deletion.routes.ts';
@@ -47,16 +49,14 @@ import { scalingRoutes } from './features/tenants/scaling.routes.ts';
 import { storageRoutes } from './features/tenants/storage.routes.ts';
 import { tenantRoutes } from './features/tenants/tenants.routes.ts';
 import { twoFactorRoutes } from './features/two-factor/two-factor.routes.ts';
-import { demandDecisions } from './first-party.ts';
-import { type Caller, Failure, renderError } from './http.ts';
+import { type Caller, Failure, renderError } from './http/route.ts';
+import { version } from './http/version.ts';
 import { discoveryRoutes } from './oauth/discovery.routes.ts';
 import { oauthRoutes } from './oauth/oauth.routes.ts';
 import { userOAuthRoutes } from './oauth/user/user.routes.ts';
 import { renderFailure } from './pages/failure.ts';
 import { pageRoutes } from './pages/pages.ts';
 import { rootRoutes } from './pages/root.page.ts';
-import { refusalOfIdentity } from './refusal-examples.ts';
-import { version } from './version.ts';
 
 const BODY_LIMIT = 100 * 1024;
 

@@ -3,7 +3,7 @@ import { freshDatabase, type TestDatabase } from '@tessera/local-stack';
 import bcrypt from 'bcrypt';
 import { v7 as uuidv7 } from 'uuid';
 import { createDatabase, type Database, migrations } from './database.ts';
-import { digest } from './secrets.ts';
+import { digest } from './security/secrets.ts';
 import { type Ended, identityAdmin } from './testing/admin.ts';
 
 let fresh: TestDatabase;

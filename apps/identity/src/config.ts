@@ -20,7 +20,7 @@ import {
   serviceVariables,
 } from '@tessera/http-kit';
 import { encryptionKeys, keyList } from '@tessera/vault';
-import { brandOf } from './brand.ts';
+import { brandOf } from './config/brand.ts';
 import { redirectUriProblem } from './oauth/user/redirect-uri.ts';
 
 const seconds = (max = 366 * 86_400) => int(1, max);

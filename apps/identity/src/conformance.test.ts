@@ -4,7 +4,7 @@ import { conformance, type OpenApiDocument, type Tenant as Side } from '@tessera
 import { isSystemPermission, permissionNames } from '@tessera/contracts';
 import { DeploymentAutomationStandIn } from '@tessera/local-stack';
 import type { Tenant } from './generated/prisma/client.ts';
-import { digest } from './secrets.ts';
+import { digest } from './security/secrets.ts';
 import { CrmStandIn } from './testing/crm.ts';
 import { startIdentity, type TestIdentity } from './testing/identity.ts';
 import { claimsOf, issue } from './testing/tokens.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { until } from '@tessera/local-stack';
-import { digest } from '../secrets.ts';
+import { digest } from '../security/secrets.ts';
 import { CodeFlow } from '../testing/code-flow.ts';
 import { commandsOf } from '../testing/commands.ts';
 import { startIdentity, type TestIdentity } from '../testing/identity.ts';

@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { KEEP_MS } from '../oauth/system/applications.ts';
 import { enqueue } from '../outbox/outbox.ts';
-import { digest, newSecret } from '../secrets.ts';
+import { digest, newSecret } from '../security/secrets.ts';
 import { type RevocationReason, revoked } from '../tokens/revoke.ts';
 
 /** The two kinds are kept apart (identity.md section 2), and so one id may be in both. */

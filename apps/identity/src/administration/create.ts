@@ -4,9 +4,9 @@ import { isUniqueViolation } from '@tessera/database-kit';
 import { email as emailField, type Field, text, validate } from '@tessera/fields';
 import type { Database } from '../database.ts';
 import { registerClient } from '../oauth/user/registration.ts';
-import type { PasswordOwner } from '../password-rules.ts';
-import type { Passwords } from '../passwords.ts';
-import { digest, newSecret } from '../secrets.ts';
+import type { PasswordOwner } from '../passwords/password-rules.ts';
+import type { Passwords } from '../passwords/passwords.ts';
+import { digest, newSecret } from '../security/secrets.ts';
 import { clientIdField, scopes as scopesField } from './seed.shape.ts';
 
 /** What was given, as the field takes it; throws what is wrong with it. */

@@ -1,13 +1,13 @@
 import { email as emailField } from '@tessera/fields';
-import { note } from '../activity.ts';
+import { note } from '../activity/activity.ts';
 import type { Database, Transaction } from '../database.ts';
 import { giveAddress } from '../features/email-change/address-change.ts';
 import type { User } from '../generated/prisma/client.ts';
 import type { MailOutbox } from '../mail/outbox.ts';
+import { SecurityMails } from '../mail/security-mails.ts';
 import { enqueue } from '../outbox/outbox.ts';
-import { SecurityMails } from '../security-mails.ts';
 import { voidOneTimeTokens } from '../tokens/one-time.ts';
-import { findPerson, lockAddress, lockUser } from '../users.ts';
+import { findPerson, lockAddress, lockUser } from '../users/users.ts';
 import { valid } from './create.ts';
 
 /** The person who confirmed an address, locked. Throws where nobody has. */

@@ -1,12 +1,12 @@
 import { email as emailField } from '@tessera/fields';
-import { note } from '../activity.ts';
+import { note } from '../activity/activity.ts';
 import type { Database, Transaction } from '../database.ts';
 import { DevicesRepository } from '../features/devices/devices.repository.ts';
 import type { MailOutbox } from '../mail/outbox.ts';
+import { SecurityMails } from '../mail/security-mails.ts';
 import { enqueue } from '../outbox/outbox.ts';
-import { SecurityMails } from '../security-mails.ts';
 import { revokeUserTokens } from '../tokens/revoke.ts';
-import { findPerson, lockUser } from '../users.ts';
+import { findPerson, lockUser } from '../users/users.ts';
 import { valid } from './create.ts';
 
 /** What a person proves who they are by, besides the password. */

@@ -6,7 +6,7 @@ import { readConfig } from '../config.ts';
 import { createDatabase, type Database, migrations } from '../database.ts';
 import { ensureBuiltInRoles } from '../features/roles/built-in-roles.ts';
 import { MailOutbox } from '../mail/outbox.ts';
-import { Passwords } from '../passwords.ts';
+import { Passwords } from '../passwords/passwords.ts';
 
 /** What a command works with. */
 export interface Session {

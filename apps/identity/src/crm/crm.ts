@@ -1,7 +1,7 @@
 import { StorageUsage, type StorageUsagePayload } from '@tessera/contracts';
 import { type Field, fieldErrors, openShape, optional, validate } from '@tessera/fields';
 import { HttpError, notFound, unavailable, validationFailed } from '@tessera/http-kit';
-import { boundedFetch } from '../outbound.ts';
+import { boundedFetch } from '../http/outbound.ts';
 
 export interface CrmSettings {
   readonly url: string;

@@ -1,4 +1,4 @@
-import { escaped } from '../html.ts';
+import { escaped } from '../http/html.ts';
 import type { MailText } from './texts/texts.ts';
 
 /** Everything that a mail shows, in one language. */

@@ -1,5 +1,5 @@
 import type { Client, Provider } from 'oidc-provider';
-import { hasDigest } from '../secrets.ts';
+import { hasDigest } from '../security/secrets.ts';
 
 /** What is kept of a client's secrets: after a rotation the one before is good for a while. */
 export interface KeptSecrets {

@@ -3,7 +3,7 @@ import { bool, described, list, named, type Out, openShape, text } from '@tesser
 import type { RouteEntry, RouteTable } from '@tessera/http-kit';
 import { WILDCARD } from '@tessera/scope-matcher';
 import type { Config } from '../config.ts';
-import { route } from '../http.ts';
+import { route } from '../http/route.ts';
 import { API_SCOPE, OIDC_SCOPES } from '../tokens/scopes.ts';
 import { systemPaths } from './system/provider.ts';
 import { claimsByScope } from './user/account.ts';

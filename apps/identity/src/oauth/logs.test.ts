@@ -1,7 +1,7 @@
 import { createLogger } from '@tessera/http-kit';
 import { type ServiceProcess, spawnService } from '@tessera/local-stack';
 import { createDatabase } from '../database.ts';
-import { digest, newSecret } from '../secrets.ts';
+import { digest, newSecret } from '../security/secrets.ts';
 import { identityDatabase, testEnvironment } from '../testing/identity.ts';
 
 /** Makes a system application in a database that no identity runs on yet. */

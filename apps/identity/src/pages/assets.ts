@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { forwarded, type RouteTable } from '@tessera/http-kit';
-import type { Brand } from '../brand.ts';
+import type { Brand } from '../config/brand.ts';
 
 interface Asset {
   /** Changes with the content, which may so be kept for good. */

@@ -8,7 +8,7 @@ import type {
 import { confirmationCookie } from '../features/registration/confirmation-cookie.ts';
 import type { Asker } from '../features/registration/registration.repository.ts';
 import type { RegistrationService } from '../features/registration/registration.service.ts';
-import { html } from '../html.ts';
+import { html } from '../http/html.ts';
 import { accountName, type FieldSpec, fields, formOf, link, message, signOutForm } from './form.ts';
 import { mailSentAddress } from './mail-sent.page.ts';
 import type { MailedAddress } from './mailed-address.ts';

@@ -1,7 +1,7 @@
 import { oneOf, optional, uuid } from '@tessera/fields';
-import { html } from '../html.ts';
+import { html } from '../http/html.ts';
+import { sessionCookie } from '../http/session-cookie.ts';
 import type { AuthorizationServer } from '../oauth/user/server.ts';
-import { sessionCookie } from '../session-cookie.ts';
 import { opensApi } from '../tokens/scopes.ts';
 import { formOf } from './form.ts';
 import { type AnyPage, page } from './page.ts';

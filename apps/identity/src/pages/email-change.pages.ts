@@ -1,5 +1,5 @@
 import type { EmailChangeService } from '../features/email-change/email-change.service.ts';
-import { html } from '../html.ts';
+import { html } from '../http/html.ts';
 import { sections } from './account/sections.ts';
 import { type FormState, formOf, link, message } from './form.ts';
 import type { View } from './layout.ts';

@@ -1,7 +1,7 @@
 import type { HttpError } from '@tessera/http-kit';
 import type { Request, Response } from 'express';
 import type { Config } from '../config.ts';
-import { html } from '../html.ts';
+import { html } from '../http/html.ts';
 import { link } from './form.ts';
 import { type Brand, sendPage } from './layout.ts';
 import type { Texts } from './texts/texts.ts';

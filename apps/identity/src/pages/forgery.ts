@@ -2,8 +2,8 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { HttpError } from '@tessera/http-kit';
 import type { Request, Response } from 'express';
 import type { Config } from '../config.ts';
-import { newSecret } from '../secrets.ts';
-import { type OwnCookie, ownCookie } from '../session-cookie.ts';
+import { type OwnCookie, ownCookie } from '../http/session-cookie.ts';
+import { newSecret } from '../security/secrets.ts';
 
 type Settings = Pick<Config, 'isLocal' | 'issuer' | 'keyEncryptionKeys'>;
 

@@ -3,7 +3,7 @@ import type {
   InvitationsService,
   ShownInvitation,
 } from '../features/registration/invitations.service.ts';
-import { html } from '../html.ts';
+import { html } from '../http/html.ts';
 import { accountName, fields, formOf, message } from './form.ts';
 import { type AnyPage, page } from './page.ts';
 import { nameFields } from './person.fields.ts';

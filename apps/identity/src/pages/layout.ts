@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { Config } from '../config.ts';
-import { type Content, type Html, html } from '../html.ts';
+import { type Content, type Html, html } from '../http/html.ts';
 import { accountHeader, accountNavigation } from './account/frame.ts';
 import type { Section } from './account/sections.ts';
 import { assets, brandStyleAddress, logoAddress } from './assets.ts';

@@ -1,4 +1,4 @@
-import { html } from '../html.ts';
+import { html } from '../http/html.ts';
 import { formOf, link, message } from './form.ts';
 import type { MailedAddress } from './mailed-address.ts';
 import { type AnyPage, page } from './page.ts';

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { ownCookie } from '../session-cookie.ts';
+import { ownCookie } from '../http/session-cookie.ts';
 
 const LIFETIME_MS = 30 * 60_000;
 

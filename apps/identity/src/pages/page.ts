@@ -9,7 +9,7 @@ import {
   validationFailed,
 } from '@tessera/http-kit';
 import type { Request, RequestHandler, Response } from 'express';
-import type { Content } from '../html.ts';
+import type { Content } from '../http/html.ts';
 import type { UserCaller } from '../tokens/caller.ts';
 import { forged } from './forgery.ts';
 import { emptyForm, type FormState } from './form.ts';

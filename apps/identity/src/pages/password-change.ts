@@ -1,6 +1,6 @@
 import { ChangePassword } from '../features/passwords/passwords.routes.ts';
 import type { PasswordsService } from '../features/passwords/passwords.service.ts';
-import type { Content } from '../html.ts';
+import type { Content } from '../http/html.ts';
 import type { UserCaller } from '../tokens/caller.ts';
 import { accountName, type FormState, fields } from './form.ts';
 import { newPasswordFields } from './rule-list.ts';

@@ -1,6 +1,6 @@
 import { ForgotPassword, ResetPassword } from '../features/passwords/passwords.routes.ts';
 import type { PasswordsService } from '../features/passwords/passwords.service.ts';
-import { html } from '../html.ts';
+import { html } from '../http/html.ts';
 import { sections } from './account/sections.ts';
 import { accountName, fields, formOf, link, message, signOutForm } from './form.ts';
 import { mailSentAddress } from './mail-sent.page.ts';

@@ -2,7 +2,12 @@ import type { FieldErrors } from '@tessera/fields';
 import { HttpError } from '@tessera/http-kit';
 import { pinProblems } from '../features/pin/pin.service.ts';
 import { WRONG_PASSWORD } from '../features/sign-in/password-confirmation.ts';
-import { brokenForm, messageOfRule, normalisedPassword, ruleOfMessage } from '../password-rules.ts';
+import {
+  brokenForm,
+  messageOfRule,
+  normalisedPassword,
+  ruleOfMessage,
+} from '../passwords/password-rules.ts';
 import type { FieldName, FormState } from './form.ts';
 import type { Texts } from './texts/texts.ts';
 import type { Visit } from './visit.ts';

@@ -4,7 +4,7 @@ import type { ProfileService } from '../features/profile/profile.service.ts';
 import type { ReauthenticationService } from '../features/reauthentication/reauthentication.service.ts';
 import type { SignInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import type { TwoFactorService } from '../features/two-factor/two-factor.service.ts';
-import { html } from '../html.ts';
+import { html } from '../http/html.ts';
 import type { UserCaller } from '../tokens/caller.ts';
 import { sections } from './account/sections.ts';
 import { type ForgeryGuard, forged } from './forgery.ts';

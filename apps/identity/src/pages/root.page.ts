@@ -1,7 +1,7 @@
 import { type RouteTable, rootRoute, ServiceInformation } from '@tessera/http-kit';
-import { html } from '../html.ts';
-import { success } from '../http.ts';
-import { version } from '../version.ts';
+import { html } from '../http/html.ts';
+import { success } from '../http/route.ts';
+import { version } from '../http/version.ts';
 import { type Brand, sendPage } from './layout.ts';
 import { readerOf } from './visit.ts';
 

@@ -1,5 +1,5 @@
-import { type Html, html } from '../html.ts';
-import { MAX_PASSWORD_BYTES } from '../password-rules.ts';
+import { type Html, html } from '../http/html.ts';
+import { MAX_PASSWORD_BYTES } from '../passwords/password-rules.ts';
 import { assets } from './assets.ts';
 import type { FieldSpec } from './form.ts';
 import type { NewPasswordField } from './problems.ts';

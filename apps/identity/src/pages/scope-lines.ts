@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../http/html.ts';
 import { API_SCOPE } from '../tokens/scopes.ts';
 import { type RightLine, rightLines } from './rights.ts';
 import type { Texts } from './texts/texts.ts';

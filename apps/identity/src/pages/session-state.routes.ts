@@ -1,6 +1,6 @@
 import { forwarded, type RouteTable } from '@tessera/http-kit';
 import type { Request, RequestHandler } from 'express';
-import { sessionCookie } from '../session-cookie.ts';
+import { sessionCookie } from '../http/session-cookie.ts';
 import type { Authentication } from '../tokens/authenticate.ts';
 import type { TimeLeft } from '../tokens/records.ts';
 import type { ForgeryGuard } from './forgery.ts';

@@ -2,7 +2,7 @@ import { pin } from '../features/pin/pin.routes.ts';
 import type { PinService } from '../features/pin/pin.service.ts';
 import type { SignInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import type { SignInService } from '../features/sign-in/sign-in.service.ts';
-import { html } from '../html.ts';
+import { html } from '../http/html.ts';
 import { userPaths } from '../oauth/user/paths.ts';
 import { sections } from './account/sections.ts';
 import { fields, formOf, link, signOutForm } from './form.ts';

@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
 import type { Config } from '../config.ts';
+import { ownCookie, sessionCookie } from '../http/session-cookie.ts';
 import { isInvitation, isReturnAddress } from '../oauth/user/pages.ts';
 import type { Application, AuthorizationServer } from '../oauth/user/server.ts';
-import { localeOf, type Origin, originOf } from '../origin.ts';
-import { ownCookie, sessionCookie } from '../session-cookie.ts';
+import { localeOf, type Origin, originOf } from '../origin/origin.ts';
 import type { Authentication } from '../tokens/authenticate.ts';
 import type { UserCaller } from '../tokens/caller.ts';
 import { isAccountPath, sections } from './account/sections.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Response, Test } from 'supertest';
 import type { User } from '../generated/prisma/client.ts';
-import { digest, newSecret } from '../secrets.ts';
+import { digest, newSecret } from '../security/secrets.ts';
 import type { TestIdentity } from './identity.ts';
 import { PASSWORD } from './population.ts';
 

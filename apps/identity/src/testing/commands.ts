@@ -1,7 +1,7 @@
 import { createVault } from '@tessera/vault';
 import type { Command } from 'commander';
 import { createProgram } from '../administration/commands/program.ts';
-import { Passwords } from '../passwords.ts';
+import { Passwords } from '../passwords/passwords.ts';
 import type { TestIdentity } from './identity.ts';
 
 /** What it has to say of a wrong use does not belong into the output of the tests. */

@@ -2,8 +2,8 @@ import { type Field, shape, text, uuid } from '@tessera/fields';
 import { createLimits, errorHandler, mount, type RouteTable } from '@tessera/http-kit';
 import express, { type Request } from 'express';
 import request, { type Agent } from 'supertest';
-import { activeTenant, authorize, can } from '../access.ts';
-import { type Caller, renderError, route, success } from '../http.ts';
+import { activeTenant, authorize, can } from '../access/access.ts';
+import { type Caller, renderError, route, success } from '../http/route.ts';
 import type { TestIdentity } from './identity.ts';
 
 const answer = { responses: { 200: success(text(10) as Field<string, false>) } } as const;

@@ -5,7 +5,7 @@ import bcrypt from 'bcrypt';
 import type { Agent } from 'supertest';
 import type { Database } from '../database.ts';
 import type { Tenant, User } from '../generated/prisma/client.ts';
-import { digest, newSecret } from '../secrets.ts';
+import { digest, newSecret } from '../security/secrets.ts';
 import { Authenticator } from './authenticator.ts';
 
 export const PASSWORD = 'Correct-horse-7-battery';

@@ -1,5 +1,5 @@
 import type { Transaction } from '../database.ts';
-import { digest, newSecret } from '../secrets.ts';
+import { digest, newSecret } from '../security/secrets.ts';
 
 const hashOf = (id: string) => new Uint8Array(digest(id));
 

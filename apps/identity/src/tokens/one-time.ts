@@ -1,6 +1,6 @@
 import type { Transaction } from '../database.ts';
 import type { OneTimeToken } from '../generated/prisma/client.ts';
-import { digest, newSecret } from '../secrets.ts';
+import { digest, newSecret } from '../security/secrets.ts';
 
 export type Purpose =
   | 'password_reset'

@@ -1,7 +1,7 @@
 import type { Transaction } from '../database.ts';
 import type { News } from '../outbox/outbox.ts';
-import { digest } from '../secrets.ts';
-import { lockUser } from '../users.ts';
+import { digest } from '../security/secrets.ts';
+import { lockUser } from '../users/users.ts';
 
 /** Why tokens were revoked before their time, in one word. */
 export type RevocationReason =

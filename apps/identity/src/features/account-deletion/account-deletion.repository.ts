@@ -1,10 +1,10 @@
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { AccountDeletion, User } from '../../generated/prisma/client.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
+import type { SecurityMails } from '../../mail/security-mails.ts';
 import { bumpPolicyVersion, enqueue, lockPolicyVersion, type News } from '../../outbox/outbox.ts';
-import type { SecurityMails } from '../../security-mails.ts';
-import { removeUser } from '../../user-removal.ts';
+import { removeUser } from '../../users/user-removal.ts';
 import { takeAdministratorsTurn } from '../admin-users/administrators.ts';
 import { type Blockers, blockersOf, isBlocked } from './blockers.ts';
 

@@ -1,7 +1,7 @@
 import { HttpError, notFound } from '@tessera/http-kit';
-import { actorOf } from '../../activity.ts';
+import { actorOf } from '../../activity/activity.ts';
 import type { AccountDeletion } from '../../generated/prisma/client.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { ReauthenticationService } from '../reauthentication/reauthentication.service.ts';
 import type { AccountDeletionRepository } from './account-deletion.repository.ts';

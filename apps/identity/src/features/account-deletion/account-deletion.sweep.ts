@@ -1,6 +1,6 @@
 import type { Logger } from '@tessera/http-kit';
+import { startRounds } from '../../background/rounds.ts';
 import type { AccountDeletion } from '../../generated/prisma/client.ts';
-import { startRounds } from '../../rounds.ts';
 import type { AccountDeletionRepository, Outcome } from './account-deletion.repository.ts';
 
 export interface SweepOptions {

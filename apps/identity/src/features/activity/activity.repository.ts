@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import type { Exports } from '../../exports.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { pageWithin } from '../../paging.ts';
+import type { Exports } from '../../lists/exports.ts';
+import { pageWithin } from '../../lists/paging.ts';
 
 /** Which entries are asked for; what is undefined narrows nothing. */
 export interface ActivityFilter {

@@ -15,7 +15,14 @@ import {
   withDefault,
 } from '@tessera/fields';
 import { exported, exportFormat, type RouteTable, streamed } from '@tessera/http-kit';
-import { type Caller, pageFields, pageMeta, page as pageOf, route, success } from '../../http.ts';
+import {
+  type Caller,
+  pageFields,
+  pageMeta,
+  page as pageOf,
+  route,
+  success,
+} from '../../http/route.ts';
 import { type ActivityFilter, type ActivityReader, COLUMNS } from './activity.repository.ts';
 import type { ActivityService } from './activity.service.ts';
 

@@ -1,5 +1,5 @@
 import { invalidField } from '@tessera/http-kit';
-import type { Exports } from '../../exports.ts';
+import type { Exports } from '../../lists/exports.ts';
 import type {
   ActivityFilter,
   ActivityOrder,

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { readPage } from '../../paging.ts';
-import { lockUser } from '../../users.ts';
+import { readPage } from '../../lists/paging.ts';
+import { lockUser } from '../../users/users.ts';
 import { type AdminUser, wholeUser } from './admin-user.ts';
 import {
   hasOtherAdministrator,

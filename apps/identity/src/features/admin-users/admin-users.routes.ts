@@ -1,7 +1,7 @@
 import { shape, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { pageMeta, page as pageOf, route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { pageMeta, page as pageOf, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import {
   AdminUser,
   AdminUserChange,

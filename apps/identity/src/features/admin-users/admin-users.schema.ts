@@ -15,7 +15,7 @@ import {
   verbatim,
   withDefault,
 } from '@tessera/fields';
-import { pageFields } from '../../http.ts';
+import { pageFields } from '../../http/route.ts';
 import type { AdminUser as AdminUserRecord } from './admin-user.ts';
 import type { UserData, UserQuery } from './admin-users.repository.ts';
 

@@ -1,7 +1,7 @@
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
-import { noteOf } from '../../activity.ts';
+import { noteOf } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import type { Caller } from '../../tokens/caller.ts';
 import { revokeUserTokens } from '../../tokens/revoke.ts';

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Transaction } from '../../database.ts';
 import type { Token } from '../../generated/prisma/client.ts';
-import { type PageAsked, readPage } from '../../paging.ts';
+import { type PageAsked, readPage } from '../../lists/paging.ts';
 import { FIRST_PARTY } from '../../tokens/access-token.ts';
 import type { TokenSigner } from '../../tokens/issue.ts';
 import type { OfAccount } from '../service-accounts/service-accounts.service.ts';

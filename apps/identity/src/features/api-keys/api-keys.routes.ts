@@ -11,9 +11,9 @@ import {
   verbatim,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { done, pageFields, pageMeta, page as pageOf, route, success } from '../../http.ts';
-import { KnownPattern } from '../../known-policy.ts';
-import { originOf } from '../../origin.ts';
+import { KnownPattern } from '../../access/known-policy.ts';
+import { done, pageFields, pageMeta, page as pageOf, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import type {
   ApiKey as ApiKeyRecord,
   IssuedKey as IssuedKeyRecord,

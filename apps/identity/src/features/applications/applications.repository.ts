@@ -1,10 +1,10 @@
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database } from '../../database.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import type { ClientKind } from '../../tokens/caller.ts';
 import { revokeClientTokens } from '../../tokens/revoke.ts';
 import { API_SCOPE } from '../../tokens/scopes.ts';
-import { lockUser } from '../../users.ts';
+import { lockUser } from '../../users/users.ts';
 
 /** An application that acts for a user: they allowed it to, or they are signed in to it. */
 export interface Application {

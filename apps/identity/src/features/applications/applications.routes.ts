@@ -11,9 +11,9 @@ import {
   uuid,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { personOf } from '../../access.ts';
-import { done, route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { personOf } from '../../access/access.ts';
+import { done, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import type { Application } from './applications.repository.ts';
 import { type ApplicationsService, MOST_APPLICATIONS } from './applications.service.ts';
 

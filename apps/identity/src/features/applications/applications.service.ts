@@ -1,6 +1,6 @@
 import { notFound } from '@tessera/http-kit';
-import { actorOf } from '../../activity.ts';
-import type { Origin } from '../../origin.ts';
+import { actorOf } from '../../activity/activity.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { Application, ApplicationsRepository } from './applications.repository.ts';
 

@@ -1,4 +1,4 @@
-import { type OwnCookie, ownCookie } from '../../session-cookie.ts';
+import { type OwnCookie, ownCookie } from '../../http/session-cookie.ts';
 
 /** Browsers keep no cookie for longer (RFC 6265bis section 5.5). */
 const LONGEST = 400 * 86_400_000;

@@ -1,5 +1,5 @@
 import { bool, described, named, nullable, shape, text, time, uuid } from '@tessera/fields';
-import type { Place } from '../../places.ts';
+import type { Place } from '../../origin/places.ts';
 import type { ListedDevice } from './devices.service.ts';
 
 /** Where an address is, in English and by code: programs translate it for their readers. */

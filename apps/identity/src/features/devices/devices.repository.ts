@@ -1,12 +1,12 @@
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { Device } from '../../generated/prisma/client.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
+import { describeDevice } from '../../origin/user-agent.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import { digest, newSecret } from '../../secrets.ts';
+import { digest, newSecret } from '../../security/secrets.ts';
 import { endSessions } from '../../tokens/revoke.ts';
-import { describeDevice } from '../../user-agent.ts';
-import { lockUser } from '../../users.ts';
+import { lockUser } from '../../users/users.ts';
 
 /** Most devices that a list holds: a person has a handful. */
 export const MOST_LISTED = 200;

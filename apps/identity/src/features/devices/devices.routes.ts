@@ -1,8 +1,8 @@
 import { described, list, named, nullable, shape, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { personOf } from '../../access.ts';
-import { done, route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { personOf } from '../../access/access.ts';
+import { done, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import { Device, deviceName, presentDevice } from './device.schema.ts';
 import type { DevicesService } from './devices.service.ts';
 

@@ -1,9 +1,9 @@
 import { networkOf, notFound } from '@tessera/http-kit';
-import { type Actor, actorOf, note } from '../../activity.ts';
+import { type Actor, actorOf, note } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { Device } from '../../generated/prisma/client.ts';
-import type { Origin } from '../../origin.ts';
-import type { Place, Places } from '../../places.ts';
+import type { Origin } from '../../origin/origin.ts';
+import type { Place, Places } from '../../origin/places.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { DevicesRepository } from './devices.repository.ts';
 

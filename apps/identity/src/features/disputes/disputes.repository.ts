@@ -1,10 +1,10 @@
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
+import type { SecurityMails } from '../../mail/security-mails.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import type { SecurityMails } from '../../security-mails.ts';
 import { voidOneTimeTokens } from '../../tokens/one-time.ts';
 import { revokeOtherTokens } from '../../tokens/revoke.ts';
-import { lockUser } from '../../users.ts';
+import { lockUser } from '../../users/users.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 
 interface Dependencies {

@@ -1,8 +1,8 @@
 import { described, named, optional, shape, uuid, verbatim } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { personOf } from '../../access.ts';
-import { done, route } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { personOf } from '../../access/access.ts';
+import { done, route } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import type { DisputesService } from './disputes.service.ts';
 
 const activity_id = described(

@@ -1,6 +1,6 @@
 import { notFound } from '@tessera/http-kit';
-import { actorOf } from '../../activity.ts';
-import type { Origin } from '../../origin.ts';
+import { actorOf } from '../../activity/activity.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { PasswordsService } from '../passwords/passwords.service.ts';
 import type { DisputesRepository } from './disputes.repository.ts';

@@ -1,11 +1,11 @@
 import { HttpError, unauthenticated } from '@tessera/http-kit';
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { OneTimeToken, User } from '../../generated/prisma/client.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
-import type { Origin } from '../../origin.ts';
+import type { SecurityMails } from '../../mail/security-mails.ts';
+import type { Origin } from '../../origin/origin.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import type { SecurityMails } from '../../security-mails.ts';
 import {
   findOneTimeToken,
   issueOneTimeToken,
@@ -13,7 +13,7 @@ import {
   spendOneTimeToken,
   voidOneTimeTokens,
 } from '../../tokens/one-time.ts';
-import { lockAddress, lockUser } from '../../users.ts';
+import { lockAddress, lockUser } from '../../users/users.ts';
 import { giveAddress } from './address-change.ts';
 
 /** A change that waits for its confirmation at the new address. */

@@ -1,8 +1,8 @@
 import { email, named, nullable, shape, time, verbatim } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { personOf } from '../../access.ts';
-import { done, route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { personOf } from '../../access/access.ts';
+import { done, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import type { EmailChangeService } from './email-change.service.ts';
 
 const EmailChange = named(

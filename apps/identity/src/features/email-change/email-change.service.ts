@@ -1,10 +1,10 @@
 import { type Attempts, HttpError, invalidField } from '@tessera/http-kit';
-import { actorOf } from '../../activity.ts';
-import type { Background } from '../../background.ts';
+import { actorOf } from '../../activity/activity.ts';
+import type { Background } from '../../background/background.ts';
 import type { MailQuota } from '../../mail/quota.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import { isAddressTaken } from '../../users.ts';
+import { isAddressTaken } from '../../users/users.ts';
 import type { ReauthenticationService } from '../reauthentication/reauthentication.service.ts';
 import type { AccountRecovery } from './account-recovery.ts';
 import type {

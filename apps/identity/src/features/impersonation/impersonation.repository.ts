@@ -1,7 +1,7 @@
-import { note } from '../../activity.ts';
+import { note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { User } from '../../generated/prisma/client.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { IssueToken } from '../../tokens/issue.ts';
 import { lockOrigin } from '../../tokens/origin.ts';

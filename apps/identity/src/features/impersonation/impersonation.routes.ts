@@ -1,7 +1,7 @@
 import { described, int, named, nullable, shape, text, uuid, verbatim } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import type { ImpersonationService } from './impersonation.service.ts';
 
 const Impersonation = named(

@@ -1,7 +1,7 @@
 import { HttpError, notFound } from '@tessera/http-kit';
-import { impersonationForbidden, personOf } from '../../access.ts';
+import { impersonationForbidden, personOf } from '../../access/access.ts';
 import type { User } from '../../generated/prisma/client.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import { invalidToken } from '../../tokens/authenticate.ts';
 import type { Caller } from '../../tokens/caller.ts';
 import type { ImpersonationRepository } from './impersonation.repository.ts';

@@ -1,6 +1,6 @@
 import { list, named, oneOf, shape, text } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { route } from '../../http.ts';
+import { route } from '../../http/route.ts';
 import type { SigningKeys } from '../../tokens/signing-keys.ts';
 
 const parameter = text(100);

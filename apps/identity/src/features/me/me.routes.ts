@@ -1,8 +1,8 @@
 import { PrincipalPayload } from '@tessera/contracts';
 import { bool, named, nullable, shape, text, time, uuid, verbatim } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { userOf } from '../../access.ts';
-import { route, success } from '../../http.ts';
+import { userOf } from '../../access/access.ts';
+import { route, success } from '../../http/route.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { Profile } from './me.repository.ts';
 import type { MeService } from './me.service.ts';

@@ -1,5 +1,5 @@
 import { type Out, oneOf, optional, shape, text, withDefault } from '@tessera/fields';
-import { pageFields } from '../../http.ts';
+import { pageFields } from '../../http/route.ts';
 import type { MemberQuery } from './member.ts';
 
 const SORTS = ['name', '-name', 'email', '-email', 'created_at', '-created_at'] as const;

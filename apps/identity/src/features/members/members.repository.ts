@@ -1,9 +1,9 @@
+import { demandTenant } from '../../access/tenants.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
+import { readPage } from '../../lists/paging.ts';
+import { literally } from '../../lists/search.ts';
 import { lockPolicyVersion } from '../../outbox/outbox.ts';
-import { readPage } from '../../paging.ts';
-import { literally } from '../../search.ts';
-import { demandTenant } from '../../tenants.ts';
 import { type Member, type MemberQuery, memberOf, whole } from './member.ts';
 import { MembersInTransaction, MembersToRead } from './members.transaction.ts';
 

@@ -1,8 +1,8 @@
 import { named, nullable, optional, shape, text, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { done, pageMeta, page as pageOf, route, success } from '../../http.ts';
-import { KnownPolicies, Policies } from '../../known-policy.ts';
-import { originOf } from '../../origin.ts';
+import { KnownPolicies, Policies } from '../../access/known-policy.ts';
+import { done, pageMeta, page as pageOf, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import type { Member as MemberRecord } from './member.ts';
 import { MembersInQuery, memberQueryOf } from './members.query.ts';
 import { lastOwner, type MembersService } from './members.service.ts';

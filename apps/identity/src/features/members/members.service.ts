@@ -1,8 +1,8 @@
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import { decide, grantsBeyond, type Policy, type Rights } from '@tessera/scope-matcher';
-import { noteOf } from '../../activity.ts';
+import { noteOf } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { News } from '../../outbox/outbox.ts';
 import type { Caller, UserCaller } from '../../tokens/caller.ts';
 import type { Member, MemberQuery, Role } from './member.ts';

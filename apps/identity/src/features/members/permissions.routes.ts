@@ -15,7 +15,7 @@ import {
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { WILDCARD } from '@tessera/scope-matcher';
-import { route, success } from '../../http.ts';
+import { route, success } from '../../http/route.ts';
 import { explain, type SourcedPolicy, sourcesOf } from './explanation.ts';
 import type { MembersService } from './members.service.ts';
 

@@ -1,4 +1,4 @@
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database } from '../../database.ts';
 
 /** What somebody is in a tenant. */

@@ -1,8 +1,8 @@
 import { bool, described, list, named, shape, text, time, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { personOf } from '../../access.ts';
-import { done, route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { personOf } from '../../access/access.ts';
+import { done, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import { lastOwner } from '../members/members.service.ts';
 import { type Membership, type MembershipsService, MOST_TENANTS } from './memberships.service.ts';

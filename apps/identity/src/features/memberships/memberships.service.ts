@@ -1,8 +1,8 @@
 import { notFound } from '@tessera/http-kit';
-import { activeTenant, tenantForbidden } from '../../access.ts';
-import { actorOf } from '../../activity.ts';
-import type { Origin } from '../../origin.ts';
-import type { SecurityMails } from '../../security-mails.ts';
+import { activeTenant, tenantForbidden } from '../../access/access.ts';
+import { actorOf } from '../../activity/activity.ts';
+import type { SecurityMails } from '../../mail/security-mails.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { MembersService } from '../members/members.service.ts';
 import type { Membership, MembershipsRepository } from './memberships.repository.ts';

@@ -9,7 +9,7 @@ import {
 } from '@tessera/contracts';
 import { type Field, list, openShape, partial, type Shape, shape, uuid } from '@tessera/fields';
 import { empty, type RouteTable } from '@tessera/http-kit';
-import { activeTenant } from '../../access.ts';
+import { activeTenant } from '../../access/access.ts';
 import {
   type Crm,
   type CrmAnswer,
@@ -17,7 +17,7 @@ import {
   crmNotConfigured,
   preconditionFailed,
 } from '../../crm/crm.ts';
-import { type Caller, done, PageMeta, page, pageFields, route, success } from '../../http.ts';
+import { type Caller, done, PageMeta, page, pageFields, route, success } from '../../http/route.ts';
 
 interface Kind {
   readonly channel: Channel;

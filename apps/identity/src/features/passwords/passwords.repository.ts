@@ -1,10 +1,10 @@
 import { HttpError } from '@tessera/http-kit';
-import type { Action } from '../../actions.ts';
-import { type Actor, note } from '../../activity.ts';
+import type { Action } from '../../activity/actions.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { User } from '../../generated/prisma/client.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import { enqueue, type News } from '../../outbox/outbox.ts';
 import {
   findOneTimeToken,
@@ -13,7 +13,7 @@ import {
   voidOneTimeTokens,
 } from '../../tokens/one-time.ts';
 import { revokeOtherTokens, revokeUserTokens } from '../../tokens/revoke.ts';
-import { findPerson, lockAddress, lockUser } from '../../users.ts';
+import { findPerson, lockAddress, lockUser } from '../../users/users.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 import type { AddressConfirmation } from '../registration/address-confirmation.ts';
 

@@ -1,8 +1,8 @@
 import { email, named, shape, verbatim } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { personOf } from '../../access.ts';
-import { done, route } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { personOf } from '../../access/access.ts';
+import { done, route } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import type { PasswordsService } from './passwords.service.ts';
 
 const password = verbatim(1000, 0);

@@ -1,15 +1,15 @@
 import type { FieldErrors } from '@tessera/fields';
 import { type Attempts, HttpError, validationFailed } from '@tessera/http-kit';
-import { type Actor, actorOf } from '../../activity.ts';
-import type { Background } from '../../background.ts';
+import { type Actor, actorOf } from '../../activity/activity.ts';
+import type { Background } from '../../background/background.ts';
 import type { Transaction } from '../../database.ts';
 import type { MailQuota } from '../../mail/quota.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { News } from '../../outbox/outbox.ts';
-import { normalisedPassword } from '../../password-rules.ts';
-import type { Passwords } from '../../passwords.ts';
+import { normalisedPassword } from '../../passwords/password-rules.ts';
+import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import { isAddressTaken } from '../../users.ts';
+import { isAddressTaken } from '../../users/users.ts';
 import type { PasswordConfirmation } from '../sign-in/password-confirmation.ts';
 import type { PasswordsRepository, Person } from './passwords.repository.ts';
 

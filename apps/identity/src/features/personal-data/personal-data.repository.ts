@@ -1,4 +1,4 @@
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database } from '../../database.ts';
 import type {
   Device,
@@ -7,7 +7,7 @@ import type {
   Session,
   Token,
 } from '../../generated/prisma/client.ts';
-import type { SecurityMails } from '../../security-mails.ts';
+import type { SecurityMails } from '../../mail/security-mails.ts';
 import * as present from './personal-data.present.ts';
 import type { Entries, Section, Single } from './personal-data.schema.ts';
 

@@ -1,7 +1,7 @@
 import { type RouteTable, streamed } from '@tessera/http-kit';
-import { personOf } from '../../access.ts';
-import { route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { personOf } from '../../access/access.ts';
+import { route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import { PersonalData } from './personal-data.schema.ts';
 import type { PersonalDataService } from './personal-data.service.ts';
 

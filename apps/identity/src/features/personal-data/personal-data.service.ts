@@ -1,7 +1,7 @@
 import { unauthenticated } from '@tessera/http-kit';
-import { actorOf } from '../../activity.ts';
-import type { Exports } from '../../exports.ts';
-import type { Origin } from '../../origin.ts';
+import { actorOf } from '../../activity/activity.ts';
+import type { Exports } from '../../lists/exports.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { ReauthenticationService } from '../reauthentication/reauthentication.service.ts';
 import type { PersonalDataRepository } from './personal-data.repository.ts';

@@ -1,11 +1,11 @@
 import { unauthenticated } from '@tessera/http-kit';
-import type { Action } from '../../actions.ts';
-import { type Actor, note } from '../../activity.ts';
+import type { Action } from '../../activity/actions.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { User } from '../../generated/prisma/client.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import { newSecret } from '../../secrets.ts';
-import { lockUser } from '../../users.ts';
+import { newSecret } from '../../security/secrets.ts';
+import { lockUser } from '../../users/users.ts';
 import type { PictureFiles } from './picture.image.ts';
 
 export class PictureRepository {

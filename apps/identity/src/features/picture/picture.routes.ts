@@ -1,7 +1,7 @@
 import { binary, forwarded, notFound, type RouteTable } from '@tessera/http-kit';
-import { personOf } from '../../access.ts';
-import { route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { personOf } from '../../access/access.ts';
+import { route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import { Profile, presentProfile } from '../profile/profile.schema.ts';
 import { MOST_BYTES, pictureTypes, sizes } from './picture.image.ts';
 import type { PictureService } from './picture.service.ts';

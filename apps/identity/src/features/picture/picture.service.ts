@@ -1,7 +1,7 @@
 import type { Attempts } from '@tessera/http-kit';
-import { actorOf } from '../../activity.ts';
+import { actorOf } from '../../activity/activity.ts';
 import type { User } from '../../generated/prisma/client.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import { type PictureFiles, pictureOf } from './picture.image.ts';
 import type { PictureRepository } from './picture.repository.ts';

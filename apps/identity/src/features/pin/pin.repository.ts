@@ -1,11 +1,11 @@
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database } from '../../database.ts';
 import type { Pin } from '../../generated/prisma/client.ts';
-import { UNLOCKED } from '../../lockout.ts';
+import type { SecurityMails } from '../../mail/security-mails.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import type { SecurityMails } from '../../security-mails.ts';
+import { UNLOCKED } from '../../security/lockout.ts';
 import { endSessions } from '../../tokens/revoke.ts';
-import { lockUser } from '../../users.ts';
+import { lockUser } from '../../users/users.ts';
 
 /** The PIN of a user, as far as it is stored. */
 export type StoredPin = Pick<Pin, 'hash' | 'createdAt' | 'lockedUntil'>;

@@ -1,8 +1,8 @@
 import { HttpError, invalidField, validationFailed } from '@tessera/http-kit';
-import { actorOf } from '../../activity.ts';
-import type { Lockout } from '../../lockout.ts';
-import type { Origin } from '../../origin.ts';
-import type { Passwords } from '../../passwords.ts';
+import { actorOf } from '../../activity/activity.ts';
+import type { Origin } from '../../origin/origin.ts';
+import type { Passwords } from '../../passwords/passwords.ts';
+import type { Lockout } from '../../security/lockout.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { ReauthenticationService } from '../reauthentication/reauthentication.service.ts';
 import type { PasswordConfirmation } from '../sign-in/password-confirmation.ts';

@@ -1,7 +1,7 @@
 import { PoliciesMeta, PolicyPayload, permissionRegistry } from '@tessera/contracts';
 import { bool, list, named, oneOf, shape, text } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { pageMeta, page as pageOf, route } from '../../http.ts';
+import { pageMeta, page as pageOf, route } from '../../http/route.ts';
 import type { PoliciesService } from './policies.service.ts';
 
 const EffectivePolicies = shape({

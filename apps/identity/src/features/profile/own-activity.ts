@@ -1,6 +1,6 @@
-import { type ActivityKind, actionsOfKind } from '../../actions.ts';
+import { type ActivityKind, actionsOfKind } from '../../activity/actions.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { PageAsked } from '../../paging.ts';
+import type { PageAsked } from '../../lists/paging.ts';
 
 /** Which page of a user's own activity is asked for, and which entries; what is undefined narrows nothing. */
 export interface OwnActivityAsked extends PageAsked {

@@ -1,9 +1,9 @@
-import { actionsOfKind } from '../../actions.ts';
-import { type Actor, note } from '../../activity.ts';
+import { actionsOfKind } from '../../activity/actions.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database } from '../../database.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
+import { type Paged, readPage } from '../../lists/paging.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import { type Paged, readPage } from '../../paging.ts';
 import { newestOfKind, type OwnActivityAsked } from './own-activity.ts';
 
 type Changeable = Pick<User, 'firstName' | 'lastName' | 'phone' | 'timezone' | 'locale'>;

@@ -1,7 +1,7 @@
 import type { RouteEntry, RouteTable } from '@tessera/http-kit';
-import { personOf, userOf } from '../../access.ts';
-import { pageMeta, page as pageOf, route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { personOf, userOf } from '../../access/access.ts';
+import { pageMeta, page as pageOf, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import {
   Activity,
   ActivityQuery,

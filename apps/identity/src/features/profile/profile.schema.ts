@@ -15,9 +15,9 @@ import {
   uuid,
   verbatim,
 } from '@tessera/fields';
-import { ACTIVITY_KINDS, actionOf } from '../../actions.ts';
+import { ACTIVITY_KINDS, actionOf } from '../../activity/actions.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
-import { pageFields } from '../../http.ts';
+import { pageFields } from '../../http/route.ts';
 import type { ProfileChange, Security } from './profile.repository.ts';
 
 /** The languages that identity speaks. */

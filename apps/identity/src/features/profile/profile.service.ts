@@ -1,8 +1,8 @@
 import { invalidField, unauthenticated } from '@tessera/http-kit';
-import { actorOf } from '../../activity.ts';
+import { actorOf } from '../../activity/activity.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
-import type { Origin } from '../../origin.ts';
-import type { Paged } from '../../paging.ts';
+import type { Paged } from '../../lists/paging.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { OwnActivityAsked } from './own-activity.ts';
 import type { ProfileChange, ProfileRepository, Security } from './profile.repository.ts';

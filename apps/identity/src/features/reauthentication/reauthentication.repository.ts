@@ -1,6 +1,6 @@
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database } from '../../database.ts';
-import { lockUser } from '../../users.ts';
+import { lockUser } from '../../users/users.ts';
 
 export class ReauthenticationRepository {
   readonly #database: Database;

@@ -1,8 +1,8 @@
 import { named, shape, verbatim } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { personOf } from '../../access.ts';
-import { done, route } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { personOf } from '../../access/access.ts';
+import { done, route } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import type { ReauthenticationService } from './reauthentication.service.ts';
 
 export const reauthenticationRoutes = (reauthentication: ReauthenticationService): RouteTable => ({

@@ -1,6 +1,6 @@
 import { HttpError } from '@tessera/http-kit';
-import { actorOf } from '../../activity.ts';
-import type { Origin } from '../../origin.ts';
+import { actorOf } from '../../activity/activity.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { PasswordConfirmation } from '../sign-in/password-confirmation.ts';
 import type { ReauthenticationRepository } from './reauthentication.repository.ts';

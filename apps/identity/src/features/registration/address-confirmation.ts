@@ -1,10 +1,10 @@
-import { note } from '../../activity.ts';
+import { note } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import { bumpPolicyVersion, type News } from '../../outbox/outbox.ts';
 import { voidOneTimeTokens } from '../../tokens/one-time.ts';
 import { revokeUserTokens } from '../../tokens/revoke.ts';
-import { removeUser } from '../../user-removal.ts';
+import { removeUser } from '../../users/user-removal.ts';
 import type { TenantCreation } from '../tenants/tenant-creation.ts';
 import { type Claimant, endOtherClaims } from './claims.ts';
 

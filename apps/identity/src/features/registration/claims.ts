@@ -1,6 +1,6 @@
 import type { Transaction } from '../../database.ts';
 import type { News } from '../../outbox/outbox.ts';
-import { removeUser } from '../../user-removal.ts';
+import { removeUser } from '../../users/user-removal.ts';
 
 /** Somebody whose address is about to be confirmed. */
 export interface Claimant {

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
-import { newSecret } from '../../secrets.ts';
-import { type OwnCookie, ownCookie } from '../../session-cookie.ts';
+import { type OwnCookie, ownCookie } from '../../http/session-cookie.ts';
+import { newSecret } from '../../security/secrets.ts';
 
 /**
  * The cookie of a browser that registered (decision I21). The link of the mail confirms the address where

@@ -1,9 +1,9 @@
 import type { Database, Transaction } from '../../database.ts';
 import type { Registration, User } from '../../generated/prisma/client.ts';
 import { enqueue, type News } from '../../outbox/outbox.ts';
-import { digest } from '../../secrets.ts';
+import { digest } from '../../security/secrets.ts';
 import { findOneTimeToken, spendOneTimeToken } from '../../tokens/one-time.ts';
-import { lockAddress, lockUser } from '../../users.ts';
+import { lockAddress, lockUser } from '../../users/users.ts';
 
 /** An account whose address a link is about. */
 export interface Pending {

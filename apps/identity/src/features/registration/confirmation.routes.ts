@@ -12,8 +12,8 @@ import {
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import type { Request } from 'express';
-import { type Caller, done, route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { type Caller, done, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { ConfirmationService, Opener } from './confirmation.service.ts';
 import { confirmationCookie } from './confirmation-cookie.ts';

@@ -1,12 +1,12 @@
 import type { FieldErrors } from '@tessera/fields';
 import { invalidField, validationFailed } from '@tessera/http-kit';
 import type { Transaction } from '../../database.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { News } from '../../outbox/outbox.ts';
-import type { PasswordOwner } from '../../password-rules.ts';
-import type { Passwords } from '../../passwords.ts';
+import type { PasswordOwner } from '../../passwords/password-rules.ts';
+import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import { isAddressTaken } from '../../users.ts';
+import { isAddressTaken } from '../../users/users.ts';
 import type { PasswordsService } from '../passwords/passwords.service.ts';
 import type { AddressConfirmation } from './address-confirmation.ts';
 import type { ConfirmationRepository, Details, Pending } from './confirmation.repository.ts';

@@ -1,5 +1,5 @@
 import { until } from '@tessera/local-stack';
-import { startHousekeeping } from '../../housekeeping.ts';
+import { startHousekeeping } from '../../background/housekeeping.ts';
 import { cookiesOf } from '../../testing/cookies.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';

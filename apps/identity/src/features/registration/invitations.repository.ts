@@ -1,4 +1,4 @@
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { Tenant } from '../../generated/prisma/client.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
@@ -8,7 +8,7 @@ import {
   spendOneTimeToken,
   voidOneTimeTokens,
 } from '../../tokens/one-time.ts';
-import { findPerson, lockAddress } from '../../users.ts';
+import { findPerson, lockAddress } from '../../users/users.ts';
 import type { Person } from '../passwords/passwords.service.ts';
 
 /** Who invites; null where it is a system application. */

@@ -1,9 +1,9 @@
 import { email, named, optional, shape, text, uuid, verbatim } from '@tessera/fields';
 import type { RouteEntry, RouteTable } from '@tessera/http-kit';
 import type { Request } from 'express';
-import { authorize, personOf } from '../../access.ts';
-import { type Caller, done, route, success } from '../../http.ts';
-import { localeOf, originOf } from '../../origin.ts';
+import { authorize, personOf } from '../../access/access.ts';
+import { type Caller, done, route, success } from '../../http/route.ts';
+import { localeOf, originOf } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { InvitationsService } from './invitations.service.ts';
 

@@ -1,14 +1,14 @@
 import type { FieldErrors } from '@tessera/fields';
 import { type Attempts, HttpError, unauthenticated, validationFailed } from '@tessera/http-kit';
-import { actorOf } from '../../activity.ts';
-import type { Background } from '../../background.ts';
+import { actorOf } from '../../activity/activity.ts';
+import type { Background } from '../../background/background.ts';
 import type { Transaction } from '../../database.ts';
 import type { Tenant } from '../../generated/prisma/client.ts';
 import type { MailQuota } from '../../mail/quota.ts';
-import type { Origin } from '../../origin.ts';
-import type { Passwords } from '../../passwords.ts';
+import type { Origin } from '../../origin/origin.ts';
+import type { Passwords } from '../../passwords/passwords.ts';
 import type { Caller, UserCaller } from '../../tokens/caller.ts';
-import { isAddressTaken, lockAddress } from '../../users.ts';
+import { isAddressTaken, lockAddress } from '../../users/users.ts';
 import {
   invalidInvitation,
   type Joining,

@@ -4,7 +4,7 @@ import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
 import { serviceAccountsOf } from '../../testing/service-accounts.ts';
-import { lockAddress } from '../../users.ts';
+import { lockAddress } from '../../users/users.ts';
 
 const NEW = 'Another-horse-8-battery';
 const person = {

@@ -1,11 +1,11 @@
 import { HttpError, unauthenticated } from '@tessera/http-kit';
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
-import type { Origin } from '../../origin.ts';
-import { digest } from '../../secrets.ts';
+import type { Origin } from '../../origin/origin.ts';
+import { digest } from '../../security/secrets.ts';
 import { issueOneTimeToken, voidOneTimeTokens } from '../../tokens/one-time.ts';
-import { findClaimant, lockAddress, lockUser } from '../../users.ts';
+import { findClaimant, lockAddress, lockUser } from '../../users/users.ts';
 
 export interface NewPerson {
   readonly email: string;

@@ -1,9 +1,9 @@
 import { described, email, named, optional, shape, text, verbatim } from '@tessera/fields';
 import { type RouteEntry, type RouteTable, validationFailed } from '@tessera/http-kit';
 import type { Request } from 'express';
-import { activeTenant, authorize, personOf } from '../../access.ts';
-import { type Caller, done, route } from '../../http.ts';
-import { localeOf, originOf } from '../../origin.ts';
+import { activeTenant, authorize, personOf } from '../../access/access.ts';
+import { type Caller, done, route } from '../../http/route.ts';
+import { localeOf, originOf } from '../../origin/origin.ts';
 import { confirmationCookie, keepConfirmation } from './confirmation-cookie.ts';
 import type { InvitationsService } from './invitations.service.ts';
 import type { RegistrationService } from './registration.service.ts';

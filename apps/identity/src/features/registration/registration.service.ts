@@ -1,9 +1,9 @@
 import { type Attempts, validationFailed } from '@tessera/http-kit';
-import { actorOf } from '../../activity.ts';
-import type { Background } from '../../background.ts';
+import { actorOf } from '../../activity/activity.ts';
+import type { Background } from '../../background/background.ts';
 import type { MailQuota } from '../../mail/quota.ts';
-import type { Origin } from '../../origin.ts';
-import type { Passwords } from '../../passwords.ts';
+import type { Origin } from '../../origin/origin.ts';
+import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type {
   Asker,

@@ -1,9 +1,9 @@
 import type { Policy } from '@tessera/scope-matcher';
+import { demandTenant } from '../../access/tenants.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
-import { readPage } from '../../paging.ts';
-import { literally } from '../../search.ts';
-import { demandTenant } from '../../tenants.ts';
+import { readPage } from '../../lists/paging.ts';
+import { literally } from '../../lists/search.ts';
 import { policiesOf } from '../members/member.ts';
 import { type TenantRole, tenantRoleOf, wholeRole } from './role.ts';
 

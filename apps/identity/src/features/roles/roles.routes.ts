@@ -14,9 +14,9 @@ import {
   withDefault,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { done, pageFields, pageMeta, page as pageOf, route, success } from '../../http.ts';
-import { KnownPolicies, Policies } from '../../known-policy.ts';
-import { originOf } from '../../origin.ts';
+import { KnownPolicies, Policies } from '../../access/known-policy.ts';
+import { done, pageFields, pageMeta, page as pageOf, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import type { TenantRole } from './role.ts';
 import type { RoleQuery } from './roles.repository.ts';
 import { type RolesService, roleBuiltIn, roleInUse } from './roles.service.ts';

@@ -1,8 +1,8 @@
 import { builtInRoles } from '@tessera/contracts';
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import { grantsBeyond, type Rights } from '@tessera/scope-matcher';
-import { noteOf } from '../../activity.ts';
-import type { Origin } from '../../origin.ts';
+import { noteOf } from '../../activity/activity.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { Caller } from '../../tokens/caller.ts';
 import type { MembersService, Turn } from '../members/members.service.ts';
 import type { MembersInTransaction } from '../members/members.transaction.ts';

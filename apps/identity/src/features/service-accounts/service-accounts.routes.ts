@@ -10,8 +10,8 @@ import {
   uuid,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { done, pageMeta, page as pageOf, route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { done, pageMeta, page as pageOf, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import type { Member } from '../members/member.ts';
 import { MembersInQuery, memberQueryOf } from '../members/members.query.ts';
 import type { ServiceAccountsService } from './service-accounts.service.ts';

@@ -1,10 +1,10 @@
 import { notFound } from '@tessera/http-kit';
-import { noteOf } from '../../activity.ts';
+import { noteOf } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { News } from '../../outbox/outbox.ts';
 import type { Caller } from '../../tokens/caller.ts';
-import { lockUser } from '../../users.ts';
+import { lockUser } from '../../users/users.ts';
 import type { Member, MemberQuery, Role } from '../members/member.ts';
 import { type MembersService, noRole, type Turn } from '../members/members.service.ts';
 import type { MembersInTransaction, MembersToRead } from '../members/members.transaction.ts';

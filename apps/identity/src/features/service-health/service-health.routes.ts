@@ -1,6 +1,6 @@
 import { int, list, named, nullable, oneOf, shape } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { route, success } from '../../http.ts';
+import { route, success } from '../../http/route.ts';
 import type { ServiceHealth } from './service-health.service.ts';
 
 const Service = named(

@@ -1,8 +1,8 @@
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database } from '../../database.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { endSession, revokeOtherSessions } from '../../tokens/revoke.ts';
-import { lockUser } from '../../users.ts';
+import { lockUser } from '../../users/users.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 
 /** Most sessions that a list holds: a person has a handful. */

@@ -1,8 +1,8 @@
 import { bool, described, list, named, nullable, shape, text, time, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { personOf } from '../../access.ts';
-import { done, route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { personOf } from '../../access/access.ts';
+import { done, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import { placeFields, presentPlace } from '../devices/device.schema.ts';
 import { MOST_SESSIONS } from './open-sessions.repository.ts';
 import type { ListedSession, OpenSessionsService } from './open-sessions.service.ts';

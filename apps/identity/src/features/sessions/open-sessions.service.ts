@@ -1,7 +1,7 @@
 import { notFound } from '@tessera/http-kit';
-import { actorOf } from '../../activity.ts';
-import type { Origin } from '../../origin.ts';
-import type { Place, Places } from '../../places.ts';
+import { actorOf } from '../../activity/activity.ts';
+import type { Origin } from '../../origin/origin.ts';
+import type { Place, Places } from '../../origin/places.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { OpenSession, OpenSessionsRepository } from './open-sessions.repository.ts';
 

@@ -1,4 +1,4 @@
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import { enqueue, type News } from '../../outbox/outbox.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
@@ -7,7 +7,7 @@ import { moveGrant } from '../../tokens/move-grant.ts';
 import { lockOrigin, type TokenOrigin } from '../../tokens/origin.ts';
 import type { Renewed, RenewToken } from '../../tokens/renew.ts';
 import { revoked, revokeGrant, revokeToken, revokeUserTokens } from '../../tokens/revoke.ts';
-import { lockUser } from '../../users.ts';
+import { lockUser } from '../../users/users.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 
 /** The database did not say whether it committed. */

@@ -1,9 +1,9 @@
 import { described, int, named, optional, shape, text, uuid, verbatim } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { personOf, userOf } from '../../access.ts';
-import { done, route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
-import { sessionCookie } from '../../session-cookie.ts';
+import { personOf, userOf } from '../../access/access.ts';
+import { done, route, success } from '../../http/route.ts';
+import { sessionCookie } from '../../http/session-cookie.ts';
+import { originOf } from '../../origin/origin.ts';
 import type { SessionsService } from './sessions.service.ts';
 
 const token = described(verbatim(8192), 'The bearer token');

@@ -1,6 +1,6 @@
 import { type Attempts, invalidField } from '@tessera/http-kit';
 import type { Database } from '../../database.ts';
-import type { Passwords } from '../../passwords.ts';
+import type { Passwords } from '../../passwords/passwords.ts';
 
 interface Dependencies {
   readonly database: Pick<Database, 'user'>;

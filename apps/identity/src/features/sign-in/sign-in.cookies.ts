@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
-import { originOf } from '../../origin.ts';
-import { sessionCookie } from '../../session-cookie.ts';
+import { sessionCookie } from '../../http/session-cookie.ts';
+import { originOf } from '../../origin/origin.ts';
 import { deviceCookie } from '../devices/device-cookie.ts';
 import { confirmationCookie } from '../registration/confirmation-cookie.ts';
 import type { Client, SignedIn } from './sign-in.service.ts';

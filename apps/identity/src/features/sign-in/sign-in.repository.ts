@@ -1,14 +1,14 @@
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import { enqueue, type News } from '../../outbox/outbox.ts';
-import { digest, newSecret } from '../../secrets.ts';
+import { digest, newSecret } from '../../security/secrets.ts';
 import { FIRST_PARTY } from '../../tokens/access-token.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { IssueToken } from '../../tokens/issue.ts';
 import { endSession, revokeGrant, revokeToken } from '../../tokens/revoke.ts';
-import { lockUser } from '../../users.ts';
+import { lockUser } from '../../users/users.ts';
 
 export interface Account {
   readonly id: string;

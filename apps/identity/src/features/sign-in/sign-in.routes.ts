@@ -1,7 +1,7 @@
 import type { RouteTable } from '@tessera/http-kit';
-import { userOf } from '../../access.ts';
-import { done, route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { userOf } from '../../access/access.ts';
+import { done, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import { signInCookies } from './sign-in.cookies.ts';
 import { LoggedIn, Login, presentSignedIn, presentSuspended } from './sign-in.schema.ts';
 import type { SignInService } from './sign-in.service.ts';

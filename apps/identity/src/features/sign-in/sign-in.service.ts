@@ -1,13 +1,13 @@
 import { type Attempts, HttpError, unauthenticated } from '@tessera/http-kit';
-import { actorOf } from '../../activity.ts';
-import type { Background } from '../../background.ts';
+import { actorOf } from '../../activity/activity.ts';
+import type { Background } from '../../background/background.ts';
 import type { Config } from '../../config.ts';
 import type { Transaction } from '../../database.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
 import type { MailQuota } from '../../mail/quota.ts';
-import type { Origin } from '../../origin.ts';
-import type { Passwords } from '../../passwords.ts';
-import { newSecret } from '../../secrets.ts';
+import type { Origin } from '../../origin/origin.ts';
+import type { Passwords } from '../../passwords/passwords.ts';
+import { newSecret } from '../../security/secrets.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { DevicesService, RecordedDevice } from '../devices/devices.service.ts';
 import type { Account, Claimants, SignInRepository } from './sign-in.repository.ts';

@@ -1,6 +1,6 @@
 import type { RouteTable } from '@tessera/http-kit';
-import { route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import { ScalingChange, ScalingConfig } from './scaling.ts';
 import { OfTenant } from './tenants.schema.ts';
 import type { TenantsService } from './tenants.service.ts';

@@ -1,7 +1,7 @@
 import { StorageUsage } from '@tessera/contracts';
 import type { RouteTable } from '@tessera/http-kit';
 import { type Crm, crmFailed, crmNotConfigured } from '../../crm/crm.ts';
-import { route, success } from '../../http.ts';
+import { route, success } from '../../http/route.ts';
 import { OfTenant } from './tenants.schema.ts';
 import type { TenantsService } from './tenants.service.ts';
 

@@ -1,5 +1,5 @@
-import type { Action } from '../../actions.ts';
-import { type Actor, note } from '../../activity.ts';
+import type { Action } from '../../activity/actions.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { enqueue } from '../../outbox/outbox.ts';

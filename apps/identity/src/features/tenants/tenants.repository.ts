@@ -1,9 +1,9 @@
 import { HttpError, notFound } from '@tessera/http-kit';
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
+import { readPage } from '../../lists/paging.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import { readPage } from '../../paging.ts';
 import {
   type DeploymentsRepository,
   holdIntention,

@@ -1,7 +1,7 @@
 import type { Problem, RouteTable } from '@tessera/http-kit';
 import { failed, notConfigured } from '../../deployment-automation/deployment-automation.ts';
-import { page, pageMeta, route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { page, pageMeta, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import type { MoveName } from './state-machine.ts';
 import {
   CreatedTenant,

@@ -17,7 +17,7 @@ import {
   withDefault,
 } from '@tessera/fields';
 import { invalidField } from '@tessera/http-kit';
-import { pageFields } from '../../http.ts';
+import { pageFields } from '../../http/route.ts';
 import { automationStates } from './deployments.repository.ts';
 import { planNames, services } from './scaling.ts';
 import { tenantStatuses } from './state-machine.ts';

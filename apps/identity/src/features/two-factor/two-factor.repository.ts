@@ -1,9 +1,9 @@
-import { type Actor, note } from '../../activity.ts';
+import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { TwoFactor } from '../../generated/prisma/client.ts';
-import { UNLOCKED } from '../../lockout.ts';
-import { digest } from '../../secrets.ts';
-import { lockUser } from '../../users.ts';
+import { UNLOCKED } from '../../security/lockout.ts';
+import { digest } from '../../security/secrets.ts';
+import { lockUser } from '../../users/users.ts';
 import { bareCode } from './codes.ts';
 
 const hashOf = (code: string) => new Uint8Array(digest(bareCode(code)));

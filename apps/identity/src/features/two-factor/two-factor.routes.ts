@@ -14,9 +14,9 @@ import {
   withDefault,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { personOf } from '../../access.ts';
-import { done, route, success } from '../../http.ts';
-import { originOf } from '../../origin.ts';
+import { personOf } from '../../access/access.ts';
+import { done, route, success } from '../../http/route.ts';
+import { originOf } from '../../origin/origin.ts';
 import { signInCookies } from '../sign-in/sign-in.cookies.ts';
 import { presentSignedIn, signedIn } from '../sign-in/sign-in.schema.ts';
 import { isOff, isOn, type TwoFactorService } from './two-factor.service.ts';

@@ -1,4 +1,4 @@
-import { UNKNOWN } from '../../user-agent.ts';
+import { UNKNOWN } from '../../origin/user-agent.ts';
 
 const UNITS = [
   ['day', 86_400],

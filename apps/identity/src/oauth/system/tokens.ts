@@ -3,7 +3,7 @@ import type { Adapter, AdapterPayload } from 'oidc-provider';
 import type { Pool } from 'pg';
 import type { Database } from '../../database.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import { digest } from '../../secrets.ts';
+import { digest } from '../../security/secrets.ts';
 
 const MODEL = 'ClientCredentials';
 

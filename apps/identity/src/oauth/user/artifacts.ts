@@ -1,5 +1,5 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import { digest } from '../../secrets.ts';
+import { digest } from '../../security/secrets.ts';
 import { absentModel } from '../absent-model.ts';
 import { type Chain, current } from './current.ts';
 

@@ -2,7 +2,7 @@ import type { Database, Transaction } from '../../database.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { revokeClientTokens } from '../../tokens/revoke.ts';
 import { opensApi } from '../../tokens/scopes.ts';
-import { lockUser } from '../../users.ts';
+import { lockUser } from '../../users/users.ts';
 import { coversPattern } from '../system/scopes.ts';
 
 /** What a user allowed a client, and in which of their tenants. */

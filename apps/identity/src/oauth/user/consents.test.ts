@@ -1,4 +1,4 @@
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import { CodeFlow, type TestClient } from '../../testing/code-flow.ts';
 import { Forms } from '../../testing/forms.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';

@@ -1,8 +1,8 @@
 import { HttpError, notFound } from '@tessera/http-kit';
 import type { Client, Provider } from 'oidc-provider';
-import { note } from '../../activity.ts';
+import { note } from '../../activity/activity.ts';
 import type { Database } from '../../database.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { SessionUses } from '../../tokens/session-uses.ts';
 import { returnAddress } from './authorize-request.ts';
 import { tenantOf } from './clients.ts';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LRUCache } from 'lru-cache';
 import type { Database, Transaction } from '../../database.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { News } from '../../outbox/outbox.ts';
 import type { SessionUses } from '../../tokens/session-uses.ts';
 import type { WebSession } from './web-session.ts';

@@ -1,6 +1,6 @@
 import { tenantClient } from '@tessera/contracts';
 import type { Transaction } from '../../database.ts';
-import { digest, newSecret } from '../../secrets.ts';
+import { digest, newSecret } from '../../security/secrets.ts';
 import { FIRST_PARTY } from '../../tokens/access-token.ts';
 import { redirectUriProblem } from './redirect-uri.ts';
 

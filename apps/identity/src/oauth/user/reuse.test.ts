@@ -3,7 +3,7 @@ import type { User } from '../../generated/prisma/client.ts';
 import { startAuthorization } from '../../testing/authorization.ts';
 import { somebodyWaits } from '../../testing/locks.ts';
 import { expectRefused, present } from '../../testing/tokens.ts';
-import { lockUser } from '../../users.ts';
+import { lockUser } from '../../users/users.ts';
 
 const { identity, flow, client, someone, expectDead } = await startAuthorization();
 afterAll(() => identity.stop());

@@ -1,5 +1,5 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { note } from '../../activity.ts';
+import { note } from '../../activity/activity.ts';
 import { revokeUserTokens } from '../../tokens/revoke.ts';
 import { current, currentChain } from './current.ts';
 

@@ -1,7 +1,7 @@
 import type { Database } from '../../database.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { revokeGrant, revokeToken } from '../../tokens/revoke.ts';
-import { lockUser } from '../../users.ts';
+import { lockUser } from '../../users/users.ts';
 import { hashOf } from './artifacts.ts';
 
 /** The token that is presented, as far as it is the client's own. */

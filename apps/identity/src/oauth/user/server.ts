@@ -2,7 +2,7 @@ import { parse } from 'cookie';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Provider } from 'oidc-provider';
 import type { Database } from '../../database.ts';
-import { originOf } from '../../origin.ts';
+import { originOf } from '../../origin/origin.ts';
 import type { SessionUses } from '../../tokens/session-uses.ts';
 import type { SigningKeys } from '../../tokens/signing-keys.ts';
 import type { ClientAttempts } from '../client-attempts.ts';

@@ -1,6 +1,6 @@
 import type { Adapter } from 'oidc-provider';
 import type { Database, Transaction } from '../../database.ts';
-import { digest } from '../../secrets.ts';
+import { digest } from '../../security/secrets.ts';
 import { absentModel } from '../absent-model.ts';
 import { current } from './current.ts';
 

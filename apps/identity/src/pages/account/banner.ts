@@ -1,5 +1,5 @@
 import type { AccountDeletionService } from '../../features/account-deletion/account-deletion.service.ts';
-import { type Content, html } from '../../html.ts';
+import { type Content, html } from '../../http/html.ts';
 import type { Visit } from '../visit.ts';
 import { sections } from './sections.ts';
 import { timesFor } from './times.ts';

@@ -1,7 +1,7 @@
 import type { AccountDeletionService } from '../../features/account-deletion/account-deletion.service.ts';
 import { FILE_NAME } from '../../features/personal-data/personal-data.routes.ts';
 import type { PersonalDataService } from '../../features/personal-data/personal-data.service.ts';
-import { html } from '../../html.ts';
+import { html } from '../../http/html.ts';
 import { formOf, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import { signedInUser } from '../visit.ts';

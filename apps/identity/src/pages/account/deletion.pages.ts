@@ -1,7 +1,7 @@
 import { HttpError } from '@tessera/http-kit';
 import type { AccountDeletionService } from '../../features/account-deletion/account-deletion.service.ts';
 import type { Blockers } from '../../features/account-deletion/blockers.ts';
-import { type Html, html } from '../../html.ts';
+import { type Html, html } from '../../http/html.ts';
 import { formOf, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import { Elsewhere, type Visit } from '../visit.ts';

@@ -1,8 +1,8 @@
 import type { ListedDevice } from '../../features/devices/devices.service.ts';
 import type { ListedSession } from '../../features/sessions/open-sessions.service.ts';
 import { deviceName } from '../../mail/texts/format.ts';
-import type { Place } from '../../places.ts';
-import { describeDevice } from '../../user-agent.ts';
+import type { Place } from '../../origin/places.ts';
+import { describeDevice } from '../../origin/user-agent.ts';
 import type { Reader } from '../visit.ts';
 
 /** A device with the sessions on it, or a session of which the device is not recorded. */

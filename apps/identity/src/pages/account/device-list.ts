@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from '../../html.ts';
+import { type Content, type Html, html } from '../../http/html.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { Visit } from '../visit.ts';
 import { appsOf, type DeviceEntry, entryName, entryPlace } from './device-entries.ts';

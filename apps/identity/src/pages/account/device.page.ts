@@ -5,9 +5,9 @@ import type {
   ListedSession,
   OpenSessionsService,
 } from '../../features/sessions/open-sessions.service.ts';
-import { type Content, type Html, html } from '../../html.ts';
+import { type Content, type Html, html } from '../../http/html.ts';
+import { UNKNOWN } from '../../origin/user-agent.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import { UNKNOWN } from '../../user-agent.ts';
 import { fields, formOf, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import type { Visit } from '../visit.ts';

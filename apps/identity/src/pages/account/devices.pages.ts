@@ -4,7 +4,7 @@ import type { DevicesService } from '../../features/devices/devices.service.ts';
 import type { OpenSessionsService } from '../../features/sessions/open-sessions.service.ts';
 import type { SessionsService } from '../../features/sessions/sessions.service.ts';
 import { signInCookies } from '../../features/sign-in/sign-in.cookies.ts';
-import { html } from '../../html.ts';
+import { html } from '../../http/html.ts';
 import { formOf, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import { accountPage } from './account-page.ts';

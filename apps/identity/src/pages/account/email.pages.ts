@@ -1,7 +1,7 @@
 import { email, oneOf } from '@tessera/fields';
 import type { PendingChange } from '../../features/email-change/email-change.repository.ts';
 import type { EmailChangeService } from '../../features/email-change/email-change.service.ts';
-import { type Html, html } from '../../html.ts';
+import { type Html, html } from '../../http/html.ts';
 import { fields, formOf, link, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import { Elsewhere, type Visit } from '../visit.ts';

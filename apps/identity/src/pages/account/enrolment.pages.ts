@@ -1,7 +1,7 @@
 import { oneOf } from '@tessera/fields';
 import { code } from '../../features/two-factor/two-factor.routes.ts';
 import type { AppSecret, TwoFactorService } from '../../features/two-factor/two-factor.service.ts';
-import { type Html, html } from '../../html.ts';
+import { type Html, html } from '../../http/html.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import { assets } from '../assets.ts';
 import { checkbox, fields, formOf } from '../form.ts';

@@ -1,8 +1,8 @@
-import { actionOf } from '../../actions.ts';
+import { actionOf } from '../../activity/actions.ts';
 import type { ActivityEntry } from '../../generated/prisma/client.ts';
 import { deviceName } from '../../mail/texts/format.ts';
-import type { Places } from '../../places.ts';
-import { describeDevice } from '../../user-agent.ts';
+import type { Places } from '../../origin/places.ts';
+import { describeDevice } from '../../origin/user-agent.ts';
 import type { Visit } from '../visit.ts';
 import { placeInWords } from './place.ts';
 

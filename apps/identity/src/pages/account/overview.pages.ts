@@ -3,7 +3,7 @@ import type { DevicesService } from '../../features/devices/devices.service.ts';
 import type { EmailChangeService } from '../../features/email-change/email-change.service.ts';
 import type { MembershipsService } from '../../features/memberships/memberships.service.ts';
 import type { ProfileService } from '../../features/profile/profile.service.ts';
-import { type Content, type Html, html } from '../../html.ts';
+import { type Content, type Html, html } from '../../http/html.ts';
 import { message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import type { Visit } from '../visit.ts';

@@ -1,5 +1,5 @@
 import type { ReauthenticationService } from '../../features/reauthentication/reauthentication.service.ts';
-import type { Origin } from '../../origin.ts';
+import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { PasswordsService } from '../../features/passwords/passwords.service.ts';
 import type { ProfileService } from '../../features/profile/profile.service.ts';
-import { html } from '../../html.ts';
+import { html } from '../../http/html.ts';
 import { formOf, link } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import { changePassword, passwordChange, passwordChangeFields } from '../password-change.ts';

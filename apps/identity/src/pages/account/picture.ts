@@ -1,5 +1,5 @@
 import type { User } from '../../generated/prisma/client.ts';
-import { type Html, html } from '../../html.ts';
+import { type Html, html } from '../../http/html.ts';
 import type { Visit } from '../visit.ts';
 
 const initialOf = (name: string): string => [...name.trim()][0]?.toLocaleUpperCase() ?? '';

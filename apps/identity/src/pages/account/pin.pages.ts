@@ -1,7 +1,7 @@
 import { ChangePin, NewPin, PasswordOfPin } from '../../features/pin/pin.routes.ts';
 import type { PinService, PinStatus } from '../../features/pin/pin.service.ts';
 import type { ReauthenticationService } from '../../features/reauthentication/reauthentication.service.ts';
-import { type Content, html } from '../../html.ts';
+import { type Content, html } from '../../http/html.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import { type FieldSpec, fields, formOf, link, message, passwordConfirmation } from '../form.ts';
 import type { AnyPage } from '../page.ts';

@@ -1,4 +1,4 @@
-import type { Place } from '../../places.ts';
+import type { Place } from '../../origin/places.ts';
 import type { Reader } from '../visit.ts';
 
 /** Where an address is, in the reader's language: "Budapest, Hungary". Null where nothing is known of it. */

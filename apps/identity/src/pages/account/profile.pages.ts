@@ -5,7 +5,7 @@ import { MOST_BYTES, pictureTypes } from '../../features/picture/picture.image.t
 import type { PictureService } from '../../features/picture/picture.service.ts';
 import { profileFormFields } from '../../features/profile/profile.schema.ts';
 import type { ProfileService } from '../../features/profile/profile.service.ts';
-import { html } from '../../html.ts';
+import { html } from '../../http/html.ts';
 import { type FieldSpec, fields, formOf, link, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import { nameFields } from '../person.fields.ts';

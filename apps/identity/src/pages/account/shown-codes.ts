@@ -1,5 +1,5 @@
 import type { Vault } from '@tessera/vault';
-import { ownCookie } from '../../session-cookie.ts';
+import { ownCookie } from '../../http/session-cookie.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { Visit } from '../visit.ts';
 

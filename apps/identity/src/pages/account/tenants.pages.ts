@@ -3,7 +3,7 @@ import type {
   Membership,
   MembershipsService,
 } from '../../features/memberships/memberships.service.ts';
-import { type Content, type Html, html } from '../../html.ts';
+import { type Content, type Html, html } from '../../http/html.ts';
 import { formOf, link, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import { Elsewhere, type Visit } from '../visit.ts';

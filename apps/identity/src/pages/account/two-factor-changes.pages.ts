@@ -1,7 +1,7 @@
 import type { ReauthenticationService } from '../../features/reauthentication/reauthentication.service.ts';
 import { Password } from '../../features/two-factor/two-factor.routes.ts';
 import type { TwoFactorService } from '../../features/two-factor/two-factor.service.ts';
-import { html } from '../../html.ts';
+import { html } from '../../http/html.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import { formOf, passwordConfirmation } from '../form.ts';
 import type { AnyPage } from '../page.ts';

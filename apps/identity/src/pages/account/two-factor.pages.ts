@@ -1,6 +1,6 @@
 import { RUNNING_LOW } from '../../features/two-factor/two-factor.routes.ts';
 import type { TwoFactorService } from '../../features/two-factor/two-factor.service.ts';
-import { type Content, html } from '../../html.ts';
+import { type Content, html } from '../../http/html.ts';
 import { duration } from '../../mail/texts/format.ts';
 import { formOf, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';

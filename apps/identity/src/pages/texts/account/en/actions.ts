@@ -1,4 +1,4 @@
-import type { Action } from '../../../../actions.ts';
+import type { Action } from '../../../../activity/actions.ts';
 
 /** What the activity log says of each action, to the person whose log it is. */
 export type ActionTexts = Readonly<Record<Action, string>>;

@@ -3,9 +3,9 @@ import { createLogger } from '@tessera/http-kit';
 import { until } from '@tessera/local-stack';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import type { User } from './generated/prisma/client.ts';
+import type { User } from '../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../testing/identity.ts';
 import { type Housekeeping, startHousekeeping } from './housekeeping.ts';
-import { startIdentity, type TestIdentity } from './testing/identity.ts';
 
 /** A key of nobody (RFC 7517 appendix A.1). */
 const EXAMPLE = {

@@ -2,8 +2,8 @@ import { type IdentityPermission, isSystemPermission } from '@tessera/contracts'
 import { type Gate, HttpError, notFound, permissionsOf, type RouteEntry } from '@tessera/http-kit';
 import { covers, decide } from '@tessera/scope-matcher';
 import type { Request } from 'express';
-import type { Caller, CallerTenant, Restriction, UserCaller } from './tokens/caller.ts';
-import { opensApi } from './tokens/scopes.ts';
+import type { Caller, CallerTenant, Restriction, UserCaller } from '../tokens/caller.ts';
+import { opensApi } from '../tokens/scopes.ts';
 
 const isWithinScopes = ({ scopes }: Caller, permission: string): boolean =>
   scopes === undefined || scopes.some((scope) => covers(scope, permission));

@@ -3,8 +3,8 @@ import type { FieldErrors } from '@tessera/fields';
 import { HttpError, invalidField } from '@tessera/http-kit';
 import bcrypt from 'bcrypt';
 import pLimit, { type LimitFunction } from 'p-limit';
+import { InFlight } from '../security/in-flight.ts';
 import { CommonPasswords } from './common-passwords.ts';
-import { InFlight } from './in-flight.ts';
 import {
   brokenContent,
   brokenForm,

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { until } from '@tessera/local-stack';
-import { CodeFlow } from './testing/code-flow.ts';
-import { startIdentity, type TestIdentity } from './testing/identity.ts';
-import { PASSWORD } from './testing/population.ts';
+import { CodeFlow } from '../testing/code-flow.ts';
+import { startIdentity, type TestIdentity } from '../testing/identity.ts';
+import { PASSWORD } from '../testing/population.ts';
 
 let identity: TestIdentity;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { notFound } from '@tessera/http-kit';
-import type { Transaction } from './database.ts';
+import type { Transaction } from '../database.ts';
 
 /**
  * 404 where there is no such tenant. The gate lets members into their own only; who stands above tenants,

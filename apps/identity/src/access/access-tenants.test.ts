@@ -1,8 +1,8 @@
-import type { Tenant } from './generated/prisma/client.ts';
-import { gatedApp } from './testing/gated-app.ts';
-import { startIdentity } from './testing/identity.ts';
-import type { Bearer } from './testing/population.ts';
-import { issue } from './testing/tokens.ts';
+import type { Tenant } from '../generated/prisma/client.ts';
+import { gatedApp } from '../testing/gated-app.ts';
+import { startIdentity } from '../testing/identity.ts';
+import type { Bearer } from '../testing/population.ts';
+import { issue } from '../testing/tokens.ts';
 
 const identity = await startIdentity();
 afterAll(() => identity.stop());

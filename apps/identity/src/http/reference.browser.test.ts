@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { until } from '@tessera/local-stack';
 import type { Page } from 'playwright-core';
-import { barriersOf, openBrowser, type TestBrowser } from './testing/browser.ts';
-import { startIdentity, type TestIdentity } from './testing/identity.ts';
+import { barriersOf, openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { startIdentity, type TestIdentity } from '../testing/identity.ts';
 
-const directory = new URL('../../../.data/screenshots/', import.meta.url);
+const directory = new URL('../../../../.data/screenshots/', import.meta.url);
 
 let identity: TestIdentity;
 let browser: TestBrowser;

@@ -1,8 +1,8 @@
+import { route } from '../http/route.ts';
+import { CodeFlow } from '../testing/code-flow.ts';
+import { startIdentity, type TestIdentity } from '../testing/identity.ts';
+import { bearerOf } from '../testing/sessions.ts';
 import { demandDecisions } from './first-party.ts';
-import { route } from './http.ts';
-import { CodeFlow } from './testing/code-flow.ts';
-import { startIdentity, type TestIdentity } from './testing/identity.ts';
-import { bearerOf } from './testing/sessions.ts';
 
 /** What is about the security of the account, or administration (decision I19). */
 const ABOUT_SECURITY =

@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { readConfig } from '../config.ts';
+import { startIdentity, testEnvironment } from '../testing/identity.ts';
 import { contrast, SURFACES } from './brand.ts';
-import { readConfig } from './config.ts';
-import { startIdentity, testEnvironment } from './testing/identity.ts';
 
 const LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><script>1</script></svg>';
 
@@ -59,7 +59,7 @@ describe('the colours of a brand', () => {
   );
 
   test('are held against the surfaces that the pages have', () => {
-    const css = readFileSync(new URL('../assets/pages.css', import.meta.url), 'utf8');
+    const css = readFileSync(new URL('../../assets/pages.css', import.meta.url), 'utf8');
     const [light = '', dark = ''] = css.split('@media (prefers-color-scheme: dark)');
     for (const [scheme, sheet] of [
       ['light', light],

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { User } from './generated/prisma/client.ts';
-import { startIdentity, type TestIdentity } from './testing/identity.ts';
-import { bearerOf, signedIn } from './testing/sessions.ts';
-import { claimsOf, issue } from './testing/tokens.ts';
-import type { Restriction } from './tokens/caller.ts';
+import type { User } from '../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../testing/identity.ts';
+import { bearerOf, signedIn } from '../testing/sessions.ts';
+import { claimsOf, issue } from '../testing/tokens.ts';
+import type { Restriction } from '../tokens/caller.ts';
 
 /** What decisions I2, I3, I6 and I21 leave to who has not finished signing in: these routes and no others. */
 const admitted: Readonly<Record<Restriction, readonly string[]>> = {

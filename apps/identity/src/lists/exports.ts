@@ -1,6 +1,6 @@
 import { HttpError } from '@tessera/http-kit';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { InFlight } from './in-flight.ts';
+import { InFlight } from '../security/in-flight.ts';
 
 /** 429: the caller has as many exports under way as one caller may. */
 const tooMany = (): HttpError =>

@@ -1,5 +1,5 @@
+import { languages, textsOf } from '../pages/texts/texts.ts';
 import { ACTIVITY_KINDS, actionOf, actions, actionsOfKind } from './actions.ts';
-import { languages, textsOf } from './pages/texts/texts.ts';
 
 describe('the actions of the activity log', () => {
   test.each(languages)('have words of their own in $name', ({ language }) => {

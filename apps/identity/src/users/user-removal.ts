@@ -1,6 +1,6 @@
-import type { Transaction } from './database.ts';
-import type { News } from './outbox/outbox.ts';
-import { type RevocationReason, revokeUserTokens } from './tokens/revoke.ts';
+import type { Transaction } from '../database.ts';
+import type { News } from '../outbox/outbox.ts';
+import { type RevocationReason, revokeUserTokens } from '../tokens/revoke.ts';
 
 /** Removes what `oidc-provider` keeps for a user: its sessions, grants, codes and refresh tokens. */
 const removeArtifacts = async (tx: Transaction, userId: string): Promise<void> => {

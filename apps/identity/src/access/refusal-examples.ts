@@ -5,9 +5,9 @@ import {
   type RefusalExample,
   type RouteEntry,
 } from '@tessera/http-kit';
+import { clientMissing, invalidRequest, tooLarge, wrongType } from '../oauth/request.ts';
+import { invalidToken } from '../tokens/authenticate.ts';
 import { permissionMissing } from './access.ts';
-import { clientMissing, invalidRequest, tooLarge, wrongType } from './oauth/request.ts';
-import { invalidToken } from './tokens/authenticate.ts';
 
 const id = '019aa0f5-7c1e-7a52-9d3b-5f0c2a8e4b61';
 

@@ -5,8 +5,8 @@ import {
   startIdentity,
   type TestIdentity,
   testEnvironment,
-} from './testing/identity.ts';
-import { PASSWORD } from './testing/population.ts';
+} from '../testing/identity.ts';
+import { PASSWORD } from '../testing/population.ts';
 
 let redis: RedisServer;
 const replicas: TestIdentity[] = [];

@@ -1,6 +1,6 @@
 import { createLogger } from '@tessera/http-kit';
+import { city, type PlaceFile, placeDatabase, placeFile } from '../testing/place-database.ts';
 import { Places } from './places.ts';
-import { city, type PlaceFile, placeDatabase, placeFile } from './testing/place-database.ts';
 
 const logger = createLogger('identity', 'silent');
 const BUDAPEST = city('HU', { en: 'Budapest', de: 'Budapest' });

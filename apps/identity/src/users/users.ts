@@ -1,6 +1,6 @@
 import { isUniqueViolation } from '@tessera/database-kit';
-import type { Transaction } from './database.ts';
-import type { Prisma, User } from './generated/prisma/client.ts';
+import type { Transaction } from '../database.ts';
+import type { Prisma, User } from '../generated/prisma/client.ts';
 
 type Users = Pick<Transaction, 'user'>;
 

@@ -18,8 +18,8 @@ import {
 } from '@tessera/fields';
 import { type HttpError, routesFor } from '@tessera/http-kit';
 import type { Request } from 'express';
-import { lastPage } from './paging.ts';
-import type { Caller, Restriction } from './tokens/caller.ts';
+import { lastPage } from '../lists/paging.ts';
+import type { Caller, Restriction } from '../tokens/caller.ts';
 
 export type { Caller };
 

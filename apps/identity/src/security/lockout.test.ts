@@ -1,7 +1,7 @@
-import type { User } from './generated/prisma/client.ts';
-import { startIdentity, type TestIdentity } from './testing/identity.ts';
-import type { Bearer } from './testing/population.ts';
-import { stepsOf } from './testing/sign-in.ts';
+import type { User } from '../generated/prisma/client.ts';
+import { startIdentity, type TestIdentity } from '../testing/identity.ts';
+import type { Bearer } from '../testing/population.ts';
+import { stepsOf } from '../testing/sign-in.ts';
 
 const PIN = '192837';
 

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from './database.ts';
+import type { Database, Transaction } from '../database.ts';
 
 /** Which page of a list is asked for, counted from 1. */
 export interface PageAsked {

@@ -1,9 +1,9 @@
-import type { Transaction } from './database.ts';
-import type { User } from './generated/prisma/client.ts';
-import type { MailedFactor, Seen } from './mail/mails.ts';
-import type { MailOutbox } from './mail/outbox.ts';
-import type { Origin } from './origin.ts';
-import { describeDevice } from './user-agent.ts';
+import type { Transaction } from '../database.ts';
+import type { User } from '../generated/prisma/client.ts';
+import type { Origin } from '../origin/origin.ts';
+import { describeDevice } from '../origin/user-agent.ts';
+import type { MailedFactor, Seen } from './mails.ts';
+import type { MailOutbox } from './outbox.ts';
 
 /** What has changed about the security of an account. */
 export type SecurityNews =

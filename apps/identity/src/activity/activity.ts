@@ -1,7 +1,7 @@
+import type { Transaction } from '../database.ts';
+import type { Origin } from '../origin/origin.ts';
+import type { Caller, UserCaller } from '../tokens/caller.ts';
 import type { Action } from './actions.ts';
-import type { Transaction } from './database.ts';
-import type { Origin } from './origin.ts';
-import type { Caller, UserCaller } from './tokens/caller.ts';
 
 /** Who does something, in which tenant, and from where. */
 export interface Actor extends Origin {

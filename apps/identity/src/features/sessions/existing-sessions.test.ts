@@ -7,7 +7,7 @@ import { migrate } from '@tessera/database-kit';
 import { freshDatabase } from '@tessera/local-stack';
 import pg from 'pg';
 
-const migrations = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+const migrations = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 const SESSION_ACTIVITY = '20261122014324_device_networks_and_session_activity';
 
 test('an upgrade lets no session that exists end for idleness: it may be a remembered one', async () => {

@@ -1,9 +1,9 @@
-import type { User } from './generated/prisma/client.ts';
-import { commandsOf } from './testing/commands.ts';
-import { startIdentity, type TestIdentity } from './testing/identity.ts';
-import { type Mailbox, openMailbox } from './testing/mailbox.ts';
-import { type Bearer, PASSWORD } from './testing/population.ts';
-import { stepsOf } from './testing/sign-in.ts';
+import type { User } from '../generated/prisma/client.ts';
+import { commandsOf } from '../testing/commands.ts';
+import { startIdentity, type TestIdentity } from '../testing/identity.ts';
+import { type Mailbox, openMailbox } from '../testing/mailbox.ts';
+import { type Bearer, PASSWORD } from '../testing/population.ts';
+import { stepsOf } from '../testing/sign-in.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0';
 const PIN = '192837';
