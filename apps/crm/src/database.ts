@@ -1,7 +1,15 @@
-import { createAdapter, createPool, createReader } from '@tessera/database-kit';
+import {
+  createAdapter,
+  createPool,
+  createReader,
+  createTenantDb,
+  type TenantDb,
+} from '@tessera/database-kit';
 import type { Logger } from '@tessera/http-kit';
 import type { Pool } from 'pg';
 import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
+
+export type { TenantDb };
 
 /** Where rows are: the database, or a transaction that several changes share. */
 export interface Db {
@@ -16,6 +24,8 @@ export interface Db {
 }
 
 export interface Database extends Db {
+  /** The rows of one tenant. */
+  forTenant(tenantId: string): TenantDb;
   /** What lies below; it connects with the first query. */
   readonly pool: Pool;
   close(): Promise<void>;
@@ -52,6 +62,7 @@ export const createDatabase = (
   const timeout = LONGEST_TRANSACTION_MS;
   return {
     pool,
+    forTenant: (tenantId) => createTenantDb(pool, tenantId),
     tables: prisma,
     read: createReader(pool),
     transaction: (work) => prisma.$transaction((tables) => work(within(tables)), { timeout }),

@@ -3,7 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freshDatabase } from '@tessera/local-stack';
 import type pg from 'pg';
-import { brokenForeignKey, isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
+import {
+  brokenForeignKey,
+  isDatabaseUnavailable,
+  isUniqueViolation,
+  violatedConstraint,
+} from './errors.ts';
 import { migrate } from './migrations.ts';
 import { createAdapter, createPool } from './pool.ts';
 
@@ -14,6 +19,7 @@ interface Client {
   };
   book: { create(query: { data: object }): Promise<unknown> };
   $queryRaw(sql: TemplateStringsArray, ...values: unknown[]): Promise<unknown>;
+  $queryRawUnsafe(sql: string): Promise<unknown>;
   $transaction<T>(
     work: (client: Client) => Promise<T>,
     limits?: { maxWait?: number; timeout?: number },
@@ -111,6 +117,56 @@ describe('A broken foreign key is told by its name', () => {
     const error = await failureOf(attempt());
     expect(brokenForeignKey(error)).toBe('books_author_id_fkey');
     expect(isUniqueViolation(error)).toBe(false);
+  });
+});
+
+describe('A violated constraint is known by its kind and name', () => {
+  const id = '019aa0f5-0000-7000-8000-000000000004';
+  const violations = [
+    [
+      'foreign_key',
+      'books_author_id_fkey',
+      `INSERT INTO library.books VALUES ('${id}', '${id}', 'B', 'NOVEL', '{}', 1)`,
+    ],
+    ['unique', 'authors_pkey', `INSERT INTO library.authors VALUES ('${author.id}', 'B')`],
+    ['check', 'entries_check', "INSERT INTO library.entries VALUES (0, '[1,2]')"],
+    ['exclusion', 'entries_at_once', "INSERT INTO library.entries VALUES (2, '[2,5]')"],
+  ] as const;
+
+  beforeAll(() =>
+    pool.query(`CREATE TABLE library.entries (n int CONSTRAINT entries_check CHECK (n > 0),
+        at int4range, CONSTRAINT entries_at_once EXCLUDE USING gist (at WITH &&));
+      INSERT INTO library.entries VALUES (1, '[1,3]')`),
+  );
+
+  test.each(violations)('%s', async (kind, constraint, text) => {
+    const errors = [
+      await failureOf(pool.query(text)),
+      await failureOf(prisma.$queryRawUnsafe(text)),
+      await failureOf(prisma.$transaction((inside) => inside.$queryRawUnsafe(text))),
+    ];
+    for (const error of errors) expect(violatedConstraint(error)).toEqual({ kind, constraint });
+  });
+
+  test.each(violations)(
+    '%s on a shard of Citus, whose errors name it in words only',
+    async (kind, constraint, text) => {
+      const error = (await failureOf(pool.query(text))) as pg.DatabaseError;
+      const message = error.message.replace(`"${constraint}"`, `"${constraint}_102041"`);
+      const onShard = { code: error.code, message };
+      expect(violatedConstraint(onShard)).toEqual({ kind, constraint });
+      expect(violatedConstraint({ ...onShard, constraint: `${constraint}_102041` })).toEqual({
+        kind,
+        constraint,
+      });
+    },
+  );
+
+  test('and another error that contains such words is none', async () => {
+    const quoted = 'violates unique constraint "authors_pkey"';
+    const error = await failureOf(pool.query('SELECT $1::int', [quoted]));
+    expect(String(error)).toContain('violates unique constraint');
+    expect(violatedConstraint(error)).toBeUndefined();
   });
 });
 

@@ -6,30 +6,58 @@ interface Trouble {
   meta?: { driverAdapterError?: unknown };
   kind?: unknown;
   originalCode?: unknown;
+  originalMessage?: unknown;
   constraint?: unknown;
 }
 
-/**
- * Whether a write broke a unique index: that index, where a name is given. Knows the errors of Prisma's
- * models (P2002), of `$queryRaw` and of plain pg.
- */
-export function isUniqueViolation(error: unknown, index?: string): boolean {
-  return chain(error).some(
-    ({ kind, code, constraint }) =>
-      (kind === 'UniqueConstraintViolation' || code === '23505') &&
-      (index === undefined || nameOf(constraint) === index),
-  );
+/** A constraint that a write violated. */
+export interface ConstraintViolation {
+  readonly kind: 'foreign_key' | 'unique' | 'exclusion' | 'check';
+  /** Its name, or that of the unique index; undefined where the database does not tell it. */
+  readonly constraint: string | undefined;
 }
 
+const KINDS = new Map<unknown, ConstraintViolation['kind']>([
+  ['23503', 'foreign_key'],
+  ['23505', 'unique'],
+  ['23P01', 'exclusion'],
+  ['23514', 'check'],
+  // Prisma's adapter has words of its own for two of them.
+  ['ForeignKeyConstraintViolation', 'foreign_key'],
+  ['UniqueConstraintViolation', 'unique'],
+]);
+
+/** How PostgreSQL's messages name a constraint. Citus passes the message on, but not the name. */
+const NAMED_CONSTRAINT = /violates (?:foreign key|unique|exclusion|check) constraint "(.+?)"/;
+
+/** What Citus appends to the names of constraints of a shard. */
+const SHARD_SUFFIX = /_\d{6,}$/;
+
 /**
- * The foreign key that a write broke, by its name; undefined where that is not what went wrong. Knows the
- * errors of Prisma's models (P2003), of `$queryRaw` and of plain pg.
+ * The constraint that a write violated, without Citus's shard number; undefined where that is not what went
+ * wrong. Knows the errors of Prisma's models, of `$queryRaw` and of plain pg.
  */
+export function violatedConstraint(error: unknown): ConstraintViolation | undefined {
+  for (const { kind, code, constraint, originalMessage, message } of chain(error)) {
+    const violated = KINDS.get(kind) ?? KINDS.get(code);
+    if (violated === undefined) continue;
+    const text = String(originalMessage ?? message);
+    const name = nameOf(constraint) ?? NAMED_CONSTRAINT.exec(text)?.[1];
+    return { kind: violated, constraint: name?.replace(SHARD_SUFFIX, '') };
+  }
+  return undefined;
+}
+
+/** Whether a write violated a unique index: that index, where a name is given. */
+export function isUniqueViolation(error: unknown, index?: string): boolean {
+  const violated = violatedConstraint(error);
+  return violated?.kind === 'unique' && (index === undefined || violated.constraint === index);
+}
+
+/** The name of the foreign key that a write violated; undefined where that is not what went wrong. */
 export function brokenForeignKey(error: unknown): string | undefined {
-  return chain(error)
-    .filter(({ kind, code }) => kind === 'ForeignKeyConstraintViolation' || code === '23503')
-    .map(({ constraint }) => nameOf(constraint))
-    .find((name) => typeof name === 'string');
+  const violated = violatedConstraint(error);
+  return violated?.kind === 'foreign_key' ? violated.constraint : undefined;
 }
 
 const UNAVAILABLE_CODES = new Set<unknown>([
@@ -71,6 +99,7 @@ const UNAVAILABLE_MESSAGE = new RegExp(
     'Client has encountered a connection error',
     'Unable to start a transaction in the given time',
     'cannot be executed on an expired transaction',
+    'The transaction took over',
   ].join('|'),
 );
 
@@ -93,8 +122,10 @@ function chain(error: unknown): Trouble[] {
 }
 
 /** pg names the constraint; Prisma's adapter puts the name into an object. */
-function nameOf(constraint: unknown): unknown {
-  return typeof constraint === 'object' && constraint !== null && 'index' in constraint
-    ? constraint.index
-    : constraint;
+function nameOf(constraint: unknown): string | undefined {
+  const name =
+    typeof constraint === 'object' && constraint !== null && 'index' in constraint
+      ? constraint.index
+      : constraint;
+  return typeof name === 'string' ? name : undefined;
 }

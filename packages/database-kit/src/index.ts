@@ -1,5 +1,11 @@
 export { batched } from './batched.ts';
-export { brokenForeignKey, isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
+export {
+  brokenForeignKey,
+  type ConstraintViolation,
+  isDatabaseUnavailable,
+  isUniqueViolation,
+  violatedConstraint,
+} from './errors.ts';
 export {
   type Migrated,
   type MigrationDirectory,
@@ -13,5 +19,6 @@ export {
   createPool,
   createReader,
   type PoolOptions,
-  type Statement,
 } from './pool.ts';
+export type { Statement } from './statements.ts';
+export { createTenantDb, type TenantDb } from './tenant-db.ts';

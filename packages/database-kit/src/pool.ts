@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { boundStatements, statementName } from './statements.ts';
-import { storedTypes } from './stored-time.ts';
+import { columnTypes } from './column-types.ts';
+import { boundStatements, type Statement, statementName, toQuery } from './statements.ts';
 
 export interface PoolOptions {
   /** What `pg_stat_activity` shows. */
@@ -23,7 +23,7 @@ export interface PoolOptions {
 const CONNECTION_LIFETIME_SECONDS = 3600;
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
-/** A pool that connects with the first query. Its owner ends it, after `$disconnect()`. */
+/** A pool that connects with the first query and reads rows as `columnTypes` says. Its owner ends it, after `$disconnect()`. */
 export function createPool(url: string, options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
@@ -34,6 +34,7 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
     keepAlive: true,
+    types: columnTypes,
     options: [
       // The adapter of Prisma takes every time for one in UTC, whatever zone the server writes it in.
       '-c TimeZone=UTC',
@@ -84,20 +85,10 @@ function oneAtATime(transaction: Transaction): Transaction {
   return transaction;
 }
 
-/** A statement, as `Prisma.sql` makes it. */
-export interface Statement {
-  readonly text: string;
-  readonly values: unknown[];
-}
-
 /**
  * Reads by SQL, prepared once for each connection and without what `$queryRaw` adds: of a page of rows
  * that is a third of the time.
  */
 export function createReader(pool: pg.Pool): <R>(statement: Statement) => Promise<R[]> {
-  return async <R>({ text, values }: Statement) => {
-    const name = statementName(text);
-    const { rows } = await pool.query({ name, text, values, types: storedTypes });
-    return rows as R[];
-  };
+  return async <R>(statement: Statement) => (await pool.query(toQuery(statement))).rows as R[];
 }

@@ -25,6 +25,19 @@ export const statementName = (text: string): string => {
   return name;
 };
 
+/** A statement with its values, as `Prisma.sql` makes it. */
+export interface Statement {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/** The statement as `pg` takes it, prepared once for each connection. */
+export const toQuery = ({ text, values }: Statement): pg.QueryConfig => ({
+  name: statementName(text),
+  text,
+  values,
+});
+
 /** The part of pg's connection that statements are prepared with. */
 interface Connection {
   /** By name, the texts that pg takes for prepared. */

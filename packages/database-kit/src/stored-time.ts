@@ -4,8 +4,8 @@ import pg from 'pg';
 const IN_UTC = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\+00$/;
 
 /**
- * A time that was read, and that nobody changes: it keeps its text in ISO 8601. What is read is mostly
- * written as JSON next, and to make that text again costs more than all else that is done with a time.
+ * An immutable time that keeps its ISO 8601 text. Most times that are read are written as JSON next, and
+ * formatting one costs more than everything else that is done with it.
  */
 class StoredTime extends Date {
   readonly #text: string;
@@ -20,16 +20,10 @@ class StoredTime extends Date {
   }
 }
 
-const { TIMESTAMPTZ } = pg.types.builtins;
-const readOther = pg.types.getTypeParser(TIMESTAMPTZ);
+const parseOther = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
 
-const readTime = (text: string): unknown =>
+/** Parses a `timestamptz`; "infinity" is the number `Infinity`, as in `pg`. */
+export const parseTime = (text: string): unknown =>
   IN_UTC.test(text)
     ? new StoredTime(`${text.slice(0, 10)}T${text.slice(11, 23)}Z`)
-    : readOther(text);
-
-/** Reads every type as `pg` does, and a `timestamptz` as a `Date` that is soon written as JSON. */
-export const storedTypes: pg.CustomTypesConfig = {
-  getTypeParser: (type: number, format?: 'text' | 'binary') =>
-    type === TIMESTAMPTZ && format !== 'binary' ? readTime : pg.types.getTypeParser(type, format),
-};
+    : parseOther(text);

@@ -132,7 +132,7 @@ describe('The kept counts', () => {
       'SELECT count FROM tenant_crm.record_counts WHERE tenant_id = $1',
       [tenantId],
     );
-    expect(rows).toEqual([{ count: '20' }]);
+    expect(rows).toEqual([{ count: 20 }]);
   });
 
   test('are nothing after TRUNCATE, those of other tables excepted', async () => {
@@ -143,7 +143,7 @@ describe('The kept counts', () => {
     );
     await pool.query('TRUNCATE tenant_crm.contacts');
     const { rows } = await pool.query('SELECT table_name, count FROM tenant_crm.record_counts');
-    expect(rows).toEqual([{ table_name: 'others', count: '7' }]);
+    expect(rows).toEqual([{ table_name: 'others', count: 7 }]);
     await insert(pool, tenants, 10);
     const { kept, there } = await counts();
     expect(kept).toEqual(there);
@@ -160,6 +160,6 @@ describe('The kept counts', () => {
     const { rows } = await pool.query(
       "SELECT tenant_id, count FROM tenant_crm.record_counts WHERE table_name = 'things'",
     );
-    expect(rows).toEqual([{ tenant_id: tenantId, count: '3' }]);
+    expect(rows).toEqual([{ tenant_id: tenantId, count: 3 }]);
   });
 });

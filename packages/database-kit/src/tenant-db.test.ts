@@ -1,0 +1,203 @@
+/** @jest-environment-options {"timeZone": "Europe/Budapest"} */
+import { freshDatabase } from '@tessera/local-stack';
+import type pg from 'pg';
+import { isDatabaseUnavailable } from './errors.ts';
+import { createPool } from './pool.ts';
+import type { Statement } from './statements.ts';
+import { createTenantDb, type TenantDb } from './tenant-db.ts';
+
+const TENANT = '019aa0f5-0000-7000-8000-000000000001';
+let url: string;
+let pool: pg.Pool;
+let db: TenantDb;
+
+const sql = (text: string, ...values: unknown[]): Statement => ({ text, values });
+
+beforeAll(async () => {
+  ({ url } = await freshDatabase('empty', async () => {}));
+  pool = createPool(url, { applicationName: 'tenant-db-test', size: 2 });
+  db = createTenantDb(pool, TENANT);
+  await pool.query(`CREATE TABLE entries (
+    id int PRIMARY KEY, day date, days date[], size int8, sizes int8[], amount numeric,
+    amounts numeric[], at timestamptz(3), times timestamptz(3)[], own uuid, note text, tags text[],
+    detail jsonb, content bytea)`);
+});
+afterEach(() => pool.query('TRUNCATE entries'));
+afterAll(() => pool.end());
+
+const MOMENT = '2026-03-01T00:30:00.123Z';
+/** A row of `entries` as it is read, in every way of reading. */
+const ENTRY = {
+  id: 1,
+  day: '2026-03-01',
+  days: ['2026-03-01', null, '2026-10-25'],
+  size: Number.MAX_SAFE_INTEGER,
+  sizes: [1, null, -Number.MAX_SAFE_INTEGER],
+  amount: '12345678901234567890.10',
+  amounts: ['0.10', null],
+  at: new Date(MOMENT),
+  times: [new Date(MOMENT), null],
+  own: TENANT,
+  note: 'a',
+  tags: ['a', '{"b"}', null],
+  detail: { list: [1, 'two'] },
+  content: Buffer.from([0, 255]),
+};
+const insert = (entry: object = ENTRY): Statement => {
+  const values = Object.entries(entry).map(([name, value]) =>
+    name === 'detail' ? JSON.stringify(value) : value,
+  );
+  const places = values.map((_value, index) => `$${index + 1}`).join(', ');
+  return sql(
+    `INSERT INTO entries (${Object.keys(entry).join(', ')}) VALUES (${places}) RETURNING *`,
+    ...values,
+  );
+};
+const everything = sql('SELECT * FROM entries ORDER BY id');
+const count = async (): Promise<unknown> => {
+  const [row] = await db.query<{ count: number }>(sql('SELECT count(*) FROM entries'));
+  return row?.count;
+};
+
+describe('A day, a bigint, a numeric and a time are the same east of Greenwich', () => {
+  test('the tests run there', () => {
+    expect(new Date(MOMENT).getHours()).toBe(1);
+  });
+
+  test('in INSERT ... RETURNING, in a list, in a transaction, in a snapshot and through the pool', async () => {
+    const written = await db.query(insert());
+    const read = await db.read(everything);
+    const [changed, within] = await db.transaction(async (inside) => [
+      await inside.query(sql('UPDATE entries SET day = day RETURNING *')),
+      await inside.read(everything),
+    ]);
+    const seen = await db.snapshot((inside) => inside.read(everything));
+    const { rows } = await pool.query('SELECT * FROM entries');
+    for (const found of [written, read, changed, within, seen, rows]) {
+      expect(found).toEqual([ENTRY]);
+    }
+    expect(JSON.parse(JSON.stringify(read))[0]).toMatchObject({
+      at: MOMENT,
+      times: [MOMENT, null],
+      day: '2026-03-01',
+    });
+  });
+
+  test('and a bigint that a number cannot hold is an error, not another number', async () => {
+    const beyond = sql('SELECT 9007199254740993::int8 AS size');
+    await expect(db.query(beyond)).rejects.toThrow('9007199254740993 is too large');
+    await expect(db.query(sql("SELECT '{9007199254740993}'::int8[] AS sizes"))).rejects.toThrow(
+      RangeError,
+    );
+    expect(await db.query(sql('SELECT 1::int8 AS size'))).toEqual([{ size: 1 }]);
+  });
+});
+
+describe('A transaction', () => {
+  test('commits all of it, and nested ones are part of it', async () => {
+    await db.transaction(async (outer) => {
+      await outer.query(insert());
+      await outer.transaction((inner) => inner.query(insert({ id: 2 })));
+      expect(await count()).toBe(0);
+    });
+    expect(await count()).toBe(2);
+  });
+
+  test('is undone as a whole when its work fails, after a nested one has ended', async () => {
+    const failed = db.transaction(async (outer) => {
+      await outer.transaction((inner) => inner.query(insert()));
+      throw new Error('no');
+    });
+    await expect(failed).rejects.toThrow('no');
+    expect(await count()).toBe(0);
+  });
+
+  test('whose work ignores the error of a statement reports it: nothing was committed', async () => {
+    const ignoring = db.transaction(async (inside) => {
+      await inside.query(insert());
+      await inside.query(insert()).catch(() => undefined);
+    });
+    await expect(ignoring).rejects.toMatchObject({ code: '23505' });
+    expect(await count()).toBe(0);
+  });
+
+  test('runs statements that are sent at once one after the other, and prepares them once', async () => {
+    const number = sql('SELECT pg_backend_pid() AS pid, $1::int AS n', 1);
+    const prepared = sql(
+      "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE 'SELECT pg_backend_pid()%'",
+    );
+    const all = await db.transaction(async (inside) => [
+      ...(await Promise.all([number, number, number].map((statement) => inside.query(statement)))),
+      await inside.query(prepared),
+    ]);
+    expect(new Set(all.slice(0, 3).map((rows) => JSON.stringify(rows))).size).toBe(1);
+    expect(all[3]).toEqual([{ count: 1 }]);
+  });
+
+  test('that has ended runs no more statements', async () => {
+    let escaped: TenantDb = db;
+    await db.transaction(async (inside) => {
+      escaped = inside;
+    });
+    await expect(escaped.query(insert())).rejects.toThrow('The transaction has ended');
+    expect(await count()).toBe(0);
+  });
+
+  test('that takes too long is undone, whatever it waits for, and may be repeated', async () => {
+    const hasty = createTenantDb(pool, TENANT, 100);
+    const stuck = await hasty
+      .transaction(async (inside) => {
+        await inside.query(insert());
+        await new Promise(() => {});
+      })
+      .catch((error) => error);
+    const slow = await hasty
+      .transaction((inside) => inside.query(sql('SELECT pg_sleep(20)')))
+      .catch((error) => error);
+    expect([stuck, slow].map(isDatabaseUnavailable)).toEqual([true, true]);
+    await db.query(insert());
+    expect(await count()).toBe(1);
+  });
+
+  test.each(['during a statement', 'between two statements'])(
+    'that loses its connection %s fails, and the pool takes another one',
+    async (when) => {
+      const killed = db.transaction(async (inside) => {
+        const [row] = await inside.query<{ pid: number }>(sql('SELECT pg_backend_pid() AS pid'));
+        const end = sql('SELECT pg_terminate_backend($1, 5000)', row?.pid);
+        await (when === 'during a statement' ? inside : db).query(end);
+        await inside.query(insert());
+      });
+      expect(isDatabaseUnavailable(await killed.catch((error) => error))).toBe(true);
+      await db.transaction((inside) => inside.query(insert()));
+      expect(await count()).toBe(1);
+    },
+  );
+
+  test('waits for a connection no longer than any statement', async () => {
+    const holders = await Promise.all([pool.connect(), pool.connect()]);
+    pool.options.connectionTimeoutMillis = 50;
+    const error = await db.transaction(async () => 1).catch((failure) => failure);
+    pool.options.connectionTimeoutMillis = 5000;
+    for (const holder of holders) holder.release();
+    expect(isDatabaseUnavailable(error)).toBe(true);
+  });
+});
+
+describe('A snapshot', () => {
+  test('sees one moment, whatever is written meanwhile', async () => {
+    await db.query(insert());
+    const sizes = await db.snapshot(async (inside) => {
+      const before = await inside.read(everything);
+      await db.query(insert({ id: 2 }));
+      return [before.length, (await inside.read(everything)).length];
+    });
+    expect(sizes).toEqual([1, 1]);
+    expect(await count()).toBe(2);
+  });
+
+  test('changes nothing', async () => {
+    const written = db.snapshot((inside) => inside.query(insert()));
+    await expect(written).rejects.toMatchObject({ code: '25006' });
+  });
+});

@@ -1,0 +1,121 @@
+import type pg from 'pg';
+import { type Statement, toQuery } from './statements.ts';
+
+/** Runs a statement and gives its rows. */
+export type RunStatement = <R>(statement: Statement) => Promise<R[]>;
+
+export interface TransactionOptions {
+  /** The SQL that begins it; several statements are one round trip. */
+  readonly begin: string;
+  /** After so many milliseconds it is rolled back. */
+  readonly timeLimit: number;
+}
+
+/** A transaction took longer than it may; the same one may succeed later. */
+export class TransactionTimeout extends Error {
+  override readonly name = 'TransactionTimeout';
+}
+
+/**
+ * Runs a transaction on one connection of the pool: it commits when `work` resolves and is rolled back when
+ * `work` rejects. Statements that `work` sends at once run one after the other. Rejects with what `work`
+ * rejects with, with a TransactionTimeout, or with the error of a statement that `work` ignored.
+ */
+export async function runTransaction<T>(
+  pool: pg.Pool,
+  { begin, timeLimit }: TransactionOptions,
+  work: (run: RunStatement) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  /** Why the connection cannot be used again. */
+  let broken: Error | undefined;
+  const onError = (error: Error): void => {
+    broken = error;
+  };
+  // A held connection has no other listener, and its loss would end the process.
+  client.on('error', onError);
+  const statements = new Statements(client);
+  const limit = new TimeLimit(timeLimit);
+  try {
+    await client.query(begin);
+    const result = await Promise.race([work((statement) => statements.run(statement)), limit.over]);
+    await statements.commit();
+    return result;
+  } catch (error) {
+    // The statement under way may take as long as it likes: ending the connection stops the wait for it.
+    if (error instanceof TransactionTimeout) broken = error;
+    else await statements.rollback().catch(onError);
+    throw error;
+  } finally {
+    limit.stop();
+    statements.close();
+    client.off('error', onError);
+    client.release(broken);
+  }
+}
+
+class TimeLimit {
+  readonly over: Promise<never>;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(milliseconds: number) {
+    this.over = new Promise((_resolve, reject) => {
+      this.#timer = setTimeout(
+        () => reject(new TransactionTimeout(`The transaction took over ${milliseconds} ms`)),
+        milliseconds,
+      );
+    });
+    // Nobody waits yet when the transaction itself is slow to begin.
+    this.over.catch(() => undefined);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** The statements of one transaction, sent one after the other: `pg` must not queue them itself. */
+class Statements {
+  readonly #client: pg.PoolClient;
+  #last: Promise<unknown> = Promise.resolve();
+  #failure: unknown;
+  #isClosed = false;
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+  }
+
+  async run<R>(statement: Statement): Promise<R[]> {
+    const { rows } = await this.#inTurn(toQuery(statement)).catch((error) => {
+      this.#failure = error;
+      throw error;
+    });
+    return rows as R[];
+  }
+
+  async commit(): Promise<void> {
+    const result = this.#inTurn({ text: 'COMMIT' });
+    this.close();
+    // PostgreSQL answers COMMIT with ROLLBACK where a statement has failed.
+    if ((await result).command === 'ROLLBACK')
+      throw this.#failure ?? new Error('Nothing was committed');
+  }
+
+  async rollback(): Promise<void> {
+    this.close();
+    await this.#last;
+    await this.#client.query('ROLLBACK');
+  }
+
+  /** From now on nothing more is sent. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #inTurn(query: pg.QueryConfig): Promise<pg.QueryResult> {
+    if (this.#isClosed) return Promise.reject(new Error('The transaction has ended'));
+    const result = this.#last.then(() => this.#client.query(query));
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+}
