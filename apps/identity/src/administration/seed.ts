@@ -1,6 +1,6 @@
 import { unknownPatterns } from '@tessera/contracts';
+import { demandFreeClientId, demandRedirectUris } from '../clients/registration.ts';
 import type { Database, Transaction } from '../database.ts';
-import { demandFreeClientId, demandRedirectUris } from '../oauth/user/registration.ts';
 import { bumpPolicyVersion, enqueue } from '../outbox/outbox.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import { digest } from '../security/secrets.ts';

@@ -1,10 +1,10 @@
 import { tenantClient, tenantClientId } from '@tessera/contracts';
-import type { Database, Transaction } from '../database.ts';
 import {
   type ClientOwner,
   demandRedirectUris,
   registerTenantClient,
-} from '../oauth/user/registration.ts';
+} from '../clients/registration.ts';
+import type { Database, Transaction } from '../database.ts';
 
 /** What became of the client of one tenant. */
 export interface CompletedClient {

@@ -1,7 +1,7 @@
 import { text } from '@tessera/fields';
+import { demandRedirectUris } from '../clients/registration.ts';
 import type { Database } from '../database.ts';
 import { coversPattern } from '../oauth/system/scopes.ts';
-import { demandRedirectUris } from '../oauth/user/registration.ts';
 import { changeAndEndTokens } from './clients.ts';
 import { demandKnownScopes, valid } from './create.ts';
 

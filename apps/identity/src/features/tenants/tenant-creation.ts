@@ -1,9 +1,9 @@
 import { tenantClientId } from '@tessera/contracts';
 import { HttpError, invalidField } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
+import { registerTenantClient } from '../../clients/registration.ts';
 import type { Transaction } from '../../database.ts';
 import type { Tenant as Row } from '../../generated/prisma/client.ts';
-import { registerTenantClient } from '../../oauth/user/registration.ts';
 import { numberedSlug, slugOf } from '../registration/slug.ts';
 import { tellAutomation } from './deployments.repository.ts';
 import type { TenantStatus } from './state-machine.ts';

@@ -1,7 +1,7 @@
 import { tenantClient } from '@tessera/contracts';
-import type { Transaction } from '../../database.ts';
-import { digest, newSecret } from '../../security/secrets.ts';
-import { FIRST_PARTY } from '../../tokens/access-token.ts';
+import type { Transaction } from '../database.ts';
+import { digest, newSecret } from '../security/secrets.ts';
+import { FIRST_PARTY } from '../tokens/access-token.ts';
 import { redirectUriProblem } from './redirect-uri.ts';
 
 /** Throws where an id cannot be a client's: tokens that are issued without a client carry it. */

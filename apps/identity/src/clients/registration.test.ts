@@ -1,6 +1,6 @@
-import { readConfig } from '../../config.ts';
-import { CodeFlow } from '../../testing/code-flow.ts';
-import { startIdentity, testEnvironment } from '../../testing/identity.ts';
+import { readConfig } from '../config.ts';
+import { CodeFlow } from '../testing/code-flow.ts';
+import { startIdentity, testEnvironment } from '../testing/identity.ts';
 import { redirectUriProblem } from './redirect-uri.ts';
 import { registerTenantClient } from './registration.ts';
 
