@@ -1,4 +1,4 @@
-import { type Counters, createAttempts, type Logger } from '@tessera/http-kit';
+import { type Counters, createAttempts, Exports, type Logger } from '@tessera/http-kit';
 import type { Vault } from '@tessera/vault';
 import type { Pool } from 'pg';
 import type { Background } from './background/background.ts';
@@ -65,7 +65,6 @@ import { createTotp, type Totp } from './features/two-factor/totp.ts';
 import { TwoFactorRepository } from './features/two-factor/two-factor.repository.ts';
 import { TwoFactorService } from './features/two-factor/two-factor.service.ts';
 import { sessionCookie } from './http/session-cookie.ts';
-import { Exports } from './lists/exports.ts';
 import type { MailOutbox } from './mail/outbox.ts';
 import { MailQuota } from './mail/quota.ts';
 import { SecurityMails } from './mail/security-mails.ts';

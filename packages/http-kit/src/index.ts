@@ -11,7 +11,17 @@ export { jsonBody } from './body.ts';
 export { clientAddress, networkOf, type Reach, reachOf } from './client-address.ts';
 export { type Counters, createCounters } from './counters.ts';
 export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
-export { type ExportFormat, exported, exportFormat } from './exported.ts';
+export { readInBatches } from './exports/batches.ts';
+export { Exports, type ExportsOptions } from './exports/exports.ts';
+export {
+  type ExportFormat,
+  exportFormat,
+  exportHeaders,
+  type ListEnvelope,
+  type ListExport,
+  type ListExportOptions,
+  listExports,
+} from './exports/list-export.ts';
 export type { RequestHeader, ResponseHeader } from './headers.ts';
 export { type HealthOptions, healthRoutes } from './health.ts';
 export {
@@ -22,6 +32,7 @@ export {
   unavailable,
   validationFailed,
 } from './http-error.ts';
+export { InFlight } from './in-flight.ts';
 export { createLimits, type LimitClass, type Limits, type LimitsOptions } from './limits.ts';
 export { createLogger, type Logger, requestLog } from './logs.ts';
 export { createMetrics, type Metrics } from './metrics.ts';

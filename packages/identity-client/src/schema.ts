@@ -1605,7 +1605,7 @@ export interface paths {
         };
         /**
          * What the users of the platform did, as a file
-         * @description All entries that fit, sent while they are read. CSV has a line of names, and its cells are no formulas; JSON is a list in the usual envelope. Too many exports of one caller at once are 429.
+         * @description All entries that match, sent while they are read. CSV has a line of column names, and its cells are never formulas; JSON is a list in the usual envelope. Too many exports of one caller at once are refused with 429.
          */
         get: operations["exportAllActivity"];
         put?: never;
@@ -1642,7 +1642,7 @@ export interface paths {
         };
         /**
          * What was done in a tenant, as a file
-         * @description All entries that fit, sent while they are read. CSV has a line of names, and its cells are no formulas; JSON is a list in the usual envelope. Too many exports of one caller at once are 429.
+         * @description All entries that match, sent while they are read. CSV has a line of column names, and its cells are never formulas; JSON is a list in the usual envelope. Too many exports of one caller at once are refused with 429.
          */
         get: operations["exportTenantActivity"];
         put?: never;

@@ -84,5 +84,5 @@ export const limitSettings = (read: OutOf<typeof limitVariables>) => ({
     service: read.RATE_LIMIT_SERVICE,
     servicePrincipal: read.RATE_LIMIT_SERVICE_PRINCIPAL,
   },
-  exports: { ofCaller: read.EXPORTS_PER_CALLER, reads: read.EXPORT_READS },
+  exports: { perCaller: read.EXPORTS_PER_CALLER, concurrentReads: read.EXPORT_READS },
 });

@@ -16,7 +16,7 @@ import {
   text,
   withDefault,
 } from '@tessera/fields';
-import { type HttpError, routesFor } from '@tessera/http-kit';
+import { type HttpError, listExports, routesFor } from '@tessera/http-kit';
 import type { Request } from 'express';
 import { lastPage } from '../lists/paging.ts';
 import type { Caller, Restriction } from '../tokens/caller.ts';
@@ -45,6 +45,9 @@ export const success = <F extends Field>(
 
 /** The answer that only says that it is done: `{success, message}`. */
 export const done = named('Done', shape({ success: isSuccess, message: text(1000) }));
+
+/** The export of a list, in the envelope of lists. */
+export const listExport = listExports({ shape: success, members: { success: true } });
 
 /** A list that is no longer than this may come whole, as one page. */
 const MOST_A_PAGE = 1000;

@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os';
 import type { FieldErrors } from '@tessera/fields';
-import { HttpError, invalidField } from '@tessera/http-kit';
+import { HttpError, InFlight, invalidField } from '@tessera/http-kit';
 import bcrypt from 'bcrypt';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { InFlight } from '../security/in-flight.ts';
 import { CommonPasswords } from './common-passwords.ts';
 import {
   brokenContent,

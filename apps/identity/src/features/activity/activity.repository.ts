@@ -1,6 +1,6 @@
+import { type Exports, readInBatches } from '@tessera/http-kit';
 import type { Pool } from 'pg';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { Exports } from '../../lists/exports.ts';
 import { pageWithin } from '../../lists/paging.ts';
 
 /** Which entries are asked for; what is undefined narrows nothing. */
@@ -53,7 +53,7 @@ export interface Entry {
 }
 
 /** The columns of an entry, in the order of an export. */
-export const COLUMNS = [
+const COLUMNS = [
   'id',
   'created_at',
   'action',
@@ -143,25 +143,22 @@ export class ActivityRepository {
   }
 
   /**
-   * Everything that fits, some hundred entries at a time. Each batch is a statement of its
-   * own that goes on after the last one: while a client takes its time, nothing is held for it.
+   * All entries that match, some hundred at a time. Each batch is a statement of its own that continues
+   * after the last entry.
    */
-  async *batches(
+  batches(
     filter: ActivityFilter,
     reader: ActivityReader,
     order: ActivityOrder,
-  ): AsyncGenerator<Entry[]> {
+  ): AsyncGenerator<readonly Entry[]> {
     const after = Prisma.raw(order === 'asc' ? '>' : '<');
-    for (let last: Entry | undefined; ; ) {
+    return readInBatches<Entry>(BATCH, (last, limit) => {
       const rest = last
         ? Prisma.sql`AND (e.created_at, e.id) ${after} (${last.created_at}, ${last.id}::uuid)`
         : Prisma.empty;
-      const part = Prisma.sql`${rest} ${inOrder(order)} LIMIT ${BATCH}`;
-      const rows = await this.#exports.read(() => this.#read<Entry>(entries(filter, reader, part)));
-      if (rows.length > 0) yield rows;
-      if (rows.length < BATCH) return;
-      last = rows.at(-1);
-    }
+      const part = Prisma.sql`${rest} ${inOrder(order)} LIMIT ${limit}`;
+      return this.#exports.read(() => this.#read<Entry>(entries(filter, reader, part)));
+    });
   }
 
   async #read<R>({ text, values }: Prisma.Sql): Promise<R[]> {

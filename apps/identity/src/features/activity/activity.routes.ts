@@ -1,7 +1,6 @@
 import {
   bool,
   described,
-  list,
   named,
   nullable,
   type Out,
@@ -14,16 +13,16 @@ import {
   verbatim,
   withDefault,
 } from '@tessera/fields';
-import { exported, exportFormat, type RouteTable, streamed } from '@tessera/http-kit';
+import { exportFormat, exportHeaders, type RouteTable } from '@tessera/http-kit';
 import {
   type Caller,
+  listExport,
   pageFields,
   pageMeta,
   page as pageOf,
   route,
-  success,
 } from '../../http/route.ts';
-import { type ActivityFilter, type ActivityReader, COLUMNS } from './activity.repository.ts';
+import type { ActivityFilter, ActivityReader } from './activity.repository.ts';
 import type { ActivityService } from './activity.service.ts';
 
 const LoggedActivity = named(
@@ -96,13 +95,10 @@ const filterOf = (
 
 const orderOf = ({ sort }: Out<typeof Filters>) => (sort.startsWith('-') ? 'desc' : 'asc');
 
-const file = streamed({
-  'text/csv': null,
-  'application/json': success(list(LoggedActivity, { max: Number.MAX_SAFE_INTEGER })),
-});
+const activityExport = listExport({ name: 'activity', item: LoggedActivity });
 
 const EXPORT =
-  'All entries that fit, sent while they are read. CSV has a line of names, and its cells are no formulas; JSON is a list in the usual envelope. Too many exports of one caller at once are 429.';
+  'All entries that match, sent while they are read. CSV has a line of column names, and its cells are never formulas; JSON is a list in the usual envelope. Too many exports of one caller at once are refused with 429.';
 
 export const activityRoutes = (activity: ActivityService): RouteTable => {
   const page = async (
@@ -125,14 +121,7 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
     tenantId: string | undefined,
   ) => {
     const batches = activity.export(caller.id, filterOf(query, tenantId), reader, orderOf(query));
-    const headers = { 'Content-Disposition': `attachment; filename="activity.${query.format}"` };
-    // The columns stand in one order; the rows hold them by name.
-    const lines = async function* () {
-      for await (const rows of batches) {
-        yield rows.map((row) => Object.fromEntries(COLUMNS.map((name) => [name, row[name]])));
-      }
-    };
-    return [exported(query.format, COLUMNS, lines()), headers] as const;
+    return activityExport.file(query.format, batches);
   };
 
   return {
@@ -154,8 +143,8 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
       summary: 'What the users of the platform did, as a file',
       description: EXPORT,
       query: shape({ format: exportFormat, ...ofSystem, ...filters }),
-      responses: { 200: file },
-      responseHeaders: { 200: ['Content-Disposition'] },
+      responses: { 200: activityExport.response },
+      responseHeaders: exportHeaders,
       handler: ({ caller, query, reply }) =>
         reply(200, ...download(caller, query, 'system', query.tenant_id)),
     }),
@@ -178,8 +167,8 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
       description: EXPORT,
       params: InTenant,
       query: shape({ format: exportFormat, ...filters }),
-      responses: { 200: file },
-      responseHeaders: { 200: ['Content-Disposition'] },
+      responses: { 200: activityExport.response },
+      responseHeaders: exportHeaders,
       handler: ({ caller, params, query, reply }) =>
         reply(200, ...download(caller, query, 'tenant', params.tenantId)),
     }),

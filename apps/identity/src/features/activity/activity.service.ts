@@ -1,5 +1,4 @@
-import { invalidField } from '@tessera/http-kit';
-import type { Exports } from '../../lists/exports.ts';
+import { type Exports, invalidField } from '@tessera/http-kit';
 import type {
   ActivityFilter,
   ActivityOrder,
@@ -28,13 +27,13 @@ export class ActivityService {
     return this.#repository.list(asked);
   }
 
-  /** Everything that fits, some hundred at a time. 429 where the caller has too many exports under way. */
+  /** All entries that match, some hundred at a time. 429 where too many exports of the caller are running. */
   export(
     callerId: string,
     filter: ActivityFilter,
     reader: ActivityReader,
     order: ActivityOrder,
-  ): AsyncGenerator<Entry[]> {
+  ): AsyncGenerator<readonly Entry[]> {
     demandSpan(filter);
     return this.#exports.counted(callerId, this.#repository.batches(filter, reader, order));
   }

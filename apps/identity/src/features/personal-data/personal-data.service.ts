@@ -1,6 +1,5 @@
-import { unauthenticated } from '@tessera/http-kit';
+import { type Exports, unauthenticated } from '@tessera/http-kit';
 import { actorOf } from '../../activity/activity.ts';
-import type { Exports } from '../../lists/exports.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { ReauthenticationService } from '../reauthentication/reauthentication.service.ts';

@@ -1,16 +1,16 @@
-/** Counts by key what is in flight in this process, up to a limit for each key. */
+/** Counts by key what is running in this process, up to a limit for each key. */
 export class InFlight {
-  readonly #most: number;
+  readonly #limit: number;
   readonly #counts = new Map<string, number>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(limit: number) {
+    this.#limit = limit;
   }
 
-  /** Begins one more; false, and nothing changes, where the key has as many as it may. */
+  /** Counts one more and gives true; false where the key has reached its limit. */
   begin(key: string): boolean {
     const count = this.#counts.get(key) ?? 0;
-    if (count >= this.#most) return false;
+    if (count >= this.#limit) return false;
     this.#counts.set(key, count + 1);
     return true;
   }
