@@ -12,7 +12,8 @@ const planted = [
   ['apps/crm/src/features/contacts/planted.ts', '../../context.ts'],
   ['apps/crm/src/features/contacts/planted.ts', 'joi'],
   ['apps/crm/src/features/contacts/planted.ts', '../../../../identity/src/http/route.ts'],
-  ['apps/crm/src/access/planted.ts', '../features/contacts/contacts.routes.ts'],
+  ['packages/resource-server/src/planted.ts', '../../../apps/crm/src/http.ts'],
+  ['packages/resource-server/src/planted.ts', './testing/index.ts'],
   ['apps/identity/src/tokens/planted.ts', '../features/sign-in/sign-in.service.ts'],
   ['apps/identity/src/features/members/planted.ts', 'oidc-provider'],
   ['apps/identity/src/features/members/planted.ts', '../sign-in/sign-in.repository.ts'],
@@ -24,7 +25,8 @@ const planted = [
 /** File -> an import that may be in it. */
 const innocent = [
   ['apps/crm/src/features/contacts/innocent.ts', '@tessera/fields'],
-  ['apps/crm/src/context.ts', './access/principals.ts'],
+  ['apps/crm/src/context.ts', '@tessera/resource-server'],
+  ['packages/resource-server/src/gate.test.ts', './testing/index.ts'],
   ['apps/identity/src/oauth/innocent.ts', 'oidc-provider'],
 ];
 

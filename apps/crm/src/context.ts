@@ -7,13 +7,19 @@ import {
   type Logger,
   type Metrics,
 } from '@tessera/http-kit';
+import {
+  createFakeResourceServer,
+  createResourceServer,
+  type ResourceServer,
+} from '@tessera/resource-server';
 import { createVault, type Vault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
-import { type Access, createAccess } from './access/access.ts';
-import { createFakeAccess } from './access/fake-access.ts';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
+import type { CrmPermission } from './http.ts';
+
+type Access = ResourceServer<CrmPermission>;
 
 /** Every long-lived dependency. */
 export interface Context {
@@ -47,12 +53,12 @@ const accessOf = (config: Config, logger: Logger, clock: Overrides['clock']): Ac
   const { fakeAuth } = config;
   if (typeof fakeAuth === 'object') {
     logger.warn(fakeAuth, 'fake authentication: everybody is taken for this caller');
-    return createFakeAccess(fakeAuth);
+    return createFakeResourceServer('crm', fakeAuth);
   }
   if (fakeAuth === 'ignored') {
     logger.error('CRM_FAKE_AUTH is ignored: it is honoured only where APP_ENV is "local"');
   }
-  return createAccess({ ...config, logger, ...(clock && { clock }) });
+  return createResourceServer({ ...config, service: 'crm', logger, ...(clock && { clock }) });
 };
 
 /** Makes every long-lived dependency once. Nothing connects before `start`. */

@@ -16,9 +16,12 @@ import {
   verbatim,
 } from '@tessera/fields';
 import { type HttpError, routesFor } from '@tessera/http-kit';
-import type { Caller } from './access/caller.ts';
+import type { Caller as CallerOf } from '@tessera/resource-server';
 
-export type { Caller, CrmPermission };
+export type { CrmPermission };
+
+/** Who calls CRM. */
+export type Caller = CallerOf<CrmPermission>;
 
 /** Declares a route of CRM; permissions are short (`contacts.list`), the gate qualifies them. */
 export const route = routesFor<Caller, CrmPermission>();

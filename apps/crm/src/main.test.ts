@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { type ServiceProcess, spawnService, until } from '@tessera/local-stack';
+import { deferred, type ServiceProcess, spawnService, until } from '@tessera/local-stack';
+import { IdentityStandIn } from '@tessera/resource-server/testing';
 import { crmDatabase, testEnvironment } from './testing/crm.ts';
-import { deferred } from './testing/deferred.ts';
-import { IdentityStandIn } from './testing/identity.ts';
 
 const identity = new IdentityStandIn();
 const running: ServiceProcess[] = [];

@@ -1,6 +1,6 @@
-import type { CrmPermission } from '@tessera/contracts';
+import { type CrmPermission, crmPermission } from '@tessera/contracts';
 import { permissionsOf, type RefusalExample } from '@tessera/http-kit';
-import { invalidToken, permissionMissing, unavailable } from './access/refusals.ts';
+import { identityUnavailable, invalidToken, permissionDenied } from '@tessera/resource-server';
 import { SYSTEM, systemTokenMissing } from './system/system-access.ts';
 
 const id = '019aa0f5-7c1e-7a52-9d3b-5f0c2a8e4b61';
@@ -10,9 +10,13 @@ export const refusalOfCrm: RefusalExample = (status, route) => {
   const isSystem = route.credential === SYSTEM;
   const [permission] = permissionsOf(route);
   if (status === 401) return isSystem ? systemTokenMissing() : invalidToken();
-  if (status === 503 && !isSystem && route.permission !== 'public') return unavailable('1');
+  if (status === 503 && !isSystem && route.permission !== 'public') return identityUnavailable('1');
   if (status !== 403 || isSystem || permission === undefined) return undefined;
   const { resource = null } = route;
   const resourceId = resource !== null && route.path.includes('{') ? id : null;
-  return permissionMissing('acme', permission as CrmPermission, resource, resourceId, id);
+  return permissionDenied(crmPermission('acme', permission as CrmPermission), {
+    resourceType: resource,
+    resourceId,
+    userId: id,
+  });
 };

@@ -6,6 +6,7 @@ export {
   parsePolicies,
 } from './caller/policies.ts';
 export {
+  createPrincipal,
   MOST_SCOPES,
   type Principal,
   PrincipalPayload,
@@ -30,7 +31,12 @@ export {
   type Revoked,
   revoked,
 } from './events/kinds.ts';
-export { type CrmPermission, crmPermission, crmPermissions } from './permissions/crm.ts';
+export {
+  type CrmPermission,
+  crmPermission,
+  crmPermissions,
+  servicePermission,
+} from './permissions/crm.ts';
 export {
   type IdentityPermission,
   isSystemPermission,

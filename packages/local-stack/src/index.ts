@@ -1,4 +1,5 @@
 export { type Broker, type BrokerOptions, startBroker } from './broker.ts';
+export { type Deferred, deferred } from './deferred.ts';
 export { DeploymentAutomationStandIn, type Fault } from './deployment-automation/stand-in.ts';
 export { freePort } from './free-port.ts';
 export { fixedPrincipal } from './identity-stub/stub.ts';

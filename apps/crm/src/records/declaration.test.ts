@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { nullable, type Out, optional, shape, text, uuid } from '@tessera/fields';
 import { HttpError, invalidField } from '@tessera/http-kit';
-import { userOf } from '../access/caller.ts';
+import { requireUser } from '@tessera/resource-server';
 import { callerIn, clientIn, openDatabase } from '../testing/records.ts';
 import { declareRecord } from './declaration.ts';
 import { equals } from './filters.ts';
@@ -73,8 +73,8 @@ describe('A kind of record', () => {
     const own = declareRecord({
       ...person,
       input,
-      reach: (caller) => (caller.can('contacts.delete') ? { ownerId: userOf(caller) } : {}),
-      prepare: (_, { caller, id }) => (id === undefined ? { ownerId: userOf(caller) } : {}),
+      reach: (caller) => (caller.can('contacts.delete') ? { ownerId: requireUser(caller) } : {}),
+      prepare: (_, { caller, id }) => (id === undefined ? { ownerId: requireUser(caller) } : {}),
     });
     const records = createRecords(own, opened.database);
     const ada = callerIn();
@@ -103,8 +103,8 @@ describe('A kind of record', () => {
     const own = declareRecord({
       ...person,
       input,
-      reach: (caller) => ({ ownerId: userOf(caller) }),
-      prepare: (_, { caller }) => ({ ownerId: userOf(caller) }),
+      reach: (caller) => ({ ownerId: requireUser(caller) }),
+      prepare: (_, { caller }) => ({ ownerId: requireUser(caller) }),
     });
     const records = createRecords(own, opened.database);
     const client = clientIn();

@@ -4,13 +4,13 @@ import { type CrmPermission, crmPermissions } from '@tessera/contracts';
 import { migrate } from '@tessera/database-kit';
 import { listen } from '@tessera/http-kit';
 import { freshDatabase } from '@tessera/local-stack';
+import { IdentityStandIn, type PersonOptions } from '@tessera/resource-server/testing';
 import type { Policy } from '@tessera/scope-matcher';
 import request, { type Agent } from 'supertest';
 import { createApp } from '../app.ts';
 import { readConfig } from '../config.ts';
 import { type Context, createContext, type Overrides } from '../context.ts';
 import { migrations } from '../database.ts';
-import { IdentityStandIn, type PersonOptions } from './identity.ts';
 
 export interface CallerOptions extends PersonOptions {
   /** Acme unless told otherwise. */

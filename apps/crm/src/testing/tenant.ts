@@ -1,6 +1,6 @@
+import { newTenant } from '@tessera/resource-server/testing';
 import type { Test } from 'supertest';
 import { type CallerOptions, startCrm, type TestCrm } from './crm.ts';
-import { newTenant } from './identity.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

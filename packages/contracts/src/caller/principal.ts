@@ -86,6 +86,26 @@ export interface Principal {
   readonly expires_at: Date | null;
 }
 
+/** A caller with the facts that are given, and otherwise none: no tenant, no administrator, no limit. */
+export const createPrincipal = (
+  known: Pick<Principal, 'id'> & Partial<Omit<Principal, 'id'>>,
+): Principal => ({
+  type: 'user',
+  email: null,
+  name: null,
+  tenant_id: null,
+  is_system_admin: false,
+  is_service_account: false,
+  tenants: [],
+  client_id: null,
+  impersonator_id: null,
+  token_id: null,
+  session_id: null,
+  policies_version: null,
+  expires_at: null,
+  ...known,
+});
+
 type MayMiss<F extends Fields> = { [K in keyof F]: OptionalField<Out<F[K]> | null> };
 
 const mayMiss = <F extends Fields>({ fields }: Shape<F>): MayMiss<F> =>

@@ -43,6 +43,10 @@ export const crmPermissions = {
 
 export type CrmPermission = keyof typeof crmPermissions;
 
-/** The full name of a CRM permission in one tenant, which is what policies and scopes are matched with. */
+/** The full name of a permission of a service in one tenant, which policies and scopes are matched with. */
+export const servicePermission = (service: string, slug: string, shortName: string): string =>
+  `tenant.${slug}.${service}.${shortName}`;
+
+/** The full name of a CRM permission in one tenant. */
 export const crmPermission = (slug: string, shortName: CrmPermission): string =>
-  `tenant.${slug}.crm.${shortName}`;
+  servicePermission('crm', slug, shortName);

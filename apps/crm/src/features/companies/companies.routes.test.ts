@@ -1,4 +1,4 @@
-import { newTenant } from '../../testing/identity.ts';
+import { newTenant } from '@tessera/resource-server/testing';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
 const path = '/api/crm/companies';

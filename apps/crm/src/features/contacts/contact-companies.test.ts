@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { newTenant } from '../../testing/identity.ts';
+import { newTenant } from '@tessera/resource-server/testing';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
 const contacts = '/api/crm/contacts';

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { type ServiceProcess, spawnService } from '@tessera/local-stack';
+import { IdentityStandIn } from '@tessera/resource-server/testing';
+import pg from 'pg';
+import { crmDatabase, startCrm, type TestCrm, testEnvironment } from './testing/crm.ts';
+
+const userId = randomUUID();
+const tenantId = randomUUID();
+const fake = {
+  APP_ENV: 'local',
+  CRM_FAKE_AUTH: 'true',
+  CRM_FAKE_AUTH_USER_ID: userId,
+  CRM_FAKE_AUTH_TENANT_ID: tenantId,
+};
+
+describe('fake authentication', () => {
+  let crm: TestCrm;
+  const ask = (headers: Record<string, string> = {}) =>
+    crm.http.get('/api/crm/contacts').set(headers);
+
+  beforeAll(async () => {
+    // A broker that is configured is not asked either: nothing that it could tell is of interest.
+    crm = await startCrm({ ...fake, KAFKA_BROKERS: '127.0.0.1:1' });
+  });
+  afterAll(() => crm.stop());
+
+  test('takes everybody for the administrator of the tenant that is configured, with no token', async () => {
+    const created = await crm.http.post('/api/crm/contacts').send({ first_name: 'Ágnes' });
+    expect(created.status).toBe(201);
+    const client = new pg.Client({ connectionString: crm.context.config.database.url });
+    await client.connect();
+    const { rows } = await client.query('SELECT tenant_id FROM tenant_crm.contacts');
+    await client.end();
+    expect(rows).toEqual([{ tenant_id: tenantId }]);
+    expect((await ask()).body.data).toHaveLength(1);
+  });
+
+  test.each(['Bearer nonsense', 'Bearer a.b.c', 'Basic eDp5', ''])(
+    'looks at no token: %j is as good as none',
+    async (authorization) => {
+      expect((await ask({ authorization })).status).toBe(200);
+    },
+  );
+
+  test('knows the tenant "local" and no other', async () => {
+    expect((await ask({ 'x-tenant': 'local' })).status).toBe(200);
+    const other = await ask({ 'x-tenant': 'acme' });
+    expect([other.status, other.body.error]).toEqual([403, 'tenant_forbidden']);
+  });
+
+  test('asks identity nothing: no caller, no policies, no keys', () => {
+    for (const path of ['/api/user', '/api/policies', '/.well-known/jwks.json']) {
+      expect([path, crm.identity.count(path)]).toEqual([path, 0]);
+    }
+    expect(crm.identity.connections).toBe(0);
+    expect(crm.context.access.stream()).toBe('none');
+  });
+
+  test('of somebody who is no administrator gives nobody any permission', async () => {
+    const powerless = await startCrm({ ...fake, CRM_FAKE_AUTH_IS_ADMIN: 'false' });
+    try {
+      const answer = await powerless.http.get('/api/crm/contacts');
+      expect(answer.status).toBe(403);
+      expect(answer.body).toMatchObject({
+        error: 'permission_denied',
+        required_permission: 'tenant.local.crm.contacts.list',
+        user_id: userId,
+      });
+      expect(powerless.identity.connections).toBe(0);
+    } finally {
+      await powerless.stop();
+    }
+  });
+});
+
+describe('as a process', () => {
+  const identity = new IdentityStandIn();
+  const running: ServiceProcess[] = [];
+  const start = async (environment: Record<string, string>) => {
+    const databaseUrl = await crmDatabase();
+    const crm = spawnService('crm', {
+      ...testEnvironment(databaseUrl, identity.url),
+      LOG_LEVEL: 'info',
+      ...environment,
+    });
+    running.push(crm);
+    return { crm, url: await crm.ready() };
+  };
+  beforeAll(() => identity.start());
+  afterEach(async () => {
+    for (const { child, ended } of running.splice(0)) {
+      child.kill('SIGKILL');
+      await ended;
+    }
+  });
+  afterAll(() => identity.stop());
+
+  test('it needs no IDENTITY_URL, and the log says that everybody is one caller', async () => {
+    const { crm, url } = await start({ ...fake, IDENTITY_URL: '' });
+    expect((await fetch(`${url}/api/crm/contacts`)).status).toBe(200);
+    expect(crm.said()).toMatch(/"level":"warn".*fake authentication/);
+  });
+
+  test.each(['test', 'production', 'Local', 'local-cluster'])(
+    'with APP_ENV=%s the flag is ignored, the log has an error, and tokens count',
+    async (APP_ENV) => {
+      const { crm, url } = await start({ ...fake, APP_ENV, CRM_FAKE_AUTH_USER_ID: 'no uuid' });
+      expect(crm.said()).toMatch(/"level":"error".*CRM_FAKE_AUTH is ignored/);
+      expect((await fetch(`${url}/api/crm/contacts`)).status).toBe(401);
+      const { headers } = identity.signIn({ policies: [{ action: '*', effect: 'allow' }] });
+      expect((await fetch(`${url}/api/crm/contacts`, { headers })).status).toBe(200);
+    },
+  );
+});

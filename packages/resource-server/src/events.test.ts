@@ -1,0 +1,108 @@
+import {
+  createPrincipal,
+  type EventData,
+  type EventType,
+  eventTypes,
+  type IdentityEvent,
+  identityEvent,
+  type Principal,
+} from '@tessera/contracts';
+import { v7 as uuidv7 } from 'uuid';
+import { applyEvent } from './events.ts';
+import type { Concerns } from './fetches.ts';
+import type { PolicyChange } from './policy-cache.ts';
+
+const [ADA, BOB, ACME, GLOBEX, SESSION, ADMIN] = Array.from({ length: 6 }, () => uuidv7());
+
+const tenant = (id = '') => ({ id, slug: id, name: id, plan: null, is_active: true });
+
+const ada = createPrincipal({
+  id: ADA as string,
+  tenant_id: ACME ?? null,
+  tenants: [tenant(ACME), tenant(GLOBEX)],
+  token_id: 'jti-ada',
+  session_id: SESSION ?? null,
+  client_id: 'mobile-app',
+});
+const key: Principal = { ...ada, type: 'service_account', session_id: null, client_id: null };
+const client: Principal = { ...key, id: 'pipeline', type: 'client', client_id: 'pipeline' };
+
+/** What an event makes the caches forget. */
+const effectOf = <T extends EventType>(type: T, data: EventData<T>) => {
+  const evicted: Concerns<Principal>[] = [];
+  const changes: PolicyChange[] = [];
+  const event = identityEvent(type, data, { id: uuidv7(), time: new Date() });
+  applyEvent(event as IdentityEvent, {
+    principals: { evict: (concerns) => evicted.push(concerns) },
+    policies: { evict: (change) => changes.push(change) },
+  });
+  return { changes, concerns: (who: Principal) => evicted.some((concerns) => concerns(who)) };
+};
+
+test('every kind of event has its effect', () => {
+  expect(eventTypes).toHaveLength(5);
+});
+
+test.each([[null], [[ADA as string]]])('policies of %j are dropped, and no caller', (user_ids) => {
+  const data = { tenant_id: ACME as string, version: 7, user_ids };
+  const { changes, concerns } = effectOf('identity.policy.updated', data);
+  expect(changes).toEqual([{ tenantId: ACME, version: 7, userIds: user_ids }]);
+  expect(concerns(ada)).toBe(false);
+});
+
+describe.each(['identity.user.updated', 'identity.user.deactivated'] as const)('%s', (type) => {
+  test('drops the user and whom they impersonate', () => {
+    const { concerns, changes } = effectOf(type, { user_id: ADMIN as string });
+    expect(concerns({ ...ada, id: ADMIN as string })).toBe(true);
+    expect(concerns({ ...ada, impersonator_id: ADMIN as string })).toBe(true);
+    expect(concerns(ada)).toBe(false);
+    expect(changes).toEqual([]);
+  });
+});
+
+test('a change of a tenant drops all of its members, wherever they act', () => {
+  const of = (tenant_id?: string) =>
+    effectOf('identity.tenant.status_changed', {
+      tenant_id: tenant_id as string,
+      status: 'suspended',
+    });
+  expect(of(ACME).concerns(ada)).toBe(true);
+  expect(of(GLOBEX).concerns(ada)).toBe(true);
+  expect(of(BOB).concerns(ada)).toBe(false);
+  expect(of(ACME).concerns({ ...ada, tenants: [] })).toBe(true);
+});
+
+describe('a revocation', () => {
+  const of = (data: Partial<EventData<'identity.token.revoked'>>) =>
+    effectOf('identity.token.revoked', { reason: 'logout', ...data }).concerns;
+
+  test.each([
+    ['token', { token_id: 'jti-ada' }, { token_id: 'other' }],
+    ['session', { session_id: SESSION as string }, { session_id: BOB as string }],
+    ['user', { user_id: ADA as string }, { user_id: BOB as string }],
+    ['client', { client_id: 'mobile-app' }, { client_id: 'other' }],
+  ])('of a %s drops what hangs on it and nothing else', (_what, own, other) => {
+    expect(of(own)(ada)).toBe(true);
+    expect(of(other)(ada)).toBe(false);
+  });
+
+  test('goes by the first id that is set; the others only say whose it was', () => {
+    expect(of({ token_id: 'other', user_id: ADA as string })(ada)).toBe(false);
+    expect(of({ session_id: BOB as string, user_id: ADA as string })(ada)).toBe(false);
+  });
+
+  test('of a client drops its own tokens', () => {
+    expect(of({ client_id: 'pipeline' })(client)).toBe(true);
+    expect(of({ client_id: 'pipeline' })({ ...client, client_id: null })).toBe(true);
+  });
+
+  test('of a session drops no key and no client', () => {
+    expect(of({ session_id: SESSION as string })(key)).toBe(false);
+    expect(of({ session_id: SESSION as string })(client)).toBe(false);
+  });
+
+  test('drops a person whose token or session identity did not tell', () => {
+    expect(of({ session_id: SESSION as string })({ ...ada, session_id: null })).toBe(true);
+    expect(of({ token_id: 'jti' })({ ...ada, token_id: null })).toBe(true);
+  });
+});

@@ -1,0 +1,47 @@
+import { createPrincipal } from '@tessera/contracts';
+import { GatedCaller } from './caller.ts';
+import { authorizeWith } from './gate.ts';
+import type { ResourceServer } from './resource-server.ts';
+import { nothing } from './rights.ts';
+import { tenantOf } from './tenant.ts';
+
+/** The caller that every request comes from. */
+export interface FakeCaller {
+  readonly userId: string;
+  readonly tenantId: string;
+  /** A system administrator has every permission, anyone else none. */
+  readonly isAdmin: boolean;
+}
+
+/**
+ * Fake authentication (decision C16), for developing a service without identity: every request comes from
+ * one fixed caller in the tenant `local`, whatever token it carries. Identity is never asked.
+ * Never create it unless the environment is a developer's own.
+ */
+export const createFakeResourceServer = <Permission extends string = string>(
+  service: string,
+  { userId, tenantId, isAdmin }: FakeCaller,
+): ResourceServer<Permission> => {
+  const principal = createPrincipal({
+    id: userId,
+    name: 'Fake caller',
+    tenant_id: tenantId,
+    is_system_admin: isAdmin,
+    tenants: [{ id: tenantId, slug: 'local', name: 'Local', plan: null, is_active: true }],
+  });
+  return {
+    gate: {
+      authenticate: async (req) =>
+        new GatedCaller<Permission>({
+          service,
+          token: '',
+          authenticated: { principal },
+          tenant: tenantOf(principal, req),
+        }),
+      authorize: authorizeWith({ of: async () => ({ outcome: 'answered', value: nothing }) }),
+    },
+    stream: () => 'none',
+    start: async () => undefined,
+    stop: async () => undefined,
+  };
+};

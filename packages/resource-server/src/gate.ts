@@ -1,0 +1,84 @@
+import { type Gate, permissionsOf, unauthenticated } from '@tessera/http-kit';
+import type { Request } from 'express';
+import { GatedCaller } from './caller.ts';
+import type { Answer } from './identity-client.ts';
+import type { Holder } from './policy-cache.ts';
+import type { AuthenticatedToken } from './principal-cache.ts';
+import { permissionDenied, refusalOf, resourceIdOf, scopeDenied } from './refusals.ts';
+import { everything, nothing, type Rights } from './rights.ts';
+import { tenantHeaderForIdentity, tenantOf } from './tenant.ts';
+
+interface Principals {
+  of(
+    token: string,
+    tenant?: string,
+  ): Answer<AuthenticatedToken> | Promise<Answer<AuthenticatedToken>>;
+}
+
+interface Policies {
+  of(holder: Holder, token: string): Promise<Answer<Rights>>;
+}
+
+export interface GateOptions {
+  /** The service's name in permissions: `crm`. */
+  readonly service: string;
+  readonly principals: Principals;
+  readonly policies: Policies;
+}
+
+/** Any printable ASCII (RFC 9110 section 5.5): only identity can say whether it is a token. */
+const BEARER = /^Bearer +([\x21-\x7e]{1,8192}) *$/i;
+
+const bearerToken = (req: Request): string => {
+  const token = BEARER.exec(req.headers.authorization ?? '')?.[1];
+  if (token === undefined) {
+    throw unauthenticated('A token is required: "Authorization: Bearer <token>".');
+  }
+  return token;
+};
+
+const answered = <T>(answer: Answer<T>): T => {
+  if (answer.outcome === 'answered') return answer.value;
+  throw refusalOf(answer);
+};
+
+const policiesOf = async (caller: GatedCaller, policies: Policies): Promise<Rights> => {
+  const { principal, tenantId } = caller;
+  if (principal.is_system_admin) return everything;
+  // The scopes of a client token are its policies (decision C5).
+  if (principal.type === 'client') return principal.scopes ? everything : nothing;
+  const holder = { userId: principal.id, tenantId, version: principal.policies_version };
+  return answered(await policies.of(holder, caller.token));
+};
+
+/** Checks the permissions of a route: the scopes of the token first, then the caller's policies. */
+export const authorizeWith =
+  (policies: Policies): Gate<GatedCaller>['authorize'] =>
+  async (caller, route, req) => {
+    const required = permissionsOf(route);
+    const unscoped = required.find((permission) => !caller.isInScope(permission));
+    if (unscoped !== undefined) throw scopeDenied(caller.permissionName(unscoped));
+    caller.setPolicies(await policiesOf(caller, policies));
+    const missing = required.find((permission) => !caller.can(permission));
+    if (missing === undefined) return;
+    throw permissionDenied(caller.permissionName(missing), {
+      resourceType: route.resource ?? null,
+      resourceId: resourceIdOf(route, req),
+      userId: caller.principal.id,
+    });
+  };
+
+/** Authenticates the caller and their tenant, then authorizes them by the token's scopes and their policies. */
+export const createGate = <Permission extends string>({
+  service,
+  principals,
+  policies,
+}: GateOptions): Gate<GatedCaller<Permission>> => ({
+  async authenticate(req) {
+    const token = bearerToken(req);
+    const authenticated = answered(await principals.of(token, tenantHeaderForIdentity(req)));
+    const tenant = tenantOf(authenticated.principal, req);
+    return new GatedCaller({ service, token, authenticated, tenant });
+  },
+  authorize: authorizeWith(policies),
+});

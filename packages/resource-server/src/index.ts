@@ -1,0 +1,9 @@
+export { type Caller, GatedCaller, requireUser } from './caller.ts';
+export { createFakeResourceServer, type FakeCaller } from './fake-resource-server.ts';
+export { identityUnavailable, invalidToken, permissionDenied } from './refusals.ts';
+export {
+  createResourceServer,
+  type ResourceServer,
+  type ResourceServerOptions,
+} from './resource-server.ts';
+export type { StreamState } from './stream.ts';

@@ -1,0 +1,78 @@
+import type { StreamState } from './stream.ts';
+import { allowing, denying, HOUR, holder, policyWorld } from './testing/policy-cache.ts';
+
+describe('policies are kept', () => {
+  test.each<[StreamState, number]>([
+    ['connected', HOUR],
+    ['none', HOUR],
+    ['disconnected', 30_000],
+  ])('while the stream is %s for %d ms', async (state, lifetime) => {
+    const { asked, world, allows, learn } = policyWorld();
+    world.stream = state;
+    expect(await learn(allowing())).toBe(true);
+    world.now += lifetime - 1;
+    expect(await allows()).toBe(true);
+    expect(asked).toHaveLength(1);
+    world.now += 1;
+    expect(await learn(denying())).toBe(false);
+  });
+
+  test('no longer than 30 s, though they were fetched while the stream was connected', async () => {
+    const { asked, world, allows, learn } = policyWorld();
+    await learn(allowing());
+    world.now += 30_000;
+    await allows();
+    world.stream = 'disconnected';
+    void allows();
+    expect(asked).toHaveLength(2);
+  });
+
+  test('by user and tenant, whatever the token', async () => {
+    const { asked, allows, learn } = policyWorld();
+    await learn(allowing());
+    expect(await allows(holder(), 'another token')).toBe(true);
+    expect(await learn(denying(), holder('bob'))).toBe(false);
+    expect(await learn(denying(), holder('ada', null, 'globex-id'))).toBe(false);
+    expect(asked).toHaveLength(3);
+  });
+
+  test('unless identity refused: that is asked again', async () => {
+    const { learn } = policyWorld();
+    expect(await learn({ outcome: 'unavailable', cause: null })).toBe('unavailable');
+    expect(await learn(allowing())).toBe(true);
+  });
+});
+
+describe('a fetch', () => {
+  test('is shared by all who wait with the same token', async () => {
+    const { asked, allows, reply } = policyWorld();
+    const all = [allows(), allows(), allows()];
+    await reply(0, allowing());
+    expect(await Promise.all(all)).toEqual([true, true, true]);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('is not shared with another token of the same user, which may be refused', async () => {
+    const { allows, reply } = policyWorld();
+    const revoked = allows(holder(), 'revoked');
+    const good = allows(holder(), 'good');
+    await reply(0, { outcome: 'rejected' });
+    await reply(1, allowing());
+    expect(await revoked).toBe('rejected');
+    expect(await good).toBe(true);
+  });
+});
+
+describe('a reconnection', () => {
+  test('drops everything, and what is being fetched', async () => {
+    const { cache, allows, learn, reply, asked } = policyWorld();
+    await learn(allowing(), holder('ada'));
+    const bob = allows(holder('bob'));
+    cache.evictAll();
+    await reply(1, allowing());
+    await reply(2, denying());
+    expect(await bob).toBe(false);
+    void allows(holder('ada'));
+    expect(asked).toHaveLength(4);
+  });
+});

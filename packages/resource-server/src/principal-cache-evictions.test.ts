@@ -1,0 +1,65 @@
+import { answered, principal, principalWorld } from './testing/principal-cache.ts';
+
+describe('an eviction', () => {
+  test('drops whom it concerns and nobody else', async () => {
+    const { principals, asked, of, learn } = principalWorld();
+    await learn('t', { id: 'ada' });
+    await learn('u', { id: 'bob' });
+    principals.evict(({ id }) => id === 'ada');
+    await of('u');
+    expect(asked).toHaveLength(2);
+    void of('t');
+    expect(asked).toHaveLength(3);
+  });
+
+  test('throws away an answer whose question was asked before it', async () => {
+    const { principals, asked, of, reply } = principalWorld();
+    const result = of('t');
+    principals.evict(({ id }) => id === 'ada');
+    await reply(0, answered(principal()));
+    await reply(1, { outcome: 'rejected' });
+    expect(await result).toEqual({ outcome: 'rejected' });
+    expect(asked).toHaveLength(2);
+  });
+
+  test('gives who joined a question that was asked before it the answer from after it', async () => {
+    const { principals, of, reply } = principalWorld();
+    const first = of('t');
+    principals.evictAll();
+    const second = of('t');
+    await reply(0, answered(principal({ id: 'before' })));
+    await reply(1, answered(principal({ id: 'after' })));
+    expect(await first).toMatchObject({ value: 'after' });
+    expect(await second).toMatchObject({ value: 'after' });
+  });
+
+  test('leaves an answer that it does not concern', async () => {
+    const { principals, asked, of, reply } = principalWorld();
+    const result = of('t');
+    principals.evict(({ id }) => id === 'bob');
+    await reply(0, answered(principal()));
+    expect(await result).toMatchObject({ value: 'ada' });
+    expect(asked).toHaveLength(1);
+  });
+
+  test('over and over, ends the question as unavailable', async () => {
+    const { principals, of, question, reply } = principalWorld();
+    const result = of('t');
+    for (const attempt of [0, 1, 2]) {
+      await question(attempt);
+      principals.evictAll();
+      await reply(attempt, answered(principal()));
+    }
+    expect(await result).toMatchObject({ outcome: 'unavailable' });
+  });
+
+  test('of everybody empties the cache', async () => {
+    const { principals, asked, learn } = principalWorld();
+    await learn('t');
+    await learn('u');
+    principals.evictAll();
+    await learn('t');
+    await learn('u');
+    expect(asked).toHaveLength(4);
+  });
+});

@@ -1,0 +1,105 @@
+import type { Principal } from '@tessera/contracts';
+import type { Answer } from './identity-client.ts';
+import type { StreamState } from './stream.ts';
+import { answered, principal, principalWorld } from './testing/principal-cache.ts';
+
+describe('a caller', () => {
+  test('is kept for 15 s, and then asked for again', async () => {
+    const { asked, world, of, learn } = principalWorld();
+    await learn('t');
+    world.now += 14_999;
+    expect(await of('t')).toEqual({ outcome: 'answered', value: 'ada' });
+    expect(asked).toHaveLength(1);
+    world.now += 1;
+    void of('t');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('is never kept beyond the end of the token', async () => {
+    const { asked, world, of, learn } = principalWorld();
+    await learn('t', { expires_at: new Date(world.now + 3000) });
+    world.now += 2999;
+    await of('t');
+    expect(asked).toHaveLength(1);
+    world.now += 1;
+    void of('t');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('is kept by token and by the tenant that was named', async () => {
+    const { asked, learn } = principalWorld();
+    await learn('t');
+    await learn('u');
+    await learn('t', {}, 'acme');
+    await learn('t', {}, 'globex');
+    expect(asked.map(({ token, tenant }) => [token, tenant])).toEqual([
+      ['t', undefined],
+      ['u', undefined],
+      ['t', 'acme'],
+      ['t', 'globex'],
+    ]);
+  });
+
+  test('has the scopes of the token, and none where the token has none', async () => {
+    const { principals, learn } = principalWorld();
+    await learn('limited', { scopes: ['tenant.*.crm.tasks.*'] });
+    await learn('free');
+    const limited = await principals.of('limited', undefined);
+    const free = await principals.of('free', undefined);
+    if (limited.outcome !== 'answered' || free.outcome !== 'answered') throw new Error('refused');
+    expect(limited.value.scopes?.('tenant.acme.crm.tasks.view')).toBe(true);
+    expect(limited.value.scopes?.('tenant.acme.crm.contacts.view')).toBe(false);
+    expect(free.value.scopes).toBeUndefined();
+  });
+
+  test.each<Answer<Principal>>([
+    { outcome: 'rejected' },
+    { outcome: 'forbidden', code: 'pin_required', message: '' },
+    { outcome: 'throttled', retryAfter: '1' },
+    { outcome: 'unavailable', cause: null },
+  ])('who is refused ($outcome) is asked for again', async (refusal) => {
+    const { of, reply, learn } = principalWorld();
+    const first = of('t');
+    await reply(0, refusal);
+    expect(await first).toEqual(refusal);
+    expect(await learn('t')).toMatchObject({ outcome: 'answered' });
+  });
+
+  test('is asked for once by all who present the token at the same time', async () => {
+    const { asked, of, reply } = principalWorld();
+    const all = [of('t'), of('t'), of('t')];
+    await reply(0, answered(principal()));
+    for (const answer of await Promise.all(all)) expect(answer).toMatchObject({ value: 'ada' });
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe.each<StreamState>(['disconnected', 'none'])('while the stream is %s', (state) => {
+  test('nothing is kept, and nothing that was kept is used', async () => {
+    const { asked, world, learn } = principalWorld();
+    await learn('t');
+    world.stream = state;
+    await learn('t');
+    await learn('t');
+    expect(asked).toHaveLength(3);
+  });
+
+  test('nobody waits for an answer that was asked for before they came', async () => {
+    const { asked, world, of } = principalWorld();
+    world.stream = state;
+    void of('t');
+    void of('t');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('an answer is not kept though the question was asked before', async () => {
+    const { asked, world, of, reply } = principalWorld();
+    const first = of('t');
+    world.stream = state;
+    await reply(0, answered(principal()));
+    await first;
+    world.stream = 'connected';
+    void of('t');
+    expect(asked).toHaveLength(2);
+  });
+});

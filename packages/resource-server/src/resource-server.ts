@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { eventTypes, parseEvent } from '@tessera/contracts';
+import { type Consumption, consume } from '@tessera/event-bus';
+import type { Gate, Logger } from '@tessera/http-kit';
+import type { GatedCaller } from './caller.ts';
+import { applyEvent } from './events.ts';
+import { createGate } from './gate.ts';
+import { createIdentityClient } from './identity-client.ts';
+import { PolicyCache } from './policy-cache.ts';
+import { PrincipalCache } from './principal-cache.ts';
+import { Signatures } from './signatures.ts';
+import type { StreamState } from './stream.ts';
+
+export interface ResourceServerOptions {
+  /** The service's name in permissions (`tenant.<slug>.<service>.<permission>`) and at the broker: `crm`. */
+  readonly service: string;
+  /** Where identity answers, and how long it may take for a whole answer. */
+  readonly identity: { readonly url: string; readonly timeoutMs: number };
+  /** Kafka brokers (`host:port`) with identity's events; without any, no event reports changes. */
+  readonly kafkaBrokers: readonly string[];
+  /** How long answers of identity are kept at most, in milliseconds. */
+  readonly lifetimes: { readonly policies: number; readonly principals: number };
+  readonly logger: Logger;
+  /** Milliseconds since the epoch; tests move it. */
+  readonly clock?: () => number;
+}
+
+/** Authenticates and authorizes the callers of a service, as identity says. */
+export interface ResourceServer<Permission extends string = string> {
+  /** For `createApplication` or `mount` of http-kit. */
+  readonly gate: Gate<GatedCaller<Permission>>;
+  /** The state of the connection to identity's events. */
+  stream(): StreamState;
+  /** Starts to consume events; succeeds even if the broker or identity is unavailable. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Creates the gate of a service, with caches of identity's answers that identity's events invalidate. */
+export const createResourceServer = <Permission extends string = string>(
+  options: ResourceServerOptions,
+): ResourceServer<Permission> => {
+  const { service, identity, kafkaBrokers, lifetimes, logger, clock = Date.now } = options;
+  const client = createIdentityClient(identity);
+  const signatures = new Signatures({ ask: client.keys, clock });
+  let consumption: Consumption | undefined;
+  const stream = (): StreamState => {
+    if (kafkaBrokers.length === 0) return 'none';
+    return consumption?.connected() ? 'connected' : 'disconnected';
+  };
+  const principals = new PrincipalCache({
+    ask: async (token, tenant) =>
+      signatures.refuses(token) ? { outcome: 'rejected' } : client.principal(token, tenant),
+    stream,
+    clock,
+    lifetime: lifetimes.principals,
+  });
+  const policies = new PolicyCache({
+    ask: client.policies,
+    stream,
+    clock,
+    lifetime: lifetimes.policies,
+  });
+
+  const consumeEvents = (): Consumption =>
+    consume({
+      brokers: [...kafkaBrokers],
+      clientId: service,
+      // Each replica has caches of its own, so each needs every event (decision E3).
+      groupId: `${service}.${randomUUID()}`,
+      topics: eventTypes,
+      logger,
+      onRecord({ topic, value }) {
+        const parsed = parseEvent(topic, value?.toString() ?? '');
+        if (!parsed.ok) return { rejected: parsed.reason };
+        applyEvent(parsed.event, { principals, policies });
+        return undefined;
+      },
+      onConnected() {
+        principals.evictAll();
+        policies.evictAll();
+      },
+    });
+
+  return {
+    gate: createGate({ service, principals, policies }),
+    stream,
+    async start() {
+      if (kafkaBrokers.length > 0) consumption = consumeEvents();
+      await signatures.load();
+    },
+    async stop() {
+      await consumption?.stop();
+    },
+  };
+};

@@ -1,0 +1,23 @@
+import { decide, type Policy } from '@tessera/scope-matcher';
+
+/** Whether a permission, given in full, is allowed. */
+export type Rights = (permission: string) => boolean;
+
+export const everything: Rights = () => true;
+export const nothing: Rights = () => false;
+
+/** The rights that policies give. Decisions are memoized for as long as the set is kept: later ones are a look-up. */
+export const rightsOf = (policies: readonly Policy[]): Rights => {
+  const decisions = new Map<string, boolean>();
+  return (permission) => {
+    const known = decisions.get(permission);
+    if (known !== undefined) return known;
+    const { allowed } = decide(policies, permission);
+    decisions.set(permission, allowed);
+    return allowed;
+  };
+};
+
+/** What the scopes of a token cover; the caller's policies may allow less. */
+export const rightsWithin = (scopes: readonly string[]): Rights =>
+  rightsOf(scopes.map((action) => ({ action, effect: 'allow' })));

@@ -1,0 +1,139 @@
+import type { JsonWebKey } from 'node:crypto';
+import fc from 'fast-check';
+import jwt from 'jsonwebtoken';
+import type { Answer } from './identity-client.ts';
+import { Signatures } from './signatures.ts';
+import { createSigner, tampered, unsigned } from './testing/signing.ts';
+
+const signer = createSigner();
+
+const setUp = async (
+  keys: Answer<readonly JsonWebKey[]> = { outcome: 'answered', value: [signer.jwk] },
+) => {
+  const world = { now: Date.now(), keys, asked: 0 };
+  const signatures = new Signatures({
+    async ask() {
+      world.asked += 1;
+      return world.keys;
+    },
+    clock: () => world.now,
+  });
+  await signatures.load();
+  return { signatures, world };
+};
+
+const base64url = (value: string): string => Buffer.from(value).toString('base64url');
+
+const nextTick = () => new Promise(setImmediate);
+
+describe('a signed token is refused when it', () => {
+  test.each<[string, string]>([
+    ['is not signed', unsigned({ sub: 'ada', exp: 4_000_000_000 })],
+    ['was tampered with', tampered(signer.sign({ sub: 'ada' }), { sub: 'eve' })],
+    ['has expired', signer.sign({ sub: 'ada' }, { expiresIn: -60 })],
+    ['has expired, whoever signed it', createSigner().sign({}, { expiresIn: -60 })],
+    ['is signed by another key under the same name', createSigner(signer.jwk.kid).sign({})],
+    ['is signed by a secret', jwt.sign({}, 'secret', { keyid: signer.jwk.kid, expiresIn: 60 })],
+    ['has an end that is no time', tampered(createSigner().sign({}), { exp: 'never' })],
+    ['has a body that is null', `${signer.sign({}).split('.')[0]}.bnVsbA.x`],
+    ['has a body that is a list', `${signer.sign({}).split('.')[0]}.W10.x`],
+    ['has a payload that is no JSON', `${signer.sign({}).split('.')[0]}.e30x.x`],
+    ['has a payload that is not base64url', `${signer.sign({}).split('.')[0]}.!.x`],
+    ['has a body that is no object', `${signer.sign({}).split('.')[0]}.${btoa('"x"')}.x`],
+  ])('%s', async (_what, token) => {
+    const { signatures } = await setUp();
+    expect(signatures.refuses(token)).toBe(true);
+  });
+});
+
+describe('identity is asked about', () => {
+  test.each<[string, string]>([
+    ['a token that is well signed', signer.sign({ sub: 'ada' })],
+    ['a token for another audience', signer.sign({}, { audience: 'https://other.test' })],
+    ['a token of another kind', signer.sign({}, { typ: 'pending+jwt' })],
+    ['a token whose clock is a little ahead', signer.sign({}, { expiresIn: -5 })],
+    ['a token of a key that is unknown', createSigner().sign({})],
+    ['an opaque token', 'Zm9vYmFy-_Zm9vYmFy'],
+    ['an opaque token that begins like a JWT', `ey${'Zm9vYmFy'.repeat(7)}-_Zm9v`],
+    ['an opaque token of three words', 'one.two.three'],
+    ['a token with a header that is no JSON', `e.${signer.sign({}).split('.').slice(1).join('.')}`],
+    ['a token with a header that names no algorithm', `${btoa('{"typ":"x"}')}.e30.x`],
+    ['a token with a header that is null', `${btoa('null')}.e30.x`],
+    ['a token of two segments', signer.sign({ sub: 'ada' }).split('.').slice(0, 2).join('.')],
+    ['an encrypted token', `${signer.sign({})}.x.x`],
+    ['an opaque token of another issuer', '12|laravel'],
+  ])('%s', async (_what, token) => {
+    const { signatures } = await setUp();
+    expect(signatures.refuses(token)).toBe(false);
+  });
+
+  test.each<[string, Answer<readonly JsonWebKey[]>]>([
+    ['no keys are to be had', { outcome: 'unavailable', cause: null }],
+    ['there are none', { outcome: 'answered', value: [] }],
+    ['they are of no use', { outcome: 'answered', value: [{}, { ...signer.jwk, crv: 'P-1' }] }],
+    ['they are broken', { outcome: 'answered', value: [{ ...signer.jwk, x: '' }] }],
+    ['they are for encryption', { outcome: 'answered', value: [{ ...signer.jwk, use: 'enc' }] }],
+  ])('every signed token where %s', async (_why, keys) => {
+    const { signatures } = await setUp(keys);
+    expect(signatures.refuses(tampered(signer.sign({}), { sub: 'eve' }))).toBe(false);
+  });
+});
+
+test('any token at all is answered, whatever is in it', async () => {
+  const { signatures } = await setUp();
+  const segment = fc.oneof(fc.string(), fc.base64String(), fc.json().map(base64url));
+  const header = fc
+    .record({
+      alg: fc.constantFrom('ES256', 'none', 'x'),
+      kid: fc.oneof(fc.string(), fc.anything()),
+    })
+    .map((value) => base64url(JSON.stringify(value)));
+  fc.assert(
+    fc.property(fc.oneof(header, segment), segment, segment, (first, second, third) => {
+      expect(typeof signatures.refuses(`${first}.${second}.${third}`)).toBe('boolean');
+    }),
+    { numRuns: 500 },
+  );
+});
+
+describe('keys', () => {
+  test('that are unknown are fetched for the next token, once in 5 s', async () => {
+    const { signatures, world } = await setUp();
+    const next = createSigner();
+    world.keys = { outcome: 'answered', value: [signer.jwk, next.jwk] };
+    const forged = tampered(next.sign({}), { sub: 'eve' });
+    signatures.refuses(forged);
+    expect(world.asked).toBe(1);
+    world.now += 5000;
+    expect(signatures.refuses(forged)).toBe(false);
+    signatures.refuses(forged);
+    expect(world.asked).toBe(2);
+    await nextTick();
+    expect(signatures.refuses(forged)).toBe(true);
+    expect(signatures.refuses(next.sign({}))).toBe(false);
+  });
+
+  test('stay when identity is away', async () => {
+    const { signatures, world } = await setUp();
+    world.keys = { outcome: 'unavailable', cause: null };
+    world.now += 300_000;
+    const forged = tampered(signer.sign({}, { expiresIn: 3600 }), { sub: 'eve' });
+    expect(signatures.refuses(forged)).toBe(true);
+    await nextTick();
+    expect(world.asked).toBe(2);
+    expect(signatures.refuses(forged)).toBe(true);
+  });
+
+  test('are fetched anew after 5 minutes, so that a retired one goes', async () => {
+    const { signatures, world } = await setUp();
+    world.keys = { outcome: 'answered', value: [] };
+    const forged = tampered(signer.sign({}), { sub: 'eve' });
+    world.now += 299_999;
+    signatures.refuses(forged);
+    expect(world.asked).toBe(1);
+    world.now += 1;
+    signatures.refuses(forged);
+    await nextTick();
+    expect(signatures.refuses(forged)).toBe(false);
+  });
+});

@@ -1,0 +1,188 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createPrincipal, type Principal } from '@tessera/contracts';
+import { type Listening, listen } from '@tessera/http-kit';
+import type { Policy } from '@tessera/scope-matcher';
+import { createSigner, type TokenOptions } from './signing.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Announces the whole body, sends half of it, and then cuts the connection or sends no more. */
+  readonly half?: 'cut' | 'stalled';
+}
+
+/** Sees the usual answer, made when the request came, and says what is sent instead, and when. */
+export type Interceptor = (usual: Reply) => Reply | Promise<Reply>;
+
+export interface Person {
+  readonly id: string;
+  readonly token: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly principal: Principal;
+}
+
+export type PersonOptions = Partial<Principal> & {
+  readonly policies?: readonly Policy[];
+  readonly token?: TokenOptions;
+};
+
+const json = (status: number, content: object): Reply => ({
+  status,
+  body: JSON.stringify(content),
+  headers: { 'content-type': 'application/json' },
+});
+
+export const refusal = (status: number, error: string): Reply =>
+  json(status, { success: false, message: `Identity says ${error}.`, error });
+
+export const newTenant = (slug: string): Principal['tenants'][number] => ({
+  id: randomUUID(),
+  slug,
+  name: slug,
+  plan: 'starter',
+  is_active: true,
+});
+
+const send = (res: ServerResponse, { status, body, headers = {}, half }: Reply): void => {
+  res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+  if (!half) return void res.end(body);
+  res.write(body.slice(0, body.length / 2), () => half === 'cut' && res.destroy());
+};
+
+const keyOf = (tenantId: string | null, userId: string): string => `${tenantId} ${userId}`;
+
+/** A stand-in for identity, as other services see it over HTTP, with every fault that it may have. */
+export class IdentityStandIn {
+  readonly acme = newTenant('acme');
+  readonly globex = newTenant('globex');
+  signer = createSigner();
+  #server: Listening | undefined;
+  readonly #people = new Map<string, Principal>();
+  readonly #policies = new Map<string, readonly Policy[]>();
+  readonly #versions = new Map<string | null, number>();
+  readonly #interceptors = new Map<string, Interceptor>();
+  readonly #requests: IncomingMessage[] = [];
+  /** How many connections were opened. */
+  connections = 0;
+  #port = 0;
+
+  /** Starts, or starts again on the same port. */
+  async start(): Promise<this> {
+    const server = createServer((req, res) => void this.#answer(req, res));
+    server.on('connection', () => {
+      this.connections += 1;
+    });
+    this.#server = await listen(server, { host: '127.0.0.1', port: this.#port, variable: 'PORT' });
+    this.#port = this.#server.port;
+    return this;
+  }
+
+  /** Goes away; connections that are open are cut. */
+  async stop(): Promise<void> {
+    await this.#server?.stop(0);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** How often a path was asked for. */
+  count(path: string): number {
+    return this.#requests.filter(({ url }) => url === path).length;
+  }
+
+  /** The headers of the last request for a path. */
+  lastHeaders(path: string): IncomingMessage['headers'] | undefined {
+    return this.#requests.findLast(({ url }) => url === path)?.headers;
+  }
+
+  /** Changes what a path answers, until `restore`. */
+  intercept(path: string, interceptor: Interceptor): void {
+    this.#interceptors.set(path, interceptor);
+  }
+
+  restore(): void {
+    this.#interceptors.clear();
+  }
+
+  /** Someone who is signed in at acme, unless told otherwise. A client may have a token of the test's choice. */
+  signIn(
+    { policies = [], token: options, ...given }: PersonOptions = {},
+    opaqueToken = randomBytes(48).toString('base64url'),
+  ): Person {
+    const id = given.id ?? randomUUID();
+    const tenants = given.tenants ?? [this.acme];
+    const tenantId = given.tenant_id === undefined ? (tenants[0]?.id ?? null) : given.tenant_id;
+    const type = given.type ?? 'user';
+    const principal = createPrincipal({
+      id,
+      type,
+      is_service_account: type === 'service_account',
+      tenant_id: tenantId,
+      tenants,
+      token_id: randomUUID(),
+      session_id: type === 'user' ? randomUUID() : null,
+      expires_at: new Date(Date.now() + 3_600_000),
+      ...given,
+    });
+    const claims = { sub: id, ...(principal.token_id && { jti: principal.token_id }) };
+    const token = type === 'client' ? opaqueToken : this.signer.sign(claims, options);
+    this.#people.set(token, principal);
+    this.#policies.set(keyOf(tenantId, id), policies);
+    if (!this.#versions.has(tenantId)) this.#versions.set(tenantId, 1);
+    return { id, token, headers: { authorization: `Bearer ${token}` }, principal };
+  }
+
+  /** Changes what identity says of a signed-in person. */
+  change({ token, principal }: Person, to: Partial<Principal>): void {
+    this.#people.set(token, { ...principal, ...to });
+  }
+
+  /** Changes a member's policies and gives the new version of their tenant. */
+  setPolicies({ principal }: Person, policies: readonly Policy[]): number {
+    const { tenant_id, id } = principal;
+    const version = (this.#versions.get(tenant_id) ?? 0) + 1;
+    this.#policies.set(keyOf(tenant_id, id), policies);
+    this.#versions.set(tenant_id, version);
+    return version;
+  }
+
+  revoke({ token }: Person): void {
+    this.#people.delete(token);
+  }
+
+  async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    this.#requests.push(req);
+    const usual = this.#usual(req);
+    const interceptor = this.#interceptors.get(req.url ?? '');
+    send(res, interceptor ? await interceptor(usual) : usual);
+  }
+
+  #usual(req: IncomingMessage): Reply {
+    if (req.url === '/.well-known/jwks.json') return json(200, { keys: [this.signer.jwk] });
+    const principal = this.#people.get(req.headers.authorization?.replace(/^Bearer /, '') ?? '');
+    if (!principal) return refusal(401, 'unauthenticated');
+    if (req.url === '/api/policies') return this.#policiesOf(principal);
+    if (req.url !== '/api/user') return refusal(404, 'not_found');
+    return this.#userIn(principal, req.headers['x-tenant']?.toString());
+  }
+
+  #policiesOf({ tenant_id, id }: Principal): Reply {
+    const data = this.#policies.get(keyOf(tenant_id, id)) ?? [];
+    return json(200, { success: true, data, meta: { version: this.#versions.get(tenant_id) } });
+  }
+
+  /** Clients and administrators act in the tenant that they name (decision C5). */
+  #userIn(principal: Principal, slug: string | undefined): Reply {
+    const version = this.#versions.get(principal.tenant_id) ?? null;
+    const data = { ...principal, policies_version: principal.policies_version ?? version };
+    if (slug === undefined || (principal.type !== 'client' && !principal.is_system_admin)) {
+      return json(200, { success: true, data });
+    }
+    const tenant = [this.acme, this.globex].find((known) => known.slug === slug);
+    if (!tenant) return refusal(403, 'tenant_forbidden');
+    return json(200, { success: true, data: { ...data, tenant_id: tenant.id, tenants: [tenant] } });
+  }
+}

@@ -1,0 +1,4 @@
+export { type AuthorizedCallerOptions, authorizedCaller } from './callers.ts';
+export { type EventSource, startEvents } from './events.ts';
+export { IdentityStandIn, newTenant, type Person, type PersonOptions } from './identity.ts';
+export { createSigner, type TokenOptions } from './signing.ts';

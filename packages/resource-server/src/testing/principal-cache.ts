@@ -1,0 +1,56 @@
+import { createPrincipal, type Principal } from '@tessera/contracts';
+import { type Deferred, deferred } from '@tessera/local-stack';
+import type { Answer } from '../identity-client.ts';
+import { PrincipalCache } from '../principal-cache.ts';
+import type { StreamState } from '../stream.ts';
+
+const TENANT = 'tenant-1';
+
+export const principal = (given: Partial<Principal> = {}): Principal =>
+  createPrincipal({
+    id: 'ada',
+    tenant_id: TENANT,
+    tenants: [{ id: TENANT, slug: 'acme', name: 'Acme', plan: null, is_active: true }],
+    token_id: 'jti',
+    session_id: 'sid',
+    ...given,
+  });
+
+export const answered = (value: Principal): Answer<Principal> => ({ outcome: 'answered', value });
+
+/** Principals over an identity whose every answer the test gives. */
+export const principalWorld = () => {
+  const asked: {
+    token: string;
+    tenant: string | undefined;
+    answer: Deferred<Answer<Principal>>;
+  }[] = [];
+  const world = { stream: 'connected' as StreamState, now: 1_000_000 };
+  const principals = new PrincipalCache({
+    ask(token, tenant) {
+      const answer = deferred<Answer<Principal>>();
+      asked.push({ token, tenant, answer });
+      return answer.promise;
+    },
+    stream: () => world.stream,
+    clock: () => world.now,
+    lifetime: 15_000,
+  });
+  const of = async (token: string, tenant?: string): Promise<Answer<string>> => {
+    const answer = await principals.of(token, tenant);
+    return answer.outcome === 'answered' ? { ...answer, value: answer.value.principal.id } : answer;
+  };
+  /** The question number `index`, once it is asked. */
+  const question = async (index: number) => {
+    while (!asked[index]) await new Promise(setImmediate);
+    return asked[index];
+  };
+  const reply = async (index: number, answer: Answer<Principal>): Promise<void> =>
+    (await question(index)).answer.resolve(answer);
+  const learn = async (token: string, given?: Partial<Principal>, tenant?: string) => {
+    const result = of(token, tenant);
+    await reply(asked.length - 1, answered(principal(given)));
+    return result;
+  };
+  return { principals, asked, world, of, question, reply, learn };
+};

@@ -1,0 +1,126 @@
+import { bool, list, nullable, shape, uuid, verbatim } from '@tessera/fields';
+import {
+  createLimits,
+  createLogger,
+  errorHandler,
+  listen,
+  mount,
+  type RouteTable,
+  routesFor,
+} from '@tessera/http-kit';
+import express from 'express';
+import type { Caller } from '../caller.ts';
+import { createResourceServer, type ResourceServer } from '../resource-server.ts';
+import type { IdentityStandIn } from './identity.ts';
+
+const route = routesFor<Caller, string>();
+
+const Who = shape({
+  user_id: verbatim(200),
+  user_uuid: nullable(uuid()),
+  tenant_id: uuid(),
+  tenant_slug: verbatim(63),
+  is_system_admin: bool(),
+  impersonator_id: nullable(verbatim(200)),
+  can: list(verbatim(100)),
+});
+
+const who = (caller: Caller) => ({
+  user_id: caller.principal.id,
+  user_uuid: caller.userUuid,
+  tenant_id: caller.tenantId,
+  tenant_slug: caller.tenantSlug,
+  is_system_admin: caller.isSystemAdmin,
+  impersonator_id: caller.impersonatorId ?? null,
+  can: ['contacts.list', 'contacts.create'].filter((name) => caller.can(name)),
+});
+
+const get = { method: 'get', summary: 'Who calls', responses: { 200: Who } } as const;
+
+/** Routes that say who passed the gate, one for each way that a route can be marked. */
+const probes: RouteTable = {
+  listProbes: route({
+    ...get,
+    path: '/contacts',
+    permission: 'contacts.list',
+    resource: 'contact',
+    handler: ({ caller, reply }) => reply(200, who(caller)),
+  }),
+  viewProbe: route({
+    ...get,
+    path: '/contacts/{id}',
+    params: shape({ id: uuid() }),
+    permission: 'contacts.view',
+    resource: 'contact',
+    handler: ({ caller, reply }) => reply(200, who(caller)),
+  }),
+  chatProbe: route({
+    ...get,
+    path: '/channels',
+    permission: ['chat.access', 'chat.messages.view', 'chat.bots.list'],
+    handler: ({ caller, reply }) => reply(200, who(caller)),
+  }),
+  meProbe: route({
+    ...get,
+    path: '/me',
+    permission: 'authenticated',
+    handler: ({ caller, reply }) => reply(200, who(caller)),
+  }),
+};
+
+export interface ProbeOptions {
+  readonly identity: IdentityStandIn;
+  readonly kafkaBrokers?: readonly string[];
+  readonly clock?: () => number;
+  readonly timeoutMs?: number;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface Probe {
+  readonly resourceServer: ResourceServer;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+/** A service whose routes answer who passed the gate. */
+export const startProbe = async (options: ProbeOptions): Promise<Probe> => {
+  const { identity, kafkaBrokers = [], clock, timeoutMs = 2000 } = options;
+  const resourceServer = createResourceServer({
+    service: 'crm',
+    identity: { url: identity.url, timeoutMs },
+    kafkaBrokers,
+    lifetimes: { policies: 3_600_000, principals: 15_000 },
+    logger: createLogger('crm', 'silent'),
+    ...(clock && { clock }),
+  });
+  const limits = createLimits<Caller>({
+    classes: { default: { window: 60, address: 0, principal: 0 } },
+    principalKey: ({ principal }) => principal.id,
+  });
+  const app = express();
+  app.use(mount({ Probes: probes }, { gate: resourceServer.gate, limits, bodyLimit: 1000 }));
+  app.use(
+    errorHandler({
+      render: ({ message, code, details }) => ({ message, error: code, ...details }),
+    }),
+  );
+  await resourceServer.start();
+  const server = await listen(app, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  return {
+    resourceServer,
+    async get(path, headers = {}) {
+      const response = await fetch(server.url + path, { headers });
+      const body = (await response.json()) as Answer['body'];
+      return { status: response.status, headers: response.headers, body };
+    },
+    async stop() {
+      await server.stop(0);
+      await resourceServer.stop();
+    },
+  };
+};
