@@ -13,16 +13,16 @@ import {
 import type { Express } from 'express';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
-import { createCompanies } from './features/companies/companies.records.ts';
 import { companyRoutes } from './features/companies/companies.routes.ts';
-import { createContacts } from './features/contacts/contacts.records.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
-import { AccountsRepository } from './features/messaging-accounts/accounts.repository.ts';
-import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
-import { AccountsService } from './features/messaging-accounts/accounts.service.ts';
+import {
+  emailAccountRoutes,
+  smsAccountRoutes,
+} from './features/messaging-accounts/accounts.routes.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
 import { refusalOfCrm } from './refusal-examples.ts';
+import { createServices, type Services } from './services.ts';
 import {
   SYSTEM,
   SystemCaller,
@@ -60,7 +60,10 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
   });
 
 /** The routes by tag, in the order of the document. */
-const routesOf = ({ pool, database, vault }: Context): RouteGroups => ({
+const routesOf = (
+  { pool, database }: Context,
+  { contacts, companies, messagingAccounts: { email, sms } }: Services,
+): RouteGroups => ({
   Health: {
     getService: rootRoute({
       service: 'crm',
@@ -80,13 +83,11 @@ const routesOf = ({ pool, database, vault }: Context): RouteGroups => ({
       ready: migrationsApplied(pool, migrations),
     }),
   },
-  Contacts: under('/api/crm', contactRoutes(createContacts(database))),
-  Companies: under('/api/crm', companyRoutes(createCompanies(database))),
+  Contacts: under('/api/crm', contactRoutes(contacts)),
+  Companies: under('/api/crm', companyRoutes(companies)),
   System: under('/api/crm', {
-    ...accountRoutes({
-      email: new AccountsService('email', new AccountsRepository(database, 'email'), vault),
-      sms: new AccountsService('sms', new AccountsRepository(database, 'sms'), vault),
-    }),
+    ...emailAccountRoutes(email.kind, email.accounts),
+    ...smsAccountRoutes(sms.kind, sms.accounts),
     ...storageUsageRoutes(database),
   }),
 });
@@ -95,7 +96,7 @@ const routesOf = ({ pool, database, vault }: Context): RouteGroups => ({
 export const createApp = (context: Context): { app: Express; document: object } => {
   const { config, logger, metrics, observers } = context;
   return createApplication<Caller | SystemCaller>({
-    groups: routesOf(context),
+    groups: routesOf(context, createServices(context)),
     about: {
       title: 'Tessera CRM',
       version,

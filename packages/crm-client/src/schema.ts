@@ -103,7 +103,7 @@ export interface paths {
         /** Show a contact */
         get: operations["getContact"];
         /**
-         * Change a contact
+         * Update a contact
          * @description Fields that are left out stay as they are; null empties a field.
          */
         put: operations["updateContact"];
@@ -129,7 +129,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a contact
-         * @description One that is not deleted is answered as it is.
+         * @description A record that is not deleted stays as it is.
          */
         post: operations["restoreContact"];
         delete?: never;
@@ -183,7 +183,7 @@ export interface paths {
         /** Show a company */
         get: operations["getCompany"];
         /**
-         * Change a company
+         * Update a company
          * @description Fields that are left out stay as they are; null empties a field.
          */
         put: operations["updateCompany"];
@@ -209,7 +209,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a company
-         * @description One that is not deleted is answered as it is.
+         * @description A record that is not deleted stays as it is.
          */
         post: operations["restoreCompany"];
         delete?: never;
@@ -246,7 +246,7 @@ export interface paths {
         /** Show an address of a company */
         get: operations["getCompanyAddress"];
         /**
-         * Change an address of a company
+         * Update an address of a company
          * @description Fields that are left out stay as they are; null empties a field.
          */
         put: operations["updateCompanyAddress"];
@@ -265,7 +265,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List email accounts of a tenant */
+        /** List the email accounts of a tenant */
         get: operations["listEmailAccounts"];
         put?: never;
         /** Create an email account */
@@ -286,12 +286,15 @@ export interface paths {
         /** Show an email account */
         get: operations["getEmailAccount"];
         /**
-         * Change an email account
+         * Update an email account
          * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
          */
         put: operations["updateEmailAccount"];
         post?: never;
-        /** Delete an email account, with its credentials */
+        /**
+         * Delete an email account
+         * @description Its credentials are deleted with it.
+         */
         delete: operations["deleteEmailAccount"];
         options?: never;
         head?: never;
@@ -305,10 +308,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List SMS accounts of a tenant */
+        /** List the SMS accounts of a tenant */
         get: operations["listSmsAccounts"];
         put?: never;
-        /** Create an SMS account */
+        /** Create a SMS account */
         post: operations["createSmsAccount"];
         delete?: never;
         options?: never;
@@ -323,15 +326,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show an SMS account */
+        /** Show a SMS account */
         get: operations["getSmsAccount"];
         /**
-         * Change an SMS account
+         * Update a SMS account
          * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
          */
         put: operations["updateSmsAccount"];
         post?: never;
-        /** Delete an SMS account, with its credentials */
+        /**
+         * Delete a SMS account
+         * @description Its credentials are deleted with it.
+         */
         delete: operations["deleteSmsAccount"];
         options?: never;
         head?: never;
@@ -824,7 +830,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description It is in none of the versions that `If-Match` names */
+        /** @description The record is in none of the versions that `If-Match` names */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1344,7 +1350,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description It is still in a version that `If-None-Match` names */
+            /** @description The record is still in a version that `If-None-Match` names */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1791,7 +1797,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description It is still in a version that `If-None-Match` names */
+            /** @description The record is still in a version that `If-None-Match` names */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2284,6 +2290,10 @@ export interface operations {
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "name" | "-name";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
             };
             header?: {
                 /** @description An id for the request of the client’s own choice. Any other value is replaced. */
@@ -2413,7 +2423,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description It is still in a version that `If-None-Match` names */
+            /** @description The record is still in a version that `If-None-Match` names */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2554,6 +2564,10 @@ export interface operations {
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "name" | "-name";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
             };
             header?: {
                 /** @description An id for the request of the client’s own choice. Any other value is replaced. */
@@ -2683,7 +2697,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description It is still in a version that `If-None-Match` names */
+            /** @description The record is still in a version that `If-None-Match` names */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -2,8 +2,9 @@ import { migrate } from '@tessera/database-kit';
 import { freshDatabase } from '@tessera/local-stack';
 import pg from 'pg';
 import { migrations } from '../database.ts';
-import { createContacts } from '../features/contacts/contacts.records.ts';
+import { contact } from '../features/contacts/contacts.kind.ts';
 import { callerIn, openDatabase } from '../testing/records.ts';
+import { createRecords } from './records.ts';
 
 /** A database that is prepared by a statement, then migrated. */
 const migratedAfter = async (statement: string): Promise<string> => {
@@ -30,7 +31,7 @@ const refusing = (...extensions: string[]): string => `
 /** What searches find among three contacts, and the columns of the index behind them. */
 const searches = async (url: string, ...terms: string[]) => {
   const { pool, database, close } = await openDatabase(url);
-  const contacts = createContacts(database);
+  const contacts = createRecords(contact, database);
   const caller = callerIn();
   const nobody = { tags: [], emails: [], phones: [], addresses: [] };
   for (const first_name of ['Árpád', 'arpad', 'Zoë']) {

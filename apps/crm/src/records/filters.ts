@@ -3,6 +3,9 @@ import { Prisma } from '../generated/prisma/client.ts';
 
 const { sql } = Prisma;
 
+/** The name of a column in SQL. */
+export const columnSql = (column: string): Prisma.Sql => Prisma.raw(column);
+
 /** A query parameter that narrows a list, by one column. */
 export interface Filter<T = unknown, C extends string = string> {
   readonly column: C;
@@ -32,8 +35,8 @@ export const to: Make = filter((column, value) => sql`${column} <= ${value}`);
 
 /** By the times that every record keeps. */
 export const timeFilters = {
-  created_from: from('createdAt', time()),
-  created_to: to('createdAt', time()),
-  updated_from: from('updatedAt', time()),
-  updated_to: to('updatedAt', time()),
+  created_from: from('created_at', time()),
+  created_to: to('created_at', time()),
+  updated_from: from('updated_at', time()),
+  updated_to: to('updated_at', time()),
 } as const;

@@ -11,43 +11,47 @@ import {
   verbatim,
   withDefault,
 } from '@tessera/fields';
-import type { Declaration } from './declaration.ts';
-import type { Filters } from './filters.ts';
-import type { Column, RecordModel } from './model.ts';
+import type { Kind, KindTypes } from './kind.ts';
 
 const LAST_PAGE = 1_000_000_000;
 
-/** Which page of a list is asked for. */
+/** The page of a list that a request asks for. */
 export const pageFields = {
   page: withDefault(clamped(1, LAST_PAGE), 1),
   per_page: withDefault(clamped(1, 100), 25),
 } as const;
 
-/** What every list can be asked for. */
-interface Asked<Sort extends string> {
-  readonly page: number;
-  readonly per_page: number;
-  readonly sort: Sort | `-${Sort}`;
-  readonly search?: string;
-  /** Count on, where `meta.total` would stop at 10,000. */
-  readonly exact_total: boolean;
-}
-
-export type ListQuery<Sort extends string, F extends Filters> = Asked<Sort> & {
-  readonly [K in keyof F]?: Out<F[K]['field']>;
+type FilterValues<T extends KindTypes> = {
+  readonly [K in keyof T['filters']]?: Out<T['filters'][K]['field']>;
 };
 
-/** The query parameters of a kind of record's list. */
-export const listQuery = <
-  M extends RecordModel,
-  Input extends object,
-  Answer extends object,
-  Sort extends string,
-  F extends Filters<Column<M>>,
->(
-  declaration: Declaration<M, Input, Answer, Sort, F>,
-): Shape & Field<ListQuery<Sort, F>> => {
-  const { sort, defaultSort, search, filters } = declaration;
+/** The search and the filters of a kind's list. */
+export type Narrowing<T extends KindTypes> = FilterValues<T> & { readonly search?: string };
+
+/** The query parameters of a kind's list. */
+export type ListQuery<T extends KindTypes> = Narrowing<T> & {
+  readonly page: number;
+  readonly per_page: number;
+  readonly sort: T['sort'] | `-${T['sort']}`;
+  /** Count on, where `meta.total` would stop at 10,000. */
+  readonly exact_total: boolean;
+};
+
+const narrowingFields = ({ search, filters }: Kind): Record<string, Field> => ({
+  ...(search && {
+    search: described(
+      optional(verbatim(200, 0)),
+      'Found anywhere in the text; case and diacritics do not matter.',
+    ),
+  }),
+  ...Object.fromEntries(
+    Object.entries(filters).map(([name, { field }]) => [name, optional(field)]),
+  ),
+});
+
+/** The shape of a list's query parameters. */
+export const listQuery = <T extends KindTypes>(kind: Kind<T>): Shape & Field<ListQuery<T>> => {
+  const { sort, defaultSort } = kind as unknown as Kind;
   const sorts = Object.keys(sort).flatMap((name) => [name, `-${name}`]);
   const query = shape({
     ...pageFields,
@@ -56,15 +60,13 @@ export const listQuery = <
       withDefault(bool(), false),
       'Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true.',
     ),
-    ...(search && {
-      search: described(
-        optional(verbatim(200, 0)),
-        'Found anywhere in the text; case and diacritics do not matter.',
-      ),
-    }),
-    ...Object.fromEntries(
-      Object.entries(filters).map(([name, { field }]) => [name, optional(field)]),
-    ),
+    ...narrowingFields(kind as unknown as Kind),
   });
-  return query as Shape as Shape & Field<ListQuery<Sort, F>>;
+  return query as Shape as Shape & Field<ListQuery<T>>;
 };
+
+/** The shape of the query parameters that say which records an export has. */
+export const narrowingQuery = <T extends KindTypes>(
+  kind: Kind<T>,
+): Record<keyof Narrowing<T>, Field> =>
+  narrowingFields(kind as unknown as Kind) as Record<keyof Narrowing<T>, Field>;

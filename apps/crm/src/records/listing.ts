@@ -1,20 +1,32 @@
-import type { Db } from '../database.ts';
+import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 const { sql } = Prisma;
 
-/** What is read of a list. */
+/** The page of a list that a caller asks for. */
+export interface ListRequest {
+  readonly page: number;
+  readonly perPage: number;
+  readonly sort: { readonly column: string; readonly descending: boolean };
+  readonly conditions: readonly Prisma.Sql[];
+  readonly search: string;
+  /** Count all matches, also beyond 10,000. */
+  readonly exactTotal: boolean;
+}
+
+/** The statement's parts that read one page of a list. */
 export interface Listing {
   readonly table: Prisma.Sql;
   /** The columns to select. */
   readonly columns: Prisma.Sql;
-  /** The tenant's rows that are not deleted, and the kept count of them. */
+  /** `tenant_id = ...`, which every mention of the table repeats, so that it reads one partition. */
+  readonly tenant: Prisma.Sql;
+  /** The rows of the tenant, within the caller's scope, that are not deleted. */
   readonly live: Prisma.Sql;
-  readonly liveTotal: Prisma.Sql;
   readonly sort: { readonly column: Prisma.Sql; readonly descending: boolean };
   readonly page: number;
   readonly perPage: number;
-  /** Count the hits to the last. */
+  /** Count all matches, also beyond 10,000. */
   readonly exactTotal: boolean;
 }
 
@@ -61,7 +73,7 @@ export const exactly = <R>(
   more: page * perPage < total,
 });
 
-export const readTotal = async (db: Db, total: Prisma.Sql): Promise<number> => {
+export const readTotal = async (db: TenantDb, total: Prisma.Sql): Promise<number> => {
   const [counted] = await db.read<{ total: number }>(sql`SELECT ${total} AS total`);
   return counted?.total ?? 0;
 };

@@ -1,4 +1,4 @@
-import type { Db } from '../database.ts';
+import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
   type Counted,
@@ -34,11 +34,11 @@ const ALL = 2 ** 31 - 2;
  * in its order, hoping to meet 25 hits soon: where hits are rare, that takes seconds.
  */
 const scan = async <R>(
-  db: Db,
+  db: TenantDb,
   listing: Narrowed,
   most: number,
 ): Promise<{ readonly total: number; readonly rows: R[] }> => {
-  const { table, columns, live, narrowing, sort, page, perPage } = listing;
+  const { table, columns, tenant, live, narrowing, sort, page, perPage } = listing;
   const rows = await db.read<Counted<R> & { id: string | null }>(sql`
     WITH hits AS MATERIALIZED (
       SELECT id, ${sort.column} FROM ${table} WHERE ${live} AND ${narrowing} LIMIT ${most + 1}
@@ -52,12 +52,12 @@ const scan = async <R>(
       )
     )
     SELECT total, ${columns} FROM counted
-    LEFT JOIN ${table} ON id = ANY(ARRAY(SELECT id FROM page)) ${ordered(listing)}`);
+    LEFT JOIN ${table} ON ${tenant} AND id = ANY(ARRAY(SELECT id FROM page)) ${ordered(listing)}`);
   return { total: rows[0]?.total ?? 0, rows: rows.filter(({ id }) => id !== null) };
 };
 
 /** The page and the total where hits are few; undefined where they are too many to be counted. */
-const pageOfFew = async <R>(db: Db, listing: Narrowed): Promise<Listed<R> | undefined> => {
+const pageOfFew = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R> | undefined> => {
   const { total, rows } = await scan<R>(db, listing, COUNTED);
   if (total > COUNTED) return undefined;
   return exactly(listing, { rows, page: pageWithin(total, listing), total });
@@ -67,7 +67,7 @@ const pageOfFew = async <R>(db: Db, listing: Narrowed): Promise<Listed<R> | unde
  * A page that begins so late that a walk to it would cost more than finding all hits at once. Where it
  * lies beyond the end it is the last one, and the total is known.
  */
-const deepPage = async <R>(db: Db, listing: Narrowed): Promise<Listed<R>> => {
+const deepPage = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>> => {
   const { total, rows } = await scan<R>(db, listing, ALL);
   const listed = exactly(listing, { rows, page: pageWithin(total, listing), total });
   if (listing.exactTotal || total <= COUNTED || listed.page < listing.page) return listed;
@@ -79,11 +79,11 @@ const deepPage = async <R>(db: Db, listing: Narrowed): Promise<Listed<R>> => {
  * (everyone whose name begins with S, by name) it is quicker to find all hits and put them in order.
  */
 const someOfMany = async <R>(
-  db: Db,
+  db: TenantDb,
   listing: Narrowed,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<R[]> => {
-  const { table, columns, live, narrowing, sort } = listing;
+  const { table, columns, tenant, live, narrowing, sort } = listing;
   const part = sql`${ordered(listing)} LIMIT ${limit} OFFSET ${offset}`;
   const met = await db.read<R>(sql`
     SELECT ${columns} FROM (
@@ -97,11 +97,11 @@ const someOfMany = async <R>(
       SELECT id, ${sort.column} FROM ${table} WHERE ${live} AND ${narrowing}
     )
     SELECT ${columns} FROM ${table}
-    WHERE id = ANY(ARRAY(SELECT id FROM hits ${part})) ${ordered(listing)}`);
+    WHERE ${tenant} AND id = ANY(ARRAY(SELECT id FROM hits ${part})) ${ordered(listing)}`);
 };
 
 /** The page of many hits, beside a total that is a minimum; undefined where the hits end before. */
-const pageOfMany = async <R>(db: Db, listing: Narrowed): Promise<Listed<R> | undefined> => {
+const pageOfMany = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R> | undefined> => {
   const { page, perPage } = listing;
   const window = { offset: offsetOf(page, perPage), limit: perPage + 1 };
   const rows = await someOfMany<R>(db, listing, window);
@@ -117,7 +117,7 @@ const pageOfMany = async <R>(db: Db, listing: Narrowed): Promise<Listed<R> | und
 };
 
 /** The page beside a total that is exact, however many hits there are. */
-const pageOfAll = <R>(db: Db, listing: Narrowed): Promise<Listed<R>> =>
+const pageOfAll = <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>> =>
   db.snapshot(async (snapshot) => {
     const { table, live, narrowing, perPage } = listing;
     const count = sql`(SELECT count(*)::int FROM ${table} WHERE ${live} AND ${narrowing})`;
@@ -129,7 +129,7 @@ const pageOfAll = <R>(db: Db, listing: Narrowed): Promise<Listed<R>> =>
   });
 
 /** One page of the rows that a search or filters leave. */
-export const readNarrowedList = async <R>(db: Db, listing: Narrowed): Promise<Listed<R>> => {
+export const readNarrowedList = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>> => {
   const few = await pageOfFew<R>(db, listing);
   if (few) return few;
   if (offsetOf(listing.page, listing.perPage) > COUNTED) return deepPage<R>(db, listing);

@@ -1,14 +1,14 @@
 import type { FieldErrors } from '@tessera/fields';
 import { HttpError, notFound, validationFailed } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Caller } from '../http.ts';
-import type { Versioned } from './records.ts';
-import { isPreconditionFailed, preconditionFailed } from './versions.ts';
+import type { KindTypes } from './kind.ts';
+import type { Records } from './records.ts';
+import type { ColumnValues } from './row.ts';
 
-/** Something that is kept within a record, as one of a list in a JSON column. */
+/** One of a list of objects in a JSON column of a record. */
 export type Part = { readonly id: string };
 
-/** Gives an id to those that lack one; those whose id stands there before are a 422 that names them all. */
+/** Gives an id to the parts that lack one; a 422 names all whose id another part of the list has. */
 export const identified = <P extends { readonly id?: string }>(
   field: string,
   parts: readonly P[],
@@ -26,120 +26,118 @@ export const identified = <P extends { readonly id?: string }>(
   return all;
 };
 
-/** One of a record's parts, in the version of the record. */
+/** A part, in the version of its record. */
 export interface VersionedPart<P> {
   readonly part: P;
   readonly version: number;
 }
 
 /**
- * What can be done with one list of parts. A part that is not there is a 404, and `versions` are those of
- * the record: it is in a new one after each change of its parts.
+ * What can be done with one list of parts. A part that does not exist is a 404. `versions` are those of
+ * the record, which is in a new one after each change of its parts.
  */
-export interface Parts<P extends Part> {
-  list(caller: Caller, id: string): Promise<readonly P[]>;
-  show(caller: Caller, id: string, partId: string): Promise<VersionedPart<P>>;
+export interface Parts<C, P extends Part> {
+  list(caller: C, id: string): Promise<readonly P[]>;
+  get(caller: C, id: string, partId: string): Promise<VersionedPart<P>>;
   /** A list that is full is a 409. */
-  add(
-    caller: Caller,
+  create(
+    caller: C,
     id: string,
     input: Omit<P, 'id'>,
     versions?: readonly number[],
   ): Promise<VersionedPart<P>>;
-  change(
-    caller: Caller,
+  update(
+    caller: C,
     id: string,
     partId: string,
     change: Partial<Omit<P, 'id'>>,
     versions?: readonly number[],
   ): Promise<VersionedPart<P>>;
-  remove(caller: Caller, id: string, partId: string, versions?: readonly number[]): Promise<void>;
+  delete(caller: C, id: string, partId: string, versions?: readonly number[]): Promise<void>;
 }
 
-/** The records that keep them. */
-export interface Keepers<K extends string, P> {
-  show(caller: Caller, id: string): Promise<Versioned<Kept<K, P>>>;
-  change(
-    caller: Caller,
-    id: string,
-    change: Partial<Kept<K, P>>,
-    versions: readonly number[],
-  ): Promise<Versioned<Kept<K, P>>>;
-}
-
-type Kept<K extends string, P> = { [F in K]: P[] };
-
-interface Kind<K extends string> {
-  /** The field of the record. */
-  readonly field: K;
-  /** One of them, as sentences say it. */
+/** One list of parts. */
+export interface PartsOptions<T extends KindTypes, P extends Part> {
+  /** The field of the record, whose answer holds the parts. */
+  readonly field: PartsField<T, P>;
+  /** One part, in sentences. */
   readonly name: string;
+  /** The most that a record holds. */
   readonly max: number;
 }
 
-/** The parts that records of one kind keep in one of their fields. */
-export const createParts = <K extends string, P extends Part>(
-  { field, name, max }: Kind<K>,
-  records: Keepers<K, P>,
-): Parts<P> => {
-  const partIn = (parts: readonly P[], partId: string): P => {
+/** The fields of a kind that hold parts of this type. */
+export type PartsField<T extends KindTypes, P extends Part> = {
+  [F in keyof T['answer'] & keyof T['row'] & string]: T['answer'][F] extends P[] ? F : never;
+}[keyof T['answer'] & keyof T['row'] & string];
+
+/** The parts that records of one kind hold in one of their fields. */
+export const createParts = <T extends KindTypes, P extends Part>(
+  { field, name, max }: PartsOptions<T, P>,
+  records: Records<T>,
+): Parts<T['caller'], P> => {
+  const partsOf = (answer: T['answer'] | T['row']): P[] =>
+    (answer as unknown as Record<string, P[]>)[field] ?? [];
+
+  const findPart = (parts: readonly P[], partId: string): P => {
     const part = parts.find(({ id }) => id === partId);
     if (!part) throw notFound(`The ${name}`);
     return part;
   };
 
-  /** The same list back: nothing changes. Who loses against another change begins again with its result. */
-  const edit = async (
-    caller: Caller,
+  /** Replaces the list while the record is locked; where the same list comes back, nothing changes. */
+  const edit = (
+    caller: T['caller'],
     id: string,
     versions: readonly number[] | undefined,
     edited: (parts: P[]) => P[],
-  ): Promise<Versioned<Kept<K, P>>> => {
-    for (;;) {
-      const { answer, version } = await records.show(caller, id);
-      if (versions && !versions.includes(version)) throw preconditionFailed();
-      const parts = edited(answer[field]);
-      if (parts === answer[field]) return { id, answer, version };
-      const change = { [field]: parts } as Kept<K, P>;
-      try {
-        return await records.change(caller, id, change, [version]);
-      } catch (error) {
-        if (!isPreconditionFailed(error)) throw error;
-      }
-    }
-  };
+  ) =>
+    records.act(
+      caller,
+      id,
+      {
+        name: 'update',
+        rule: ({ row }) => {
+          const before = partsOf(row);
+          const after = edited(before);
+          return (after === before ? {} : { [field]: after }) as ColumnValues<T['row']>;
+        },
+      },
+      undefined,
+      versions,
+    );
 
   return {
     async list(caller, id) {
-      return (await records.show(caller, id)).answer[field];
+      return partsOf((await records.get(caller, id)).answer);
     },
 
-    async show(caller, id, partId) {
-      const { answer, version } = await records.show(caller, id);
-      return { part: partIn(answer[field], partId), version };
+    async get(caller, id, partId) {
+      const { answer, version } = await records.get(caller, id);
+      return { part: findPart(partsOf(answer), partId), version };
     },
 
-    async add(caller, id, input, versions) {
+    async create(caller, id, input, versions) {
       const part = { ...input, id: uuidv7() } as P;
       const { version } = await edit(caller, id, versions, (parts) => {
         if (parts.length < max) return [...parts, part];
-        throw new HttpError(409, 'conflict', `There are ${max} already, and no more can be kept.`);
+        throw new HttpError(409, 'conflict', `There are ${max} already, which is the limit.`);
       });
       return { part, version };
     },
 
-    async change(caller, id, partId, change, versions) {
+    async update(caller, id, partId, change, versions) {
       const { answer, version } = await edit(caller, id, versions, (parts) => {
-        const part = partIn(parts, partId);
+        const part = findPart(parts, partId);
         if (Object.keys(change).length === 0) return parts;
         return parts.map((other) => (other === part ? { ...part, ...change } : other));
       });
-      return { part: partIn(answer[field], partId), version };
+      return { part: findPart(partsOf(answer), partId), version };
     },
 
-    async remove(caller, id, partId, versions) {
+    async delete(caller, id, partId, versions) {
       await edit(caller, id, versions, (parts) => {
-        const part = partIn(parts, partId);
+        const part = findPart(parts, partId);
         return parts.filter((other) => other !== part);
       });
     },

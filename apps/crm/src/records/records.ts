@@ -1,158 +1,145 @@
-import { type HttpError, notFound } from '@tessera/http-kit';
-import type { Db } from '../database.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import type { Caller } from '../http.ts';
-import type { Declaration } from './declaration.ts';
-import type { Filters } from './filters.ts';
-import type { ListQuery } from './list-query.ts';
+import { createChanges } from './changes.ts';
+import { columnSql } from './filters.ts';
+import type { Kind, KindTypes, RowContext } from './kind.ts';
+import type { ListQuery, Narrowing } from './list-query.ts';
 import type { Listed } from './listing.ts';
-import {
-  type Column,
-  columnSql,
-  columnsOf,
-  presenter,
-  type RecordModel,
-  type Row,
-} from './model.ts';
-import { type Expected, RecordRepository } from './repository.ts';
-import { preconditionFailed } from './versions.ts';
+import { type ColumnValues, presenter } from './row.ts';
+import { createAccess, type TenantSource } from './scope.ts';
 
-/** A record as it is presented, with its version. */
+/** A record as answers show it, with its version. */
 export interface Versioned<Answer> {
   readonly id: string;
   readonly answer: Answer;
   readonly version: number;
 }
 
+/** The columns that an action sets; it runs in the transaction of the change, with the row locked. */
+export type ActionRule<T extends KindTypes, Body> = (
+  context: RowContext<T> & { readonly body: Body },
+) => ColumnValues<T['row']> | Promise<ColumnValues<T['row']>>;
+
 /**
- * What can be done with one kind of record, within the caller's tenant. A record that is not there, or
- * not within the caller's reach, is a 404. Where `versions` are given, a record in another is a 412.
+ * What can be done with one kind of record, within the caller's tenant and scope. A record that does not
+ * exist there is a 404. Where `versions` are given, a record in any other version is a 412.
  */
-export interface Records<Input, Query, Answer> {
-  list(caller: Caller, query?: Partial<Query>): Promise<Listed<Answer>>;
-  show(caller: Caller, id: string): Promise<Versioned<Answer>>;
-  create(caller: Caller, input: Input): Promise<Versioned<Answer>>;
-  /** Changes the columns that are given, and no other; without any it stays in its version. */
-  change(
-    caller: Caller,
+export interface Records<T extends KindTypes> {
+  list(caller: T['caller'], query?: Partial<ListQuery<T>>): Promise<Listed<T['answer']>>;
+  /** All records that the query selects, in batches and in the order of their ids. */
+  batches(caller: T['caller'], query?: Narrowing<T>): AsyncIterable<readonly T['answer'][]>;
+  get(caller: T['caller'], id: string): Promise<Versioned<T['answer']>>;
+  create(caller: T['caller'], input: T['create']): Promise<Versioned<T['answer']>>;
+  /** Changes the fields that are given and no other; without any the record keeps its version. */
+  update(
+    caller: T['caller'],
     id: string,
-    change: Partial<Input>,
+    change: T['update'],
     versions?: readonly number[],
-  ): Promise<Versioned<Answer>>;
-  /** Takes it out of sight; `restore` brings it back. */
-  remove(caller: Caller, id: string, versions?: readonly number[]): Promise<void>;
-  /** Brings it back; one that is there already stays as it is. */
-  restore(caller: Caller, id: string, versions?: readonly number[]): Promise<Versioned<Answer>>;
+  ): Promise<Versioned<T['answer']>>;
+  /** Softly, unless the kind says otherwise: `restore` brings the record back. */
+  delete(caller: T['caller'], id: string, versions?: readonly number[]): Promise<void>;
+  /** Restores a deleted record; one that is not deleted stays as it is. */
+  restore(
+    caller: T['caller'],
+    id: string,
+    versions?: readonly number[],
+  ): Promise<Versioned<T['answer']>>;
+  /** Performs an action; one that sets no column leaves the version as it is. */
+  act<Body>(
+    caller: T['caller'],
+    id: string,
+    action: { readonly name: string; readonly rule: ActionRule<T, Body> },
+    body: Body,
+    versions?: readonly number[],
+  ): Promise<Versioned<T['answer']>>;
+  /** The records of a child kind that belong to one parent. */
+  within(parentId: string): Records<T>;
 }
 
-/** The record that a caller would change, and in which versions. */
-type Asked = Omit<Expected, 'deleted'>;
+/** How many rows an export reads at once. */
+const BATCH = 500;
 
-/** One kind of record, as it is declared, in a database or within a transaction. */
-export const createRecords = <
-  M extends RecordModel,
-  Input extends object,
-  Answer extends object,
-  Sort extends string,
-  F extends Filters<Column<M>>,
->(
-  declaration: Declaration<M, Input, Answer, Sort, F>,
-  db: Db,
-): Records<Input, ListQuery<Sort, F>, Answer> => {
-  const { model, table, name, filters, present = presenter(declaration.answer) } = declaration;
-  const repository = new RecordRepository(db, model, table);
-  const reach = (caller: Caller) => declaration.reach?.(caller) ?? {};
+/** One kind of record, as it is declared. */
+export const createRecords = <T extends KindTypes>(
+  kind: Kind<T>,
+  source: TenantSource,
+  parentId?: string,
+): Records<T> => {
+  type Row = T['row'];
+  type Answer = T['answer'];
+  const access = createAccess(kind, source, parentId);
+  const { repository, open, findLive } = access;
+  const changes = createChanges(access);
+  const present = presenter<Row, Answer>(kind.answer, kind.computed);
 
-  const versioned = (row: Row<M>): Versioned<Answer> => ({
-    id: row.id,
+  const versioned = (row: Row): Versioned<Answer> => ({
+    id: (row as unknown as Record<string, string>)[kind.key] ?? row.id,
     answer: present(row),
     version: row.version,
   });
 
-  const missing = (): HttpError => notFound(`The ${name}`);
-  const find = async (caller: Caller, id: string): Promise<Row<M>> => {
-    const row = await repository.find(caller.tenantId, reach(caller), id);
-    if (!row) throw missing();
-    return row;
-  };
-  const findLive = async (caller: Caller, id: string): Promise<Row<M>> => {
-    const row = await find(caller, id);
-    if (row.deletedAt) throw missing();
-    return row;
-  };
-
-  const expectLive = async (caller: Caller, { id, versions }: Asked): Promise<Row<M>> => {
-    const row = await findLive(caller, id);
-    if (versions && !versions.includes(row.version)) throw preconditionFailed();
-    return row;
-  };
-
-  const changeLive = async (caller: Caller, asked: Asked, values: object): Promise<Row<M>> => {
-    if (Object.keys(values).length === 0) return expectLive(caller, asked);
-    const expected = { ...asked, deleted: false };
-    const row = await repository.update(caller.tenantId, reach(caller), expected, values);
-    if (row) return row;
-    if (!asked.versions) throw missing();
-    await findLive(caller, asked.id);
-    throw preconditionFailed();
-  };
-
-  const conditionsOf = (query: Partial<ListQuery<Sort, F>>): Prisma.Sql[] =>
-    Object.entries(filters).flatMap(([parameter, { column, condition }]) => {
-      const value = query[parameter];
+  const conditionsOf = (query: object): Prisma.Sql[] =>
+    Object.entries(kind.filters).flatMap(([parameter, { column, condition }]) => {
+      const value = query[parameter as keyof typeof query];
       return value === undefined ? [] : [condition(columnSql(column), value)];
     });
 
-  const sortOf = (by: Sort | `-${Sort}`): { column: string; descending: boolean } => {
+  const sortOf = (by: string): { column: string; descending: boolean } => {
     const descending = by.startsWith('-');
-    return { column: declaration.sort[(descending ? by.slice(1) : by) as Sort], descending };
+    return { column: kind.sort[(descending ? by.slice(1) : by) as T['sort']], descending };
   };
 
   return {
     async list(caller, query = {}) {
+      const { db, scope } = await open(caller);
       const { page = 1, per_page: perPage = 25, search = '' } = query;
-      const listed = await repository.list(caller.tenantId, reach(caller), {
+      const listed = await repository.list(db, scope, {
         page,
         perPage,
         search: search.trim(),
-        sort: sortOf(query.sort ?? declaration.defaultSort),
+        sort: sortOf(query.sort ?? kind.defaultSort),
         conditions: conditionsOf(query),
         exactTotal: query.exact_total ?? false,
       });
       return { ...listed, rows: listed.rows.map(present) };
     },
 
-    async show(caller, id) {
-      return versioned(await findLive(caller, id));
+    async *batches(caller, query) {
+      const { db, scope } = await open(caller);
+      const search = (query?.search ?? '').trim();
+      const conditions = conditionsOf(query ?? {});
+      let after: string | undefined;
+      for (;;) {
+        const request = { conditions, search, after, limit: BATCH };
+        const rows = await repository.batch(db, scope, request);
+        if (rows.length > 0) yield rows.map(present);
+        if (rows.length < BATCH) return;
+        after = rows.at(-1)?.id;
+      }
+    },
+
+    async get(caller, id) {
+      return versioned(await findLive(await open(caller), id));
     },
 
     async create(caller, input) {
-      const more = await declaration.prepare?.(input, { caller, db });
-      const values = { ...columnsOf(input), ...more };
-      return versioned(await repository.insert(caller.tenantId, values));
+      return versioned(await changes.create(caller, input));
     },
 
-    async change(caller, id, change, versions) {
-      const more = await declaration.prepare?.(change, { caller, db, id });
-      const values = { ...columnsOf(change), ...more };
-      return versioned(await changeLive(caller, { id, versions }, values));
+    async update(caller, id, change, versions) {
+      return versioned(await changes.update(caller, id, change, versions));
     },
 
-    async remove(caller, id, versions) {
-      await changeLive(caller, { id, versions }, { deletedAt: new Date() });
-    },
+    delete: (caller, id, versions) => changes.delete(caller, id, versions),
 
     async restore(caller, id, versions) {
-      const expected = { id, versions, deleted: true };
-      const values = { deletedAt: null };
-      // One that is deleted between the statements begins again.
-      for (;;) {
-        const row = await repository.update(caller.tenantId, reach(caller), expected, values);
-        if (row) return versioned(row);
-        const there = await find(caller, id);
-        if (versions && !versions.includes(there.version)) throw preconditionFailed();
-        if (!there.deletedAt) return versioned(there);
-      }
+      return versioned(await changes.restore(caller, id, versions));
     },
+
+    async act(caller, id, action, body, versions) {
+      return versioned(await changes.act(caller, id, action, body, versions));
+    },
+
+    within: (id) => createRecords(kind, source, id),
   };
 };

@@ -1,122 +1,193 @@
-import { brokenForeignKey } from '@tessera/database-kit';
-import { invalidField } from '@tessera/http-kit';
-import type { Db } from '../database.ts';
+import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import type { Listed } from './listing.ts';
-import { columnSql, type RecordModel, type Row, selected, type Table, tableOf } from './model.ts';
+import { refuseViolation } from './constraints.ts';
+import type { Kind, KindTypes, Scope } from './kind.ts';
+import type { Listed, ListRequest } from './listing.ts';
 import { readNarrowedList } from './narrowed-list.ts';
+import { columnsOf } from './row.ts';
 import { searchCondition } from './search.ts';
 import { readWholeList } from './whole-list.ts';
 
 const { sql, join, raw } = Prisma;
 
-/** Values that the columns of a row have. */
-export type Reached = Readonly<Record<string, unknown>>;
-
-export interface ListRequest {
-  readonly page: number;
-  readonly perPage: number;
-  readonly sort: { readonly column: string; readonly descending: boolean };
-  readonly conditions: readonly Prisma.Sql[];
-  readonly search: string;
-  readonly exactTotal: boolean;
-}
-
 /** The state in which a row is to be changed. */
 export interface Expected {
   readonly id: string;
-  /** Any of them; undefined: whichever it is. */
+  /** Any of these versions; undefined: whichever it is. */
   readonly versions?: readonly number[] | undefined;
   readonly deleted: boolean;
 }
 
-const conditionsOf = (reached: Reached): Prisma.Sql[] =>
-  Object.entries(reached).map(([column, value]) => sql`${columnSql(column)} = ${value}`);
+/** One batch of an export. */
+export interface BatchRequest extends Pick<ListRequest, 'conditions' | 'search'> {
+  /** The id that the previous batch ended with. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
 
+/**
+ * The rows of one kind: the only user of its table. A method sees and changes only rows of the tenant of
+ * `db` that lie within the scope.
+ */
+export interface RecordRepository<T extends KindTypes> {
+  list(db: TenantDb, scope: Scope<T['row']>, request: ListRequest): Promise<Listed<T['row']>>;
+  /** Rows in the order of their ids, for exports. */
+  batch(db: TenantDb, scope: Scope<T['row']>, request: BatchRequest): Promise<T['row'][]>;
+  /** The row, deleted or not; `lock` keeps others from changing it until the transaction ends. */
+  find(
+    db: TenantDb,
+    scope: Scope<T['row']>,
+    id: string,
+    lock?: 'lock',
+  ): Promise<T['row'] | undefined>;
+  insert(db: TenantDb, id: string, values: object): Promise<T['row']>;
+  /** Changes the row with one statement; undefined where none is in the state that is expected. */
+  update(
+    db: TenantDb,
+    scope: Scope<T['row']>,
+    expected: Expected,
+    values: object,
+  ): Promise<T['row'] | undefined>;
+  /** Deletes the row permanently, and returns it. */
+  remove(db: TenantDb, scope: Scope<T['row']>, expected: Expected): Promise<T['row'] | undefined>;
+}
+
+const equalities = (values: object): Prisma.Sql[] =>
+  Object.entries(values).map(([column, value]) => sql`${raw(column)} = ${value}`);
+
+/** The kept count of the tenant's live rows; see `keep_count`. */
 const keptCount = (table: string, tenantId: string): Prisma.Sql => sql`(
   SELECT coalesce(sum(count), 0)::int FROM tenant_crm.record_counts
   WHERE table_name = ${table} AND tenant_id = ${tenantId}::uuid
 )`;
 
-/** The rows of one kind of record. Only the rows that `reached` describes are seen and changed. */
-export class RecordRepository<M extends RecordModel> {
-  readonly #db: Db;
-  readonly #rows: Table<M>;
-  readonly #name: string;
-  readonly #table: Prisma.Sql;
-  readonly #columns: Prisma.Sql;
+/** The repository of a kind. Violated constraints are 422s that name the field. */
+export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepository<T> => {
+  type Row = T['row'];
+  const { table: name, key, deletion, counted } = kind;
+  const table = raw(`tenant_crm.${name}`);
+  const columns = columnsOf(kind);
+  const selected = raw([...columns.keys()].join(', '));
+  const refuse = refuseViolation(kind as unknown as Kind);
 
-  constructor(db: Db, model: M, table: string) {
-    this.#db = db;
-    this.#rows = tableOf(db, model);
-    this.#name = table;
-    this.#table = raw(`tenant_crm.${table}`);
-    this.#columns = selected(model);
-  }
+  /** An object of a `jsonb` column is sent as JSON; pg would send a list as a PostgreSQL array. */
+  const encoded = (column: string, value: unknown): unknown =>
+    columns.get(column) && value !== null ? JSON.stringify(value) : value;
 
-  async list(tenantId: string, reached: Reached, request: ListRequest): Promise<Listed<Row<M>>> {
-    const { search, conditions, sort } = request;
-    const table = this.#table;
-    const live = sql`tenant_id = ${tenantId}::uuid AND deleted_at IS NULL`;
-    const narrowing = [...conditionsOf(reached), ...conditions];
-    if (search) {
-      const among = join([live, ...narrowing], ' AND ');
-      narrowing.push(await searchCondition(this.#db, table, among, search));
-    }
-    const listing = {
-      ...request,
-      table,
-      columns: this.#columns,
-      live,
-      liveTotal: keptCount(this.#name, tenantId),
-      sort: { ...sort, column: columnSql(sort.column) },
-    };
-    return narrowing.length === 0
-      ? readWholeList(this.#db, listing)
-      : readNarrowedList(this.#db, { ...listing, narrowing: join(narrowing, ' AND ') });
-  }
+  /** The given values of this kind's columns; input that no column holds is left out. */
+  const written = (values: object): [column: string, value: unknown][] =>
+    Object.entries(values)
+      .filter(([column, value]) => columns.has(column) && value !== undefined)
+      .map(([column, value]) => [column, encoded(column, value)]);
 
-  /** The row, deleted or not. */
-  async find(tenantId: string, reached: Reached, id: string): Promise<Row<M> | undefined> {
-    const own = sql`id = ${id}::uuid AND tenant_id = ${tenantId}::uuid`;
-    const where = join([own, ...conditionsOf(reached)], ' AND ');
-    const [row] = await this.#db.read<Row<M>>(
-      sql`SELECT ${this.#columns} FROM ${this.#table} WHERE ${where}`,
-    );
-    return row;
-  }
+  const within = (db: TenantDb, { columns: own = {}, condition }: Scope<Row>): Prisma.Sql[] => [
+    sql`tenant_id = ${db.tenantId}::uuid`,
+    ...equalities(own),
+    ...(condition ? [condition] : []),
+  ];
 
-  async insert(tenantId: string, values: object): Promise<Row<M>> {
-    const data = [{ ...values, tenantId }];
-    const [row] = await this.#rows.createManyAndReturn({ data }).catch(this.#refuse);
-    return row as Row<M>;
-  }
+  const undeleted = deletion === 'soft' ? [sql`deleted_at IS NULL`] : [];
 
-  /** Changes the row by one statement; undefined where there is none in the state that is expected. */
-  async update(
-    tenantId: string,
-    reached: Reached,
-    { id, versions, deleted }: Expected,
-    values: object,
-  ): Promise<Row<M> | undefined> {
-    const where = {
-      ...reached,
-      id,
-      tenantId,
-      deletedAt: deleted ? { not: null } : null,
-      ...(versions && { version: { in: versions } }),
-    };
-    const data = { ...values, version: { increment: 1 } };
-    const [row] = await this.#rows.updateManyAndReturn({ where, data }).catch(this.#refuse);
-    return row;
-  }
-
-  /** A reference to what is not there, or is another tenant's, or is deleted: a 422. */
-  readonly #refuse = (error: unknown): never => {
-    const key = brokenForeignKey(error);
-    if (key === undefined) throw error;
-    const field = key.slice(`${this.#name}_`.length, -'_fkey'.length);
-    const named = field.replace(/_id$/, '').replaceAll('_', ' ');
-    throw invalidField(field, `${field} must be the id of an existing ${named}`);
+  const expectedRow = (db: TenantDb, scope: Scope<Row>, expected: Expected): Prisma.Sql => {
+    const { id, versions, deleted } = expected;
+    const conditions = [...within(db, scope), sql`${raw(key)} = ${id}`];
+    if (deletion === 'soft')
+      conditions.push(deleted ? sql`deleted_at IS NOT NULL` : sql`deleted_at IS NULL`);
+    if (versions) conditions.push(sql`version = ANY(${versions}::int[])`);
+    return join(conditions, ' AND ');
   };
-}
+
+  const searched = async (
+    db: TenantDb,
+    base: readonly Prisma.Sql[],
+    search: string,
+  ): Promise<Prisma.Sql[]> =>
+    search ? [await searchCondition(db, table, join([...base], ' AND '), search)] : [];
+
+  /** An unfiltered total is kept for all of a tenant's rows. */
+  const liveTotal = (db: TenantDb, { columns: own = {}, condition }: Scope<Row>) =>
+    counted && !condition && Object.keys(own).length === 0
+      ? keptCount(name, db.tenantId)
+      : undefined;
+
+  return {
+    async list(db, scope, { conditions, search, sort, ...request }) {
+      const base = [...within(db, scope), ...undeleted];
+      const narrowing = [...conditions, ...(await searched(db, [...base, ...conditions], search))];
+      const total = liveTotal(db, scope);
+      const listing = {
+        ...request,
+        table,
+        columns: selected,
+        tenant: sql`tenant_id = ${db.tenantId}::uuid`,
+        live: join(base, ' AND '),
+        sort: { column: raw(sort.column), descending: sort.descending },
+      };
+      if (narrowing.length === 0 && total) {
+        return readWholeList<Row>(db, { ...listing, liveTotal: total });
+      }
+      const narrowed = narrowing.length > 0 ? join(narrowing, ' AND ') : sql`TRUE`;
+      return readNarrowedList<Row>(db, { ...listing, narrowing: narrowed });
+    },
+
+    async batch(db, scope, { conditions, search, after, limit }) {
+      const base = [...within(db, scope), ...undeleted, ...conditions];
+      const all = [...base, ...(await searched(db, base, search))];
+      if (after !== undefined) all.push(sql`id > ${after}::uuid`);
+      return db.read<Row>(sql`
+        SELECT ${selected} FROM ${table} WHERE ${join(all, ' AND ')} ORDER BY id LIMIT ${limit}`);
+    },
+
+    async find(db, scope, id, lock) {
+      const where = join([...within(db, scope), sql`${raw(key)} = ${id}`], ' AND ');
+      const locking = lock ? sql`FOR UPDATE` : Prisma.empty;
+      const [row] = await db.query<Row>(
+        sql`SELECT ${selected} FROM ${table} WHERE ${where} ${locking}`,
+      );
+      return row;
+    },
+
+    async insert(db, id, values) {
+      const now = new Date();
+      const own = written(values);
+      const names = [
+        'tenant_id',
+        'id',
+        'created_at',
+        'updated_at',
+        ...own.map(([column]) => column),
+      ];
+      const given = [db.tenantId, id, now, now, ...own.map(([, value]) => value)];
+      const [row] = await db
+        .query<Row>(
+          sql`INSERT INTO ${table} (${raw(names.join(', '))}) VALUES (${join(given)}) RETURNING ${selected}`,
+        )
+        .catch(refuse);
+      return row as Row;
+    },
+
+    async update(db, scope, expected, values) {
+      const changes = [
+        ...written(values).map(([column, value]) => sql`${raw(column)} = ${value}`),
+        sql`version = version + 1`,
+        sql`updated_at = ${new Date()}`,
+      ];
+      const [row] = await db
+        .query<Row>(
+          sql`UPDATE ${table} SET ${join(changes)} WHERE ${expectedRow(db, scope, expected)}
+              RETURNING ${selected}`,
+        )
+        .catch(refuse);
+      return row;
+    },
+
+    async remove(db, scope, expected) {
+      const [row] = await db
+        .query<Row>(
+          sql`DELETE FROM ${table} WHERE ${expectedRow(db, scope, expected)} RETURNING ${selected}`,
+        )
+        .catch(refuse);
+      return row;
+    },
+  };
+};

@@ -1,146 +1,237 @@
-import { type Field, partial, type Shape, shape, uuid } from '@tessera/fields';
-import { empty, type RouteTable } from '@tessera/http-kit';
-import { page, record, route } from '../http.ts';
-import type { Declaration } from './declaration.ts';
-import type { Filters } from './filters.ts';
-import { type ListQuery, listQuery } from './list-query.ts';
-import type { Column, RecordModel } from './model.ts';
+import { type Field, type Shape, shape, uuid } from '@tessera/fields';
+import { empty, type RouteEntry, routesFor } from '@tessera/http-kit';
+import { type CrmPermission, page, record } from '../http.ts';
+import { SYSTEM } from '../system/system-access.ts';
+import type { Kind, KindTypes, Permissions, TenantCaller, Verb } from './kind.ts';
+import { listQuery } from './list-query.ts';
 import { paging } from './paging.ts';
-import type { Records } from './records.ts';
+import { pathsOf, withArticle } from './paths.ts';
+import type { ActionRule, Records, Versioned } from './records.ts';
 import { acceptedVersions, preconditionFailed, tagged } from './versions.ts';
 
-/** The answer that only a change can get that names the version it is meant for. */
+/** The answer to a change that names the versions it is meant for. */
 export const changeProblems = {
   412: {
-    description: 'It is in none of the versions that `If-Match` names',
+    description: 'The record is in none of the versions that `If-Match` names',
     refusal: preconditionFailed,
   },
 } as const;
 
-/** `first_names` as `FirstNames`. */
-export const pascal = (name: string): string =>
-  name.replace(/(^|_)(\w)/g, (_, _dash, letter: string) => letter.toUpperCase());
+/** Something that a kind's users do besides creating, updating and deleting: approve, publish. */
+export interface Action<T extends KindTypes, Body> {
+  /** The last part of the path, and the name that `follow` sees. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Unless given, the permission to update. */
+  readonly permission?: CrmPermission;
+  readonly body?: Shape & Field<Body>;
+  /** Refusals of the rule: status and reason. */
+  readonly problems?: Readonly<Record<number, string>>;
+  readonly rule: ActionRule<T, Body>;
+}
 
-/** `a contact`, `an address`. */
-export const withArticle = (name: string): string => `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`;
+/** What a route of one kind says differently. */
+export interface RouteText {
+  readonly summary?: string;
+  readonly description?: string;
+  /** Refusals of the kind's rules: status and reason. */
+  readonly problems?: Readonly<Record<number, string>>;
+}
 
-/** `/blog-posts` for `blog_posts`. */
-export const pathOf = (table: string): string => `/${table.replaceAll('_', '-')}`;
+/** Makes the routes of a kind, one for each call: the keys of the route table are the operation ids. */
+export interface RecordRoutes<T extends KindTypes> {
+  list(text?: RouteText): RouteEntry;
+  create(text?: RouteText): RouteEntry;
+  get(text?: RouteText): RouteEntry;
+  update(text?: RouteText): RouteEntry;
+  delete(text?: RouteText): RouteEntry;
+  restore(text?: RouteText): RouteEntry;
+  /** `POST .../{id}/<name>`. */
+  action<Body>(action: Action<T, Body>): RouteEntry;
+}
 
-/** The routes of one kind of record: list, show, create, change, delete and restore. */
-export const recordRoutes = <
-  M extends RecordModel,
-  Input extends object,
-  Answer extends object,
-  Sort extends string,
-  F extends Filters<Column<M>>,
->(
-  declaration: Declaration<M, Input, Answer, Sort, F>,
-  records: Records<Input, ListQuery<Sort, F>, Answer>,
-): RouteTable => {
-  const { model, table, permissions, name, input } = declaration;
-  const answer: Field<Answer> = declaration.answer;
-  const words = table.replaceAll('_', ' ');
-  const one = withArticle(name);
-  const path = pathOf(table);
-  const named = { path: `${path}/{id}`, params: shape({ id: uuid() }), resource: name } as const;
-  const change = partial(input as Shape) as Shape as Shape & Field<Partial<Input>>;
-  return {
-    [`list${pascal(table)}`]: route({
-      method: 'get',
-      path,
-      permission: `${permissions}.list`,
-      summary: `List ${words}`,
-      resource: name,
-      query: listQuery(declaration),
-      responses: { 200: page(answer) },
-      handler: async ({ caller, query, req, reply }) => {
-        const { rows, ...position } = await records.list(caller, query);
-        return reply(200, { data: rows, ...paging(req.originalUrl, position) });
-      },
-    }),
+type Params = Readonly<Record<string, string>>;
 
-    [`create${model}`]: route({
-      method: 'post',
-      path,
-      permission: `${permissions}.create`,
-      summary: `Create ${one}`,
-      resource: name,
-      body: input,
-      responses: { 201: record(answer) },
-      responseHeaders: { 201: ['ETag', 'Location'] },
-      handler: async ({ caller, body, req, reply }) => {
-        const created = await records.create(caller, body);
-        const location = `${req.originalUrl.split('?', 1)[0]}/${created.id}`;
-        return reply(201, { data: created.answer }, { ...tagged(created), Location: location });
-      },
-    }),
+/** Who may use a route: callers with permissions, or services. */
+interface Admission {
+  readonly permission: Permissions[Verb] | 'authenticated';
+  readonly credential?: string;
+  readonly limit?: string;
+}
 
-    [`get${model}`]: route({
-      ...named,
-      method: 'get',
-      permission: `${permissions}.view`,
-      summary: `Show ${one}`,
-      responses: { 200: record(answer), 304: empty },
-      requestHeaders: ['If-None-Match'],
-      responseHeaders: { 200: ['ETag'] },
-      problems: { 304: 'It is still in a version that `If-None-Match` names' },
-      handler: async ({ caller, params, reply }) => {
-        // Express makes it a 304 where the tag is one that the client has.
-        const shown = await records.show(caller, params.id);
-        return reply(200, { data: shown.answer }, tagged(shown));
-      },
-    }),
+const declare = routesFor<TenantCaller, CrmPermission>();
 
-    [`update${model}`]: route({
-      ...named,
-      method: 'put',
-      permission: `${permissions}.update`,
-      summary: `Change ${one}`,
-      description: 'Fields that are left out stay as they are; null empties a field.',
-      body: change,
+/** The routes of one kind. A kind without permissions is for services with a system token. */
+export const recordRoutes = <T extends KindTypes>(
+  kind: Kind<T>,
+  records: Records<T>,
+): RecordRoutes<T> => {
+  const { name, permissions } = kind;
+  const create: Shape & Field<T['create']> = kind.create;
+  const update: Shape & Field<T['update']> = kind.update;
+  const answer: Field<T['answer']> = kind.answer;
+  const { all, one, parentParameter, keyParameter } = pathsOf(kind as unknown as Kind);
+  const words = kind.table.replaceAll('_', ' ');
+  const aRecord = withArticle(name);
+  const parentParams = parentParameter === undefined ? {} : { [parentParameter]: uuid() };
+
+  const admission = (verb: Verb): Admission =>
+    permissions
+      ? { permission: permissions[verb] }
+      : { permission: 'authenticated', credential: SYSTEM, limit: 'service' };
+
+  const onAll = (verb: Verb) => ({
+    ...admission(verb),
+    path: all,
+    resource: name,
+    ...(parentParameter !== undefined && { params: shape(parentParams) as Shape & Field<Params> }),
+  });
+  const onOne = (verb: Verb, suffix = '') => ({
+    ...admission(verb),
+    path: `${one}${suffix}`,
+    resource: name,
+    params: shape({ ...parentParams, [keyParameter]: kind.keyField }) as Shape & Field<Params>,
+  });
+
+  const scoped = (params: Params | undefined): Records<T> =>
+    parentParameter === undefined ? records : records.within(params?.[parentParameter] ?? '');
+  const keyIn = (params: Params): string => params[keyParameter] ?? '';
+
+  /** A route that changes one record and answers with it. */
+  const changing = <Body>(
+    declared: {
+      readonly method: 'put' | 'post';
+      readonly summary: string;
+      readonly description?: string;
+      readonly body?: Shape & Field<Body>;
+      readonly problems?: Readonly<Record<number, string>>;
+    } & ReturnType<typeof onOne>,
+    change: (
+      caller: T['caller'],
+      params: Params,
+      body: Body,
+      versions: readonly number[] | undefined,
+    ) => Promise<Versioned<T['answer']>>,
+  ): RouteEntry =>
+    declare({
+      ...declared,
       responses: { 200: record(answer) },
       requestHeaders: ['If-Match'],
       responseHeaders: { 200: ['ETag'] },
-      problems: changeProblems,
+      problems: { ...changeProblems, ...declared.problems },
       handler: async ({ caller, params, body, req, reply }) => {
         const versions = acceptedVersions(req.get('If-Match'));
-        const changed = await records.change(caller, params.id, body, versions);
+        const changed = await change(caller, params, body as Body, versions);
         return reply(200, { data: changed.answer }, tagged(changed));
       },
-    }),
+    });
 
-    [`delete${model}`]: route({
-      ...named,
-      method: 'delete',
-      permission: `${permissions}.delete`,
-      summary: `Delete ${one}`,
-      description: 'It can be restored.',
-      responses: { 204: empty },
-      requestHeaders: ['If-Match'],
-      problems: changeProblems,
-      handler: async ({ caller, params, req, reply }) => {
-        await records.remove(caller, params.id, acceptedVersions(req.get('If-Match')));
-        return reply(204);
-      },
-    }),
+  return {
+    list: (text = {}) =>
+      declare({
+        ...onAll('list'),
+        method: 'get',
+        summary: `List ${words}`,
+        ...text,
+        query: listQuery(kind),
+        responses: { 200: page(answer) },
+        handler: async ({ caller, params, query, req, reply }) => {
+          const { rows, ...position } = await scoped(params).list(caller, query);
+          return reply(200, { data: rows, ...paging(req.originalUrl, position) });
+        },
+      }),
 
-    [`restore${model}`]: route({
-      ...named,
-      path: `${path}/{id}/restore`,
-      method: 'post',
-      permission: `${permissions}.delete`,
-      summary: `Restore ${one}`,
-      description: 'One that is not deleted is answered as it is.',
-      responses: { 200: record(answer) },
-      requestHeaders: ['If-Match'],
-      responseHeaders: { 200: ['ETag'] },
-      problems: changeProblems,
-      handler: async ({ caller, params, req, reply }) => {
-        const versions = acceptedVersions(req.get('If-Match'));
-        const restored = await records.restore(caller, params.id, versions);
-        return reply(200, { data: restored.answer }, tagged(restored));
-      },
-    }),
+    create: (text = {}) =>
+      declare({
+        ...onAll('create'),
+        method: 'post',
+        summary: `Create ${aRecord}`,
+        ...text,
+        body: create,
+        responses: { 201: record(answer) },
+        responseHeaders: { 201: ['ETag', 'Location'] },
+        handler: async ({ caller, params, body, req, reply }) => {
+          const created = await scoped(params).create(caller, body);
+          const location = `${req.originalUrl.split('?', 1)[0]}/${encodeURIComponent(created.id)}`;
+          return reply(201, { data: created.answer }, { ...tagged(created), Location: location });
+        },
+      }),
+
+    get: (text = {}) =>
+      declare({
+        ...onOne('view'),
+        method: 'get',
+        summary: `Show ${aRecord}`,
+        ...text,
+        responses: { 200: record(answer), 304: empty },
+        requestHeaders: ['If-None-Match'],
+        responseHeaders: { 200: ['ETag'] },
+        problems: {
+          304: 'The record is still in a version that `If-None-Match` names',
+          ...text.problems,
+        },
+        handler: async ({ caller, params, reply }) => {
+          // Express answers 304 where the tag is one that the client has.
+          const found = await scoped(params).get(caller, keyIn(params));
+          return reply(200, { data: found.answer }, tagged(found));
+        },
+      }),
+
+    update: (text = {}) =>
+      changing(
+        {
+          ...onOne('update'),
+          method: 'put',
+          summary: `Update ${aRecord}`,
+          description: kind.updateDescription,
+          body: update,
+          ...text,
+        },
+        (caller, params, body, versions) =>
+          scoped(params).update(caller, keyIn(params), body, versions),
+      ),
+
+    delete: ({ problems, ...text } = {}) =>
+      declare({
+        ...onOne('delete'),
+        method: 'delete',
+        summary: `Delete ${aRecord}`,
+        description: kind.deletion === 'soft' ? 'It can be restored.' : 'It cannot be restored.',
+        ...text,
+        responses: { 204: empty },
+        requestHeaders: ['If-Match'],
+        problems: { ...changeProblems, ...problems },
+        handler: async ({ caller, params, req, reply }) => {
+          const versions = acceptedVersions(req.get('If-Match'));
+          await scoped(params).delete(caller, keyIn(params), versions);
+          return reply(204);
+        },
+      }),
+
+    restore: (text = {}) =>
+      changing(
+        {
+          ...onOne('delete', '/restore'),
+          method: 'post',
+          summary: `Restore ${aRecord}`,
+          description: 'A record that is not deleted stays as it is.',
+          ...text,
+        },
+        (caller, params, _body, versions) =>
+          scoped(params).restore(caller, keyIn(params), versions),
+      ),
+
+    action: ({ name: action, rule, permission, ...declared }) =>
+      changing(
+        {
+          ...onOne('update', `/${action}`),
+          ...(permission && { permission }),
+          ...declared,
+          method: 'post',
+        },
+        (caller, params, body, versions) =>
+          scoped(params).act(caller, keyIn(params), { name: action, rule }, body, versions),
+      ),
   };
 };

@@ -1,4 +1,4 @@
-import type { Db } from '../database.ts';
+import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 const { sql } = Prisma;
@@ -17,7 +17,7 @@ const TRIGRAM = /[\p{L}\p{N}]{3}/u;
  * pieces. LIKE would then be in the way: the trigram index would be read from end to end for it.
  */
 export const searchCondition = async (
-  db: Db,
+  db: TenantDb,
   table: Prisma.Sql,
   among: Prisma.Sql,
   term: string,

@@ -1,4 +1,4 @@
-import type { Db } from '../database.ts';
+import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
   type Counted,
@@ -13,11 +13,16 @@ import {
 
 const { sql } = Prisma;
 
+/** A list whose total is kept. */
+interface Whole extends Listing {
+  readonly liveTotal: Prisma.Sql;
+}
+
 /** From this offset on a page is found by its index alone, and its rows are read afterwards. */
 const DEEP = 1000;
 
 /** One of the first pages and the total, by one statement; undefined where the list ends before. */
-const firstPages = async <R>(db: Db, listing: Listing): Promise<Listed<R> | undefined> => {
+const firstPages = async <R>(db: TenantDb, listing: Whole): Promise<Listed<R> | undefined> => {
   const { table, columns, live, liveTotal, page, perPage } = listing;
   const offset = offsetOf(page, perPage);
   if (offset >= DEEP) return undefined;
@@ -29,9 +34,9 @@ const firstPages = async <R>(db: Db, listing: Listing): Promise<Listed<R> | unde
 };
 
 /** Any page. Those in the second half are found from the end of the list. */
-const deepPage = <R>(db: Db, listing: Listing): Promise<Listed<R>> =>
+const deepPage = <R>(db: TenantDb, listing: Whole): Promise<Listed<R>> =>
   db.snapshot(async (snapshot) => {
-    const { table, columns, live, liveTotal, perPage } = listing;
+    const { table, columns, tenant, live, liveTotal, perPage } = listing;
     const total = await readTotal(snapshot, liveTotal);
     const page = pageWithin(total, listing);
     const before = offsetOf(page, perPage);
@@ -41,10 +46,11 @@ const deepPage = <R>(db: Db, listing: Listing): Promise<Listed<R>> =>
     const part = sql`${ordered(listing, backwards)} LIMIT ${limit} OFFSET ${backwards ? after : before}`;
     const rows = await snapshot.read<R>(sql`
       SELECT ${columns} FROM ${table}
-      WHERE id = ANY(ARRAY(SELECT id FROM ${table} WHERE ${live} ${part})) ${ordered(listing)}`);
+      WHERE ${tenant} AND id = ANY(ARRAY(SELECT id FROM ${table} WHERE ${live} ${part}))
+      ${ordered(listing)}`);
     return exactly(listing, { rows, page, total });
   });
 
 /** One page of all live rows of a tenant. */
-export const readWholeList = async <R>(db: Db, listing: Listing): Promise<Listed<R>> =>
+export const readWholeList = async <R>(db: TenantDb, listing: Whole): Promise<Listed<R>> =>
   (await firstPages<R>(db, listing)) ?? deepPage<R>(db, listing);

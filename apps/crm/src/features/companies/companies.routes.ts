@@ -2,16 +2,31 @@ import type { RouteTable } from '@tessera/http-kit';
 import { partRoutes } from '../../records/part-routes.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { AddressInput } from '../addresses.schema.ts';
-import { type Companies, company } from './companies.records.ts';
+import { type Companies, company } from './companies.kind.ts';
 import { CompanyAddress, MAX_ADDRESSES } from './companies.schema.ts';
 
-export const companyRoutes = (companies: Companies): RouteTable => ({
-  ...recordRoutes(company, companies),
-  ...partRoutes(company, companies, {
+export const companyRoutes = (companies: Companies): RouteTable => {
+  const routes = recordRoutes(company, companies);
+  const addresses = partRoutes(company, companies, {
     field: 'addresses',
     name: 'address',
     input: AddressInput,
     answer: CompanyAddress,
     max: MAX_ADDRESSES,
-  }),
-});
+    permission: 'companies.update',
+  });
+  return {
+    listCompanies: routes.list(),
+    createCompany: routes.create(),
+    getCompany: routes.get(),
+    updateCompany: routes.update(),
+    deleteCompany: routes.delete(),
+    restoreCompany: routes.restore(),
+
+    listCompanyAddresses: addresses.list(),
+    createCompanyAddress: addresses.create(),
+    getCompanyAddress: addresses.get(),
+    updateCompanyAddress: addresses.update(),
+    deleteCompanyAddress: addresses.delete(),
+  };
+};

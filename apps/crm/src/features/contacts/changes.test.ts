@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { HttpError } from '@tessera/http-kit';
+import { createRecords } from '../../records/records.ts';
 import { callerIn, openDatabase } from '../../testing/records.ts';
-import { createContacts } from './contacts.records.ts';
+import { contact } from './contacts.kind.ts';
 
 const { database, close } = await openDatabase();
-const contacts = createContacts(database);
+const contacts = createRecords(contact, database);
 afterAll(close);
 
 const ada = {
@@ -29,7 +30,7 @@ describe('A change', () => {
   test('touches what is given and nothing else; null empties', async () => {
     const caller = callerIn();
     const before = await contacts.create(caller, ada);
-    const after = await contacts.change(caller, before.id, { title: 'Lady', email: null });
+    const after = await contacts.update(caller, before.id, { title: 'Lady', email: null });
     const { updated_at } = after.answer;
     expect(after).toEqual({
       id: before.id,
@@ -37,7 +38,7 @@ describe('A change', () => {
       answer: { ...before.answer, title: 'Lady', email: null, updated_at },
     });
     expect(+updated_at).toBeGreaterThanOrEqual(+before.answer.updated_at);
-    expect(await contacts.show(caller, before.id)).toEqual(after);
+    expect(await contacts.get(caller, before.id)).toEqual(after);
   });
 
   test('meant for a version wins against all others that are meant for it', async () => {
@@ -45,19 +46,19 @@ describe('A change', () => {
     const { id } = await contacts.create(caller, ada);
     const titles = Array.from({ length: 12 }, (_, i) => `Title ${i}`);
     const outcomes = await Promise.all(
-      titles.map((title) => refusal(contacts.change(caller, id, { title }, [1]))),
+      titles.map((title) => refusal(contacts.update(caller, id, { title }, [1]))),
     );
     const won = outcomes.filter((outcome) => outcome !== 412);
     expect(won).toHaveLength(1);
-    expect(won[0]).toEqual(await contacts.show(caller, id));
+    expect(won[0]).toEqual(await contacts.get(caller, id));
   });
 
   test('meant for no version is never lost', async () => {
     const caller = callerIn();
     const { id } = await contacts.create(caller, ada);
     const changes = [{ title: 'A' }, { phone: '1' }, { notes: 'N' }, { last_name: null }];
-    await Promise.all(changes.map((change) => contacts.change(caller, id, change)));
-    const { version, answer } = await contacts.show(caller, id);
+    await Promise.all(changes.map((change) => contacts.update(caller, id, change)));
+    const { version, answer } = await contacts.get(caller, id);
     expect(version).toBe(5);
     expect(answer).toMatchObject({ title: 'A', phone: '1', notes: 'N', last_name: null });
   });
@@ -65,14 +66,15 @@ describe('A change', () => {
   test('is undone with the transaction that it is part of', async () => {
     const caller = callerIn();
     const { id } = await contacts.create(caller, ada);
-    const failing = database.transaction(async (transaction) => {
-      await createContacts(transaction).change(caller, id, { title: 'Lost' });
-      await createContacts(transaction).create(caller, ada);
-      expect((await createContacts(transaction).list(caller, { page: 9 })).total).toBe(2);
+    const failing = database.forTenant(caller.tenantId).transaction(async (transaction) => {
+      const within = createRecords(contact, { forTenant: () => transaction });
+      await within.update(caller, id, { title: 'Lost' });
+      await within.create(caller, ada);
+      expect((await within.list(caller, { page: 9 })).total).toBe(2);
       throw new Error('later');
     });
     await expect(failing).rejects.toThrow('later');
-    expect((await contacts.show(caller, id)).answer.title).toBe('Countess');
+    expect((await contacts.get(caller, id)).answer.title).toBe('Countess');
     expect((await contacts.list(caller)).total).toBe(1);
   });
 });
@@ -82,10 +84,10 @@ describe('A deleted contact', () => {
     const caller = callerIn();
     const created = await contacts.create(caller, ada);
     const { id } = created;
-    await contacts.remove(caller, id);
-    expect(await refusal(contacts.show(caller, id))).toBe(404);
-    expect(await refusal(contacts.change(caller, id, { title: 'X' }))).toBe(404);
-    expect(await refusal(contacts.remove(caller, id))).toBe(404);
+    await contacts.delete(caller, id);
+    expect(await refusal(contacts.get(caller, id))).toBe(404);
+    expect(await refusal(contacts.update(caller, id, { title: 'X' }))).toBe(404);
+    expect(await refusal(contacts.delete(caller, id))).toBe(404);
     expect(await contacts.list(caller)).toMatchObject({ rows: [], total: 0 });
     const restored = await contacts.restore(caller, id);
     const { updated_at } = restored.answer;
@@ -96,8 +98,8 @@ describe('A deleted contact', () => {
   test('is deleted and restored in a version, too', async () => {
     const caller = callerIn();
     const { id } = await contacts.create(caller, ada);
-    expect(await refusal(contacts.remove(caller, id, [2, 3]))).toBe(412);
-    await contacts.remove(caller, id, [1]);
+    expect(await refusal(contacts.delete(caller, id, [2, 3]))).toBe(412);
+    await contacts.delete(caller, id, [1]);
     expect(await refusal(contacts.restore(caller, id, [1]))).toBe(412);
     expect((await contacts.restore(caller, id, [2])).version).toBe(3);
     expect(await refusal(contacts.restore(caller, id, [2]))).toBe(412);
@@ -108,12 +110,19 @@ describe('A deleted contact', () => {
     const caller = callerIn();
     const { id } = await contacts.create(caller, ada);
     let isGone = false;
-    const meanwhile = createContacts({
-      ...database,
-      async read(statement) {
-        if (!isGone) await contacts.remove(caller, id);
-        isGone = true;
-        return database.read(statement);
+    const meanwhile = createRecords(contact, {
+      forTenant(tenantId) {
+        const db = database.forTenant(tenantId);
+        return {
+          ...db,
+          async query(statement) {
+            if (!isGone && statement.text.startsWith('SELECT')) {
+              await contacts.delete(caller, id);
+              isGone = true;
+            }
+            return db.query(statement);
+          },
+        };
       },
     });
     expect((await meanwhile.restore(caller, id)).version).toBe(3);
@@ -123,7 +132,7 @@ describe('A deleted contact', () => {
   test('can be restored by many at once', async () => {
     const caller = callerIn();
     const { id } = await contacts.create(caller, ada);
-    await contacts.remove(caller, id);
+    await contacts.delete(caller, id);
     const restored = await Promise.all(
       Array.from({ length: 6 }, () => contacts.restore(caller, id)),
     );
@@ -135,17 +144,17 @@ test('What belongs to another tenant, or to nobody, is not there', async () => {
   const [owner, stranger] = [callerIn(), callerIn()];
   const live = await contacts.create(owner, ada);
   const deleted = await contacts.create(owner, ada);
-  await contacts.remove(owner, deleted.id);
+  await contacts.delete(owner, deleted.id);
   for (const id of [live.id, deleted.id, randomUUID()]) {
-    expect(await refusal(contacts.show(stranger, id))).toBe(404);
-    expect(await refusal(contacts.change(stranger, id, { title: 'Mine' }))).toBe(404);
-    expect(await refusal(contacts.change(stranger, id, { title: 'Mine' }, [1]))).toBe(404);
-    expect(await refusal(contacts.remove(stranger, id))).toBe(404);
+    expect(await refusal(contacts.get(stranger, id))).toBe(404);
+    expect(await refusal(contacts.update(stranger, id, { title: 'Mine' }))).toBe(404);
+    expect(await refusal(contacts.update(stranger, id, { title: 'Mine' }, [1]))).toBe(404);
+    expect(await refusal(contacts.delete(stranger, id))).toBe(404);
     expect(await refusal(contacts.restore(stranger, id))).toBe(404);
   }
   for (const query of [{}, { search: 'ada' }, { search: 'a' }, { tag: 'vip' }, { page: 99 }]) {
     expect(await contacts.list(stranger, query)).toMatchObject({ rows: [], total: 0 });
   }
-  expect(await contacts.show(owner, live.id)).toEqual(live);
+  expect(await contacts.get(owner, live.id)).toEqual(live);
   expect((await contacts.list(owner)).total).toBe(1);
 });

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { createRecords } from '../../records/records.ts';
 import { callerIn, openDatabase } from '../../testing/records.ts';
-import { createCompanies } from '../companies/companies.records.ts';
-import { createContacts } from './contacts.records.ts';
+import { company } from '../companies/companies.kind.ts';
+import { contact } from './contacts.kind.ts';
 
 const { pool, database, close } = await openDatabase();
-const contacts = createContacts(database);
-const companies = createCompanies(database);
+const contacts = createRecords(contact, database);
+const companies = createRecords(company, database);
 afterAll(close);
+
+const nobody = { first_name: 'A', emails: [], phones: [], addresses: [], tags: [] };
 
 test('Names are sorted by last name, then first name, whatever their accents and case', async () => {
   const caller = callerIn();
@@ -19,13 +22,11 @@ test('Names are sorted by last name, then first name, whatever their accents and
     ['Čeněk', 'Čapek'],
     ['Carl', 'cape'],
   ] as const;
-  await database.tables.contact.createMany({
-    data: people.map(([firstName, lastName]) => ({
-      tenantId: caller.tenantId,
-      firstName: firstName ?? '',
-      lastName: lastName ?? null,
-    })),
-  });
+  await Promise.all(
+    people.map(([first_name, last_name]) =>
+      contacts.create(caller, { ...nobody, first_name: first_name ?? '', last_name }),
+    ),
+  );
   const { rows } = await contacts.list(caller, { sort: 'name' });
   expect(rows.map((row) => [row.last_name, row.first_name].filter(Boolean).join(', '))).toEqual([
     'Adam, Anna',
@@ -42,7 +43,6 @@ test('Each filter narrows the list, and together they narrow it more', async () 
   const caller = callerIn();
   const { id: company_id } = await companies.create(caller, { name: 'Acme', addresses: [] });
   const owner_id = randomUUID();
-  const nobody = { first_name: 'A', emails: [], phones: [], addresses: [], tags: [] };
   const made = [
     await contacts.create(caller, { ...nobody, company_id, tags: ['vip', 'x'] }),
     await contacts.create(caller, { ...nobody, company_id, owner_id, email: 'a@b.c' }),

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
+import { createRecords } from '../../records/records.ts';
 import { columns, crowd, inOrder } from '../../testing/crowd.ts';
 import { callerIn, openDatabase } from '../../testing/records.ts';
-import { createContacts } from './contacts.records.ts';
+import { contact } from './contacts.kind.ts';
 
 const { pool, database, close } = await openDatabase();
-const contacts = createContacts(database);
+const contacts = createRecords(contact, database);
 afterAll(close);
 
 const sorts = Object.keys(columns) as (keyof typeof columns)[];

@@ -1,12 +1,13 @@
 import type { Statement } from '@tessera/database-kit';
-import type { Db } from '../../database.ts';
 import type { Caller } from '../../http.ts';
+import { createRecords } from '../../records/records.ts';
+import type { TenantSource } from '../../records/scope.ts';
 import { crowd, inOrder } from '../../testing/crowd.ts';
 import { openDatabase } from '../../testing/records.ts';
-import { createContacts } from './contacts.records.ts';
+import { contact } from './contacts.kind.ts';
 
 const { pool, database, close } = await openDatabase();
-const contacts = createContacts(database);
+const contacts = createRecords(contact, database);
 afterAll(close);
 
 interface Plan {
@@ -90,16 +91,24 @@ describe('A list of more than 10,000 hits', () => {
 
   test('is scanned once for a page that lies far beyond the end', async () => {
     const statements: Statement[] = [];
-    const counting: Db = {
-      ...database,
-      read: (statement) => {
-        statements.push(statement);
-        return database.read(statement);
+    const counting: TenantSource = {
+      forTenant(tenantId) {
+        const db = database.forTenant(tenantId);
+        return {
+          ...db,
+          read: (statement) => {
+            statements.push(statement);
+            return db.read(statement);
+          },
+        };
       },
     };
     for (const query of [{ page: 1_000_000_000 }, { page: 1_000_000_000, exact_total: true }]) {
       statements.length = 0;
-      const listed = await createContacts(counting).list(caller, { search: 'ada', ...query });
+      const listed = await createRecords(contact, counting).list(caller, {
+        search: 'ada',
+        ...query,
+      });
       expect(listed).toMatchObject({ total: size, page: Math.ceil(size / 25), more: false });
       expect(listed.rows).toHaveLength(size % 25);
       // One that stops at 10,001 hits, and one over all of them.

@@ -1,11 +1,11 @@
 import type { StorageUsagePayload } from '@tessera/contracts';
-import type { Db } from '../../database.ts';
+import type { Database } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
-interface Used {
+interface TableUsage {
   readonly name: string;
-  readonly rows: bigint;
-  readonly bytes: bigint;
+  readonly rows: number;
+  readonly bytes: number;
 }
 
 /**
@@ -23,13 +23,11 @@ const usage = (tenantId: string): Prisma.Sql => Prisma.sql`
   ) AS counted WHERE own > 0 ORDER BY name`;
 
 /** How much a tenant keeps, by table. */
-export const storageUsage = async (db: Db, tenantId: string): Promise<StorageUsagePayload> => {
-  const used = await db.read<Used>(usage(tenantId));
-  const tables = used.map(({ name, rows, bytes }) => ({
-    name,
-    rows: Number(rows),
-    bytes: Number(bytes),
-  }));
+export const storageUsage = async (
+  database: Database,
+  tenantId: string,
+): Promise<StorageUsagePayload> => {
+  const tables = await database.forTenant(tenantId).query<TableUsage>(usage(tenantId));
   const sum = (of: 'rows' | 'bytes') => tables.reduce((total, table) => total + table[of], 0);
   return { rows: sum('rows'), bytes: sum('bytes'), tables, measured_at: new Date() };
 };

@@ -1,0 +1,203 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { TenantDb } from '../database.ts';
+import type { KindTypes, RowContext, RuleContext } from './kind.ts';
+import type { ActionRule } from './records.ts';
+import { type ColumnValues, columnsOf } from './row.ts';
+import { type Access, checkVersion, type OpenScope } from './scope.ts';
+import { preconditionFailed } from './versions.ts';
+
+type Versions = readonly number[] | undefined;
+
+/** The changes of one kind of record; see `Records` for what each refuses. */
+export interface Changes<T extends KindTypes> {
+  create(caller: T['caller'], input: T['create']): Promise<T['row']>;
+  update(
+    caller: T['caller'],
+    id: string,
+    change: T['update'],
+    versions: Versions,
+  ): Promise<T['row']>;
+  delete(caller: T['caller'], id: string, versions: Versions): Promise<void>;
+  restore(caller: T['caller'], id: string, versions: Versions): Promise<T['row']>;
+  act<Body>(
+    caller: T['caller'],
+    id: string,
+    action: { readonly name: string; readonly rule: ActionRule<T, Body> },
+    body: Body,
+    versions: Versions,
+  ): Promise<T['row']>;
+}
+
+/** A change of a row that rules see first. */
+interface Change<T extends KindTypes> {
+  readonly action: string;
+  readonly id: string;
+  readonly versions: Versions;
+  /** Refuses the change, or gives the columns to write. */
+  decide(context: RowContext<T>): object | Promise<object>;
+}
+
+/**
+ * Where a kind has no rule for a change and no work that follows it, the change is one statement. Otherwise
+ * the row is locked, the rule decides, the row is written and `follow` runs, all in one transaction.
+ */
+export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T> => {
+  type Row = T['row'];
+  const { kind, repository, open, findLive, missing } = access;
+  const { rules, follow, deletion } = kind;
+  const columns = columnsOf(kind);
+
+  /** The columns that an input sets, those included that follow from it. */
+  const stored = (fields: T['create'] | T['update']): object =>
+    Object.fromEntries(
+      Object.entries({ ...fields, ...kind.stored?.(fields) }).filter(([name]) => columns.has(name)),
+    );
+
+  const isEmpty = (values: object): boolean => Object.keys(values).length === 0;
+
+  const changeLocked = async (caller: T['caller'], change: Change<T>): Promise<Row> => {
+    const { db, scope } = await open(caller);
+    const { action, id, versions } = change;
+    return db.transaction(async (transaction) => {
+      const within = { db: transaction, scope };
+      const before = await findLive(within, id, { versions, lock: 'lock' });
+      const values = await change.decide({ caller, db: transaction, row: before });
+      if (isEmpty(values)) return before;
+      const row = await repository.update(transaction, scope, { id, deleted: false }, values);
+      if (!row) throw missing();
+      await follow?.({ action, caller, db: transaction, before, row });
+      return row;
+    });
+  };
+
+  const changeDirectly = async (
+    caller: T['caller'],
+    id: string,
+    values: object,
+    versions: Versions,
+  ): Promise<Row> => {
+    const opened = await open(caller);
+    if (isEmpty(values)) return findLive(opened, id, { versions });
+    const expected = { id, versions, deleted: false };
+    const row = await repository.update(opened.db, opened.scope, expected, values);
+    if (row) return row;
+    await findLive(opened, id, { versions });
+    throw versions ? preconditionFailed() : missing();
+  };
+
+  const deletePermanently = async (
+    caller: T['caller'],
+    id: string,
+    versions: Versions,
+  ): Promise<void> => {
+    const opened = await open(caller);
+    const remove = async (db: TenantDb): Promise<void> => {
+      const within = { db, scope: opened.scope };
+      const before = await findLive(within, id, { versions, lock: 'lock' });
+      await rules.delete?.({ caller, db, row: before });
+      await repository.remove(db, opened.scope, { id, deleted: false });
+      await follow?.({ action: 'delete', caller, db, before, row: before });
+    };
+    await opened.db.transaction(remove);
+  };
+
+  const restoreDirectly = async (
+    { db, scope }: OpenScope<T>,
+    id: string,
+    versions: Versions,
+  ): Promise<Row> => {
+    // A record that somebody deletes between the two statements is restored by the next round.
+    for (;;) {
+      const expected = { id, versions, deleted: true };
+      const row = await repository.update(db, scope, expected, { deleted_at: null });
+      if (row) return row;
+      const found = await repository.find(db, scope, id);
+      if (!found) throw missing();
+      checkVersion(found, versions);
+      if (!found.deleted_at) return found;
+    }
+  };
+
+  const restoreLocked = async (
+    { db, scope }: OpenScope<T>,
+    caller: T['caller'],
+    id: string,
+    versions: Versions,
+  ): Promise<Row> =>
+    db.transaction(async (transaction) => {
+      const before = await repository.find(transaction, scope, id, 'lock');
+      if (!before) throw missing();
+      checkVersion(before, versions);
+      if (!before.deleted_at) return before;
+      await rules.restore?.({ caller, db: transaction, row: before });
+      const expected = { id, deleted: true };
+      const row = await repository.update(transaction, scope, expected, { deleted_at: null });
+      if (!row) throw missing();
+      await follow?.({ action: 'restore', caller, db: transaction, before, row });
+      return row;
+    });
+
+  return {
+    async create(caller, input) {
+      const { db, scope } = await open(caller);
+      const id = uuidv7();
+      const insert = (within: TenantDb, ruled: object): Promise<Row> =>
+        repository.insert(within, id, { ...stored(input), ...scope.columns, ...ruled });
+      if (!rules.create && !follow) return insert(db, {});
+      return db.transaction(async (transaction) => {
+        const context: RuleContext<T> = { caller, db: transaction };
+        const row = await insert(
+          transaction,
+          (await rules.create?.(input, { ...context, id })) ?? {},
+        );
+        await follow?.({ ...context, action: 'create', before: undefined, row });
+        return row;
+      });
+    },
+
+    async update(caller, id, change, versions) {
+      const values = stored(change);
+      if (!rules.update && !follow) return changeDirectly(caller, id, values, versions);
+      return changeLocked(caller, {
+        action: 'update',
+        id,
+        versions,
+        decide: async (context) => ({ ...values, ...(await rules.update?.(change, context)) }),
+      });
+    },
+
+    async delete(caller, id, versions) {
+      if (deletion === 'permanent') return deletePermanently(caller, id, versions);
+      const deleted = { deleted_at: new Date() };
+      if (!rules.delete && !follow) {
+        await changeDirectly(caller, id, deleted, versions);
+        return;
+      }
+      await changeLocked(caller, {
+        action: 'delete',
+        id,
+        versions,
+        decide: async (context) => {
+          await rules.delete?.(context);
+          return deleted;
+        },
+      });
+    },
+
+    async restore(caller, id, versions) {
+      const opened = await open(caller);
+      return rules.restore || follow
+        ? restoreLocked(opened, caller, id, versions)
+        : restoreDirectly(opened, id, versions);
+    },
+
+    act: (caller, id, { name, rule }, body, versions) =>
+      changeLocked(caller, {
+        action: name,
+        id,
+        versions,
+        decide: (context): ColumnValues<Row> | Promise<ColumnValues<Row>> =>
+          rule({ ...context, body }),
+      }),
+  };
+};

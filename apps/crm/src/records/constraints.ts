@@ -1,0 +1,53 @@
+import { violatedConstraint } from '@tessera/database-kit';
+import { HttpError, invalidField } from '@tessera/http-kit';
+import type { ConstraintMessage, Kind } from './kind.ts';
+
+const SUFFIXES = {
+  foreign_key: '_fkey',
+  unique: '_key',
+  exclusion: '_excl',
+  check: '_check',
+} as const;
+
+type Violation = keyof typeof SUFFIXES;
+
+/**
+ * Constraints are named as PostgreSQL names them by default: `<table>_<columns>_<suffix>`. The field is
+ * the input field that the columns end with: `name` for `accounts_tenant_id_channel_name_key`.
+ */
+const fieldOf = ({ table, create, update }: Kind, constraint: string, kind: Violation): string => {
+  const columns = constraint.slice(`${table}_`.length, -SUFFIXES[kind].length);
+  const fields = Object.keys({ ...create.fields, ...update.fields });
+  const matching = fields.filter((name) => columns === name || columns.endsWith(`_${name}`));
+  return matching.sort((a, b) => b.length - a.length)[0] ?? columns;
+};
+
+const defaultMessages: Readonly<Record<Violation, (field: string, name: string) => string>> = {
+  foreign_key: (field) =>
+    `${field} must be the id of an existing ${field.replace(/_id$/, '').replaceAll('_', ' ')}`,
+  unique: (field, name) => `${field} is already used by another ${name}`,
+  exclusion: (field, name) => `${field} overlaps with another ${name}`,
+  check: (field) => `${field} is out of range`,
+};
+
+const describe = (kind: Kind, constraint: string, violation: Violation): ConstraintMessage => {
+  const own = kind.constraints[constraint];
+  if (own) return own;
+  const field = fieldOf(kind, constraint, violation);
+  return { field, message: defaultMessages[violation](field, kind.name) };
+};
+
+/** Turns the violation of a constraint into a 422 that names the field; any other error is thrown as it is. */
+export const refuseViolation =
+  (kind: Kind) =>
+  (error: unknown): never => {
+    const violated = violatedConstraint(error);
+    if (!violated) throw error;
+    if (violated.constraint === undefined) {
+      throw new HttpError(409, 'conflict', 'The change conflicts with another record.', {
+        cause: error,
+      });
+    }
+    const { field, message } = describe(kind, violated.constraint, violated.kind);
+    throw invalidField(field, message);
+  };

@@ -1,0 +1,95 @@
+import type { Field, JsonSchema, Shape } from '@tessera/fields';
+
+/** The columns that every table of records has. */
+export interface RecordRow {
+  readonly id: string;
+  readonly version: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  /** Always null for kinds that are deleted permanently: their tables lack the column. */
+  readonly deleted_at: Date | null;
+}
+
+declare const value: unique symbol;
+
+/** A column that is part of no answer. */
+export interface HiddenColumn<T = unknown> {
+  readonly isJson: boolean;
+  readonly [value]?: T;
+}
+
+/** A column that rules see and answers do not show, such as sealed credentials. */
+export const hidden = <T>(): HiddenColumn<T> => ({ isJson: false });
+
+/** The same for a `jsonb` column. */
+export const hiddenJson = <T>(): HiddenColumn<T> => ({ isJson: true });
+
+export type HiddenColumns = Readonly<Record<string, HiddenColumn>>;
+
+/** The row of a kind: the columns of every record, those of its answer, and the hidden ones. */
+export type RowOf<Answer, Computed extends PropertyKey, Hidden extends HiddenColumns> = RecordRow &
+  Omit<Answer, Computed | keyof RecordRow> & {
+    readonly [K in keyof Hidden]: Hidden[K] extends HiddenColumn<infer T> ? T : never;
+  };
+
+/** What changes of a row may set: the columns that the core does not set itself. */
+export type ColumnValues<Row extends RecordRow> = Partial<Omit<Row, keyof RecordRow>>;
+
+const isNull = ({ type }: JsonSchema): boolean => type === 'null';
+const hasType = ({ type }: JsonSchema, wanted: string): boolean => [type].flat().includes(wanted);
+
+/** Whether values of this schema are stored as `jsonb`: objects, and lists of objects. */
+const isStoredAsJson = (schema: JsonSchema): boolean => {
+  const { anyOf, items } = schema;
+  if (Array.isArray(anyOf)) {
+    return anyOf.some((option: JsonSchema) => !isNull(option) && isStoredAsJson(option));
+  }
+  if (hasType(schema, 'object')) return true;
+  return hasType(schema, 'array') && isStoredAsJson((items ?? {}) as JsonSchema);
+};
+
+interface Columned {
+  readonly answer: Shape & Field;
+  readonly computed: Readonly<Record<string, unknown>>;
+  readonly hidden: HiddenColumns;
+  readonly deletion: 'soft' | 'permanent';
+}
+
+/** The names of a kind's columns, `tenant_id` excepted, and whether each is `jsonb`. */
+export const columnsOf = ({
+  answer,
+  computed,
+  hidden: hiddenColumns,
+  deletion,
+}: Columned): ReadonlyMap<string, boolean> => {
+  const own = Object.entries(answer.fields)
+    .filter(([name]) => !Object.hasOwn(computed, name))
+    .map(([name, { json }]) => [name, isStoredAsJson(json)] as const);
+  return new Map<string, boolean>([
+    ['id', false],
+    ['version', false],
+    ['created_at', false],
+    ['updated_at', false],
+    ...(deletion === 'soft' ? [['deleted_at', false] as const] : []),
+    ...own,
+    ...Object.entries(hiddenColumns).map(([name, { isJson }]) => [name, isJson] as const),
+  ]);
+};
+
+type Present<Row, Answer> = (row: Row) => Answer;
+
+/** Makes the answer for a row: the columns that its fields are named after, and the computed ones. */
+export const presenter = <Row extends object, Answer>(
+  { fields }: Shape,
+  computed: Readonly<Record<string, (row: Row) => unknown>>,
+): Present<Row, Answer> => {
+  const names = Object.keys(fields);
+  return (row) => {
+    const answer: Record<string, unknown> = {};
+    for (const name of names) {
+      const compute = computed[name];
+      answer[name] = compute ? compute(row) : row[name as keyof Row];
+    }
+    return answer as Answer;
+  };
+};

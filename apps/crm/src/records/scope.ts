@@ -1,0 +1,80 @@
+import { type HttpError, notFound } from '@tessera/http-kit';
+import type { Database, TenantDb } from '../database.ts';
+import type { Kind, KindTypes, Scope } from './kind.ts';
+import { createRepository, type RecordRepository } from './repository.ts';
+import type { ColumnValues } from './row.ts';
+import { preconditionFailed } from './versions.ts';
+
+/** Where the rows of tenants are: the database, or a transaction as `{ forTenant: () => transaction }`. */
+export type TenantSource = Pick<Database, 'forTenant'>;
+
+/** The rows of one kind that a caller may see and change. */
+export interface OpenScope<T extends KindTypes> {
+  readonly db: TenantDb;
+  readonly scope: Scope<T['row']>;
+}
+
+/** What reads and changes of one kind have in common. */
+export interface Access<T extends KindTypes> {
+  readonly kind: Kind<T>;
+  readonly repository: RecordRepository<T>;
+  /** 404 where the parent of a child kind does not exist in the caller's scope. */
+  open(caller: T['caller']): Promise<OpenScope<T>>;
+  /** The row, which is not deleted; 404 where there is none, 412 where it is in none of `versions`. */
+  findLive(
+    open: OpenScope<T>,
+    id: string,
+    options?: { readonly versions?: readonly number[] | undefined; readonly lock?: 'lock' },
+  ): Promise<T['row']>;
+  missing(): HttpError;
+}
+
+/** 412 where a row is in none of the versions. */
+export const checkVersion = (
+  { version }: { readonly version: number },
+  versions: readonly number[] | undefined,
+): void => {
+  if (versions && !versions.includes(version)) throw preconditionFailed();
+};
+
+/** Access to the rows of a kind; those of a child kind lie below the parent with the given id. */
+export const createAccess = <T extends KindTypes>(
+  kind: Kind<T>,
+  source: TenantSource,
+  parentId: string | undefined,
+): Access<T> => {
+  const { name, parent } = kind;
+  const repository = createRepository(kind);
+  const parents = parent && createAccess(parent.kind, source, undefined);
+
+  const missing = (): HttpError => notFound(`The ${name}`);
+
+  const scopeOf = (caller: T['caller']): Scope<T['row']> => {
+    const scope = kind.scope?.(caller) ?? {};
+    if (!parent) return scope;
+    if (parentId === undefined) throw new TypeError(`A ${name} is reached through within().`);
+    const columns = { ...scope.columns, [parent.column]: parentId };
+    return { ...scope, columns: columns as ColumnValues<T['row']> };
+  };
+
+  return {
+    kind,
+    repository,
+    missing,
+
+    async open(caller) {
+      const scope = scopeOf(caller);
+      if (parents && parentId !== undefined) {
+        await parents.findLive(await parents.open(caller), parentId);
+      }
+      return { db: source.forTenant(caller.tenantId), scope };
+    },
+
+    async findLive({ db, scope }, id, { versions, lock } = {}) {
+      const row = await repository.find(db, scope, id, lock);
+      if (!row || row.deleted_at) throw missing();
+      checkVersion(row, versions);
+      return row;
+    },
+  };
+};

@@ -1,0 +1,36 @@
+import type { Channel } from '@tessera/contracts';
+import type { Context } from './context.ts';
+import { type Companies, company } from './features/companies/companies.kind.ts';
+import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
+import {
+  type AccountKind,
+  type Accounts,
+  declareAccounts,
+} from './features/messaging-accounts/accounts.kind.ts';
+import { createRecords } from './records/records.ts';
+
+/** The accounts of one channel: their kind, which depends on the vault, and their records. */
+export interface AccountService {
+  readonly kind: AccountKind;
+  readonly accounts: Accounts;
+}
+
+/** What CRM can do, one member for each feature. */
+export interface Services {
+  readonly contacts: Contacts;
+  readonly companies: Companies;
+  readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
+}
+
+/** Makes the services from the context. */
+export const createServices = ({ database, vault }: Context): Services => {
+  const accountsOf = (channel: Channel): AccountService => {
+    const kind = declareAccounts(channel, vault);
+    return { kind, accounts: createRecords(kind, database) };
+  };
+  return {
+    contacts: createRecords(contact, database),
+    companies: createRecords(company, database),
+    messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
+  };
+};
