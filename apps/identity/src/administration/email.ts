@@ -1,7 +1,7 @@
 import { email as emailField } from '@tessera/fields';
 import { note } from '../activity/activity.ts';
 import type { Database, Transaction } from '../database.ts';
-import { giveAddress } from '../features/email-change/address-change.ts';
+import { setAddress } from '../features/email-change/address-change.ts';
 import type { User } from '../generated/prisma/client.ts';
 import type { MailOutbox } from '../mail/outbox.ts';
 import { SecurityMails } from '../mail/security-mails.ts';
@@ -37,7 +37,7 @@ export const changeEmail = async (
     const { id: userId, tenantId } = user;
     const holder = await findPerson(tx, to);
     if (holder?.emailVerifiedAt) throw new Error(`new_email: somebody has the address ${to}.`);
-    const news = await giveAddress(tx, user, to);
+    const news = await setAddress(tx, user, to);
     // Whoever reads the mails of an earlier address has no say in what an operator decides.
     await voidOneTimeTokens(tx, 'email_change_undo', { userId });
     const actor = { userId, tenantId, ipAddress: null, userAgent: null };

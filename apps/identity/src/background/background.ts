@@ -6,7 +6,7 @@ import type { Logger } from '@tessera/http-kit';
  */
 export class Background {
   readonly #logger: Logger;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #changeInProgress = new Set<Promise<void>>();
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -16,12 +16,12 @@ export class Background {
   run(failure: string, work: () => Promise<void>): void {
     const done: Promise<void> = work()
       .catch((err: unknown) => this.#logger.error({ err }, failure))
-      .finally(() => this.#underWay.delete(done));
-    this.#underWay.add(done);
+      .finally(() => this.#changeInProgress.delete(done));
+    this.#changeInProgress.add(done);
   }
 
   /** Resolves when nothing is under way. */
   async stop(): Promise<void> {
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#changeInProgress);
   }
 }

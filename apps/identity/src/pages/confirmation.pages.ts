@@ -1,12 +1,12 @@
 import { email } from '@tessera/fields';
 import { ConfirmAddress } from '../features/registration/confirmation.routes.ts';
 import type {
+  ConfirmationRequirements,
   ConfirmationService,
-  Opener,
-  Question,
+  LinkOpener,
 } from '../features/registration/confirmation.service.ts';
 import { confirmationCookie } from '../features/registration/confirmation-cookie.ts';
-import type { Asker } from '../features/registration/registration.repository.ts';
+import type { LinkRequester } from '../features/registration/registration.repository.ts';
 import type { RegistrationService } from '../features/registration/registration.service.ts';
 import { html } from '../http/html.ts';
 import { accountName, type FieldSpec, fields, formOf, link, message, signOutForm } from './form.ts';
@@ -35,18 +35,18 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
   const { confirmation, registration, minLength } = use;
   const cookie = confirmationCookie(use);
 
-  const openerOf = ({ req, user }: Visit): Opener => {
+  const openerOf = ({ req, user }: Visit): LinkOpener => {
     const isFinished = user?.restriction !== 'pin_required';
     return { secret: cookie.secretOf(req), caller: isFinished ? user : null };
   };
 
-  const askerOf = ({ req, user }: Visit): Asker => ({
+  const askerOf = ({ req, user }: Visit): LinkRequester => ({
     secret: cookie.secretOf(req),
     userId: user?.id ?? null,
   });
 
   /** Only who is signed in to the account that was confirmed goes on with it. */
-  const confirmed = (visit: Visit, { userId, asks }: Question): string =>
+  const confirmed = (visit: Visit, { userId, asks }: ConfirmationRequirements): string =>
     visit.user?.id === userId && asks === 'nothing'
       ? '/account?notice=email_verified'
       : resultAddress(visit, 'email_verified', userId);
@@ -60,13 +60,13 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
     isForAnybody: true,
     async open(visit) {
       const { token = '' } = visit.query;
-      const question = await unlessDead(confirmation.show(token, openerOf(visit)));
-      if (question?.isConfirmed) throw new Elsewhere(confirmed(visit, question));
-      return { token, question };
+      const requirements = await unlessDead(confirmation.show(token, openerOf(visit)));
+      if (requirements?.isConfirmed) throw new Elsewhere(confirmed(visit, requirements));
+      return { token, requirements };
     },
-    view(visit, { token, question }, form) {
+    view(visit, { token, requirements }, form) {
       const { verify: texts, claim } = visit.texts;
-      if (question === null || form.isLinkDead) {
+      if (requirements === null || form.isLinkDead) {
         return {
           title: texts.title,
           body: [
@@ -79,27 +79,27 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
           ],
         };
       }
-      if (question.asks === 'nothing') {
+      if (requirements.asks === 'nothing') {
         return {
           title: texts.title,
-          lead: texts.lead(question.email),
+          lead: texts.lead(requirements.email),
           body: formOf(visit, form, { submit: texts.submit }),
         };
       }
-      const { tenantName } = question;
+      const { tenantName } = requirements;
       const tenant = { name: 'tenant_name', autocomplete: 'organization', maxlength: 200 } as const;
       const disown = `/email/disown?${new URLSearchParams({ token })}`;
       return {
         title: claim.title,
-        lead: claim.lead(question.email),
+        lead: claim.lead(requirements.email),
         body: [
           formOf(visit, form, {
             submit: claim.submit,
             content: [
               html`<p>${claim.choose}</p>`,
-              accountName(question.email),
+              accountName(requirements.email),
               fields(visit, form, [
-                ...nameFields(visit, question),
+                ...nameFields(visit, requirements),
                 ...(tenantName === null ? [] : [{ ...tenant, value: tenantName }]),
                 ...newPasswordFields(visit, minLength),
               ]),
@@ -112,7 +112,7 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
     form: {
       fields: given,
       newPassword: 'password',
-      async submit(visit, values, { token, question }) {
+      async submit(visit, values, { token, requirements }) {
         const owner = {
           password: values.password,
           confirmation: values.password_confirmation,
@@ -121,7 +121,7 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
           tenantName: values.tenant_name,
         };
         await confirmation.confirm(token, openerOf(visit), owner, visit.origin);
-        return question === null ? '/sign-in' : confirmed(visit, question);
+        return requirements === null ? '/sign-in' : confirmed(visit, requirements);
       },
     },
   });
@@ -132,28 +132,28 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
     isForAnybody: true,
     async open(visit) {
       const { token = '' } = visit.query;
-      const question = await unlessDead(confirmation.show(token, openerOf(visit)));
-      return { token, question: question?.isConfirmed ? null : question };
+      const requirements = await unlessDead(confirmation.show(token, openerOf(visit)));
+      return { token, requirements: requirements?.isConfirmed ? null : requirements };
     },
-    view(visit, { question }, form) {
+    view(visit, { requirements }, form) {
       const { disown: texts, back, problems } = visit.texts;
       const goBack = link(onwards(visit, '/sign-in'), back);
-      if (question === null || form.isLinkDead) {
+      if (requirements === null || form.isLinkDead) {
         const alert = message(visit, { ...form, alert: form.alert ?? problems.token });
         return { title: texts.title, hasNoForm: true, body: [alert, goBack] };
       }
       return {
         title: texts.title,
-        lead: texts.lead(question.email),
+        lead: texts.lead(requirements.email),
         body: [formOf(visit, form, { submit: texts.submit }), goBack],
       };
     },
     form: {
       fields: {},
-      async submit(visit, _nothing, { token, question }) {
+      async submit(visit, _nothing, { token, requirements }) {
         const outcome = await confirmation.disown(token, visit.origin);
         const notice = outcome === 'deleted' ? 'account_disowned' : 'account_signed_out';
-        return resultAddress(visit, notice, question?.userId);
+        return resultAddress(visit, notice, requirements?.userId);
       },
     },
   });

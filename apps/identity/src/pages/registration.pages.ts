@@ -1,7 +1,7 @@
 import { text, verbatim } from '@tessera/fields';
 import {
   confirmationCookie,
-  keepConfirmation,
+  setConfirmationCookie,
 } from '../features/registration/confirmation-cookie.ts';
 import { Register } from '../features/registration/registration.routes.ts';
 import type { RegistrationService } from '../features/registration/registration.service.ts';
@@ -74,7 +74,7 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
           tenantName: given.tenant_name,
           locale: visit.language,
         };
-        const secret = keepConfirmation(cookie, visit.req, visit.res, use.lifetime);
+        const secret = setConfirmationCookie(cookie, visit.req, visit.res, use.lifetime);
         await registration.register(application, secret, visit.origin);
         return mailSentAddress(visit, 'registration', mailed.keep(visit, given.email));
       },

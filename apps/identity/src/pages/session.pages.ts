@@ -118,7 +118,7 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
       fields: {},
       async submit(visit, _nothing, { user, address }) {
         await use.signIn.signOut(user, visit.origin);
-        use.cookies.forgetSession(visit.res);
+        use.cookies.clearSession(visit.res);
         return address;
       },
     },

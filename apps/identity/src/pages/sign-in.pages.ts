@@ -87,7 +87,7 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
           visit.res.cookie(pending.name, pendingToken, options);
           return onwards(visit, '/two-factor');
         }
-        cookies.keep(visit.res, result);
+        cookies.set(visit.res, result);
         return goal(visit);
       },
     },
@@ -133,7 +133,7 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
         const client = cookies.clientOf(visit.req);
         const { signedIn } = await use.twoFactor.verify(user, { code, trustDevice }, client);
         visit.res.clearCookie(pending.name, pending.options);
-        if (signedIn) cookies.keep(visit.res, signedIn);
+        if (signedIn) cookies.set(visit.res, signedIn);
         return goal(visit);
       },
     },

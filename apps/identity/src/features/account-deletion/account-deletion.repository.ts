@@ -4,16 +4,20 @@ import type { AccountDeletion, User } from '../../generated/prisma/client.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
 import type { SecurityMails } from '../../mail/security-mails.ts';
 import { bumpPolicyVersion, enqueue, lockPolicyVersion, type News } from '../../outbox/outbox.ts';
+
 import { removeUser } from '../../users/user-removal.ts';
-import { takeAdministratorsTurn } from '../admin-users/administrators.ts';
+import { lockAdministrators } from '../admin-users/administrators.ts';
+
 import { type Blockers, blockersOf, isBlocked } from './blockers.ts';
 
-/** What became of an account whose time had come. */
+/** The result of trying to delete one account. */
 export type Outcome =
   | 'deleted'
-  /** The account stays: it is the only one that can administer something. Its owner is told. */
+  /**
+   * Not deleted: the user is the only owner or administrator of something. The user is notified by mail.
+   */
   | 'kept'
-  /** The owner has kept the account, or another replica is deleting it. */
+  /** The user cancelled the deletion, or another replica is processing it. */
   | 'not_due';
 
 interface Dependencies {
@@ -22,14 +26,14 @@ interface Dependencies {
   readonly securityMails: Pick<SecurityMails, 'tell'>;
 }
 
-/** Somebody with a long log is deleted in one transaction all the same. */
+/** A user with many activity entries is still deleted in one transaction. */
 const TRANSACTION = { maxWait: 10_000, timeout: 300_000 };
 
-/** Seconds before the deletion when its owner is reminded. */
+/** Seconds before the deletion at which the reminder is sent. */
 const REMINDER_SECONDS = 86_400;
 
-/** Ends the transaction: the user joined a tenant whose members are not held. */
-class JoinedMeanwhile extends Error {}
+/** Rolls the transaction back: the user joined a tenant that is not locked. */
+class JoinedAnotherTenant extends Error {}
 
 export class AccountDeletionRepository {
   readonly #use: Dependencies;
@@ -46,13 +50,15 @@ export class AccountDeletionRepository {
     return this.#use.database.$transaction((tx) => blockersOf(tx, userId));
   }
 
-  /** Schedules the deletion in `delay` seconds; one that is scheduled stays as it is. */
+  /**
+   * Schedules the deletion in `delay` seconds. An already scheduled deletion is returned unchanged.
+   */
   request(actor: Actor, delay: number): Promise<AccountDeletion> {
     const { userId } = actor;
     return this.#use.database.$transaction(async (tx) => {
       const requestedAt = new Date();
       const dueAt = new Date(requestedAt.getTime() + delay * 1000);
-      // The mail of the request is reminder enough.
+      // The confirmation mail of the request also serves as the reminder.
       const remindedAt = delay > REMINDER_SECONDS ? null : requestedAt;
       const { count } = await tx.accountDeletion.createMany({
         data: { userId, requestedAt, dueAt, remindedAt },
@@ -61,13 +67,13 @@ export class AccountDeletionRepository {
       const deletion = await tx.accountDeletion.findUniqueOrThrow({ where: { userId } });
       if (count === 0) return deletion;
       await note(tx, actor, 'account_deletion_requested');
-      const news = { kind: 'account_deletion_requested', dueAt } as const;
-      await this.#use.securityMails.tell(tx, userId, news, actor);
+      const notice = { kind: 'account_deletion_requested', dueAt } as const;
+      await this.#use.securityMails.tell(tx, userId, notice, actor);
       return deletion;
     });
   }
 
-  /** False where no deletion was scheduled. */
+  /** False if no deletion was scheduled. */
   cancel(actor: Actor): Promise<boolean> {
     const { userId } = actor;
     return this.#use.database.$transaction(async (tx) => {
@@ -77,7 +83,9 @@ export class AccountDeletionRepository {
     });
   }
 
-  /** Reminds those whose account is deleted within a day, a batch of them; gives how many. */
+  /**
+   * Enqueues reminders for up to `batch` accounts that will be deleted within a day; returns their number.
+   */
   remind(batch: number): Promise<number> {
     return this.#use.database.$transaction(async (tx) => {
       const reminded = await tx.$queryRaw<{ userId: string; dueAt: Date }[]>`
@@ -98,7 +106,7 @@ export class AccountDeletionRepository {
     });
   }
 
-  /** Users whose time has come, the next ones after `after`. */
+  /** Accounts whose deletion is due, at most `batch`, starting after `after`. */
   async due(batch: number, after: AccountDeletion | null): Promise<AccountDeletion[]> {
     const now = new Date();
     return this.#use.database.accountDeletion.findMany({
@@ -117,19 +125,19 @@ export class AccountDeletionRepository {
   }
 
   /**
-   * Deletes an account with all that is the person's, unless it must stay. Nobody else changes its
-   * memberships meanwhile; locks are taken in the order of everybody: the deletion, administrators, tenants,
-   * memberships, the user.
+   * Deletes an account and all personal data, unless the user is the last owner or administrator. Memberships
+   * are locked meanwhile. Lock order, as everywhere: the deletion, administrators, tenants, memberships, the
+   * user.
    */
   async remove(userId: string): Promise<Outcome> {
     return this.#use.database.$transaction(async (tx) => {
       await tx.$executeRaw`
         SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '10s', true)`;
-      const held = await tx.$queryRaw<unknown[]>`
+      const locked = await tx.$queryRaw<unknown[]>`
         SELECT 1 FROM identity.account_deletions
         WHERE user_id = ${userId}::uuid AND due_at <= now() FOR UPDATE SKIP LOCKED`;
-      if (held.length === 0) return 'not_due';
-      await takeAdministratorsTurn(tx);
+      if (locked.length === 0) return 'not_due';
+      await lockAdministrators(tx);
       const where = { userId };
       const orderBy = { tenantId: 'asc' } as const;
       const memberships = await tx.membership.findMany({ where, orderBy });
@@ -137,31 +145,31 @@ export class AccountDeletionRepository {
       const blockers = await blockersOf(tx, userId);
       const user = await tx.user.findUniqueOrThrow({ where: { id: userId } });
       if (isBlocked(blockers)) {
-        await this.#keep(tx, user, blockers);
+        await this.#refuse(tx, user, blockers);
         return 'kept';
       }
       const tenantIds = memberships.map(({ tenantId }) => tenantId);
       await tx.membership.deleteMany({ where: { userId, tenantId: { in: tenantIds } } });
       await tx.$queryRaw`SELECT 1 FROM identity.users WHERE id = ${userId}::uuid FOR UPDATE`;
-      if ((await tx.membership.count({ where })) > 0) throw new JoinedMeanwhile();
+      if ((await tx.membership.count({ where })) > 0) throw new JoinedAnotherTenant();
       for (const tenantId of tenantIds) {
         await note(tx, { userId, tenantId, ipAddress: null, userAgent: null }, 'account_deleted');
       }
-      const gone = await removeUser(tx, userId);
-      const left: News[] = [];
+      const revocations = await removeUser(tx, userId);
+      const policyUpdates: News[] = [];
       for (const tenantId of tenantIds) {
         const version = await bumpPolicyVersion(tx, tenantId);
         const data = { tenant_id: tenantId, version, user_ids: [userId] };
-        left.push({ type: 'identity.policy.updated', data });
+        policyUpdates.push({ type: 'identity.policy.updated', data });
       }
-      await this.#tellDeleted(tx, user);
-      await enqueue(tx, ...left, ...gone);
+      await this.#notifyDeleted(tx, user);
+      await enqueue(tx, ...policyUpdates, ...revocations);
       return 'deleted';
     }, TRANSACTION);
   }
 
-  /** The account stays, and nothing is scheduled any more. */
-  async #keep(tx: Transaction, user: User, blockers: Blockers): Promise<void> {
+  /** Cancels the deletion and notifies the user of the reason. */
+  async #refuse(tx: Transaction, user: User, blockers: Blockers): Promise<void> {
     const { id: userId, email: to, locale, firstName, tenantId } = user;
     await tx.accountDeletion.delete({ where: { userId } });
     const actor = { userId, tenantId, ipAddress: null, userAgent: null };
@@ -172,7 +180,7 @@ export class AccountDeletionRepository {
     await this.#use.mail.enqueue(tx, { kind: 'account_deletion_refused', to, locale, data });
   }
 
-  async #tellDeleted(tx: Transaction, user: User): Promise<void> {
+  async #notifyDeleted(tx: Transaction, user: User): Promise<void> {
     const { email: to, locale, firstName } = user;
     if (to === null) return;
     await this.#use.mail.enqueue(tx, { kind: 'account_deleted', to, locale, data: { firstName } });

@@ -9,7 +9,10 @@ const Scheduled = named(
   'AccountDeletion',
   shape({
     requested_at: time(),
-    due_at: described(time(), 'The account works until then, and can be kept'),
+    due_at: described(
+      time(),
+      'When the account will be deleted. Until then it remains usable and the deletion can be cancelled',
+    ),
   }),
 );
 
@@ -19,9 +22,12 @@ const State = named(
     scheduled: nullable(Scheduled),
     last_owner_of: described(
       list(shape({ id: uuid(), slug: text(63), name: text(200) }), { max: 10_000 }),
-      'Tenants that keep the account: they have no other owner',
+      'Tenants that block the deletion because they have no other owner',
     ),
-    is_last_administrator: described(bool(), 'The system has no other active administrator'),
+    is_last_administrator: described(
+      bool(),
+      'True if the system has no other active administrator; this blocks the deletion',
+    ),
   }),
 );
 
@@ -30,14 +36,13 @@ const presentScheduled = (deletion: NonNullable<DeletionState['deletion']>) => (
   due_at: deletion.dueAt,
 });
 
-/** The deletion of one's own account. */
 export const accountDeletionRoutes = (deletions: AccountDeletionService): RouteTable => ({
   showAccountDeletion: route({
     method: 'get',
     path: '/api/me/deletion',
     permission: 'authenticated',
     clients: 'first_party',
-    summary: 'Whether one’s own account is about to be deleted, and what keeps it',
+    summary: 'Get the scheduled deletion of your account and what blocks it',
     responses: { 200: success(State) },
     async handler({ caller, reply }) {
       const { deletion, blockers } = await deletions.state(personOf(caller));
@@ -55,12 +60,12 @@ export const accountDeletionRoutes = (deletions: AccountDeletionService): RouteT
     permission: 'authenticated',
     clients: 'first_party',
     limit: 'password',
-    summary: 'Schedule the deletion of one’s own account',
+    summary: 'Schedule the deletion of your account',
     description:
-      'After ACCOUNT_DELETION_DELAY seconds the account is deleted with everything that belongs to the person. Until then it works and can be kept. A deletion that is already scheduled stays as it is. Without a recent authentication: 403 `reauthentication_required`.',
+      'The account and all personal data are deleted after ACCOUNT_DELETION_DELAY seconds. Until then the account remains usable and the deletion can be cancelled. An already scheduled deletion is returned unchanged. Without a recent authentication: 403 `reauthentication_required`.',
     responses: { 200: success(Scheduled) },
     problems: {
-      409: 'The account is the last owner of a tenant (`last_owner`, with `tenants`), or the last administrator of the system (`last_administrator`)',
+      409: 'The user is the last owner of a tenant (`last_owner`, with `tenants`) or the last administrator of the system (`last_administrator`)',
     },
     async handler({ caller, req, reply }) {
       const deletion = await deletions.request(personOf(caller), originOf(req));
@@ -72,12 +77,12 @@ export const accountDeletionRoutes = (deletions: AccountDeletionService): RouteT
     path: '/api/me/deletion',
     permission: 'authenticated',
     clients: 'first_party',
-    summary: 'Keep one’s own account',
+    summary: 'Cancel the deletion of your account',
     responses: { 200: done },
     problems: { 404: 'No deletion is scheduled' },
     async handler({ caller, req, reply }) {
       await deletions.cancel(personOf(caller), originOf(req));
-      return reply(200, { success: true, message: 'Your account stays.' });
+      return reply(200, { success: true, message: 'The deletion of your account is cancelled.' });
     },
   }),
 });

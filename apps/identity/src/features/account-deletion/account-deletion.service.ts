@@ -15,31 +15,31 @@ interface Dependencies {
 }
 
 export interface DeletionState {
-  /** Null where nothing is scheduled. */
+  /** Null if no deletion is scheduled. */
   readonly deletion: AccountDeletion | null;
   readonly blockers: Blockers;
-  /** When an account would be deleted that is asked for now. */
+  /** When the account would be deleted if the user requested the deletion now. */
   readonly wouldBeDueAt: Date;
 }
 
-/** 409: the account is the only one that can administer something. */
+/** 409: the user is the only owner or administrator of something. */
 const blocked = ({ tenants, isLastAdministrator }: Blockers): HttpError => {
   const names = tenants.map(({ name }) => name).join(', ');
   return tenants.length > 0
     ? new HttpError(
         409,
         'last_owner',
-        `You are the last owner of ${names}. Make another member an owner, or have the tenant deleted, first.`,
+        `You are the last owner of ${names}. Make another member an owner or delete the tenant first.`,
         { details: { tenants } },
       )
     : new HttpError(
         409,
         isLastAdministrator ? 'last_administrator' : 'conflict',
-        'You are the last active administrator of the system. Make somebody else one first.',
+        'You are the last active administrator of the system. Make another user an administrator first.',
       );
 };
 
-/** The deletion of an account by its owner, after a time in which they can change their mind. */
+/** Lets users delete their own account, after a delay in which they can change their mind. */
 export class AccountDeletionService {
   readonly #use: Dependencies;
 
@@ -53,14 +53,15 @@ export class AccountDeletionService {
     return { deletion, blockers, wouldBeDueAt: new Date(Date.now() + delay * 1000) };
   }
 
-  /** When the account of a user is deleted; null where nothing is scheduled. */
+  /** When the user's account will be deleted; null if no deletion is scheduled. */
   async dueAt({ id }: Pick<UserCaller, 'id'>): Promise<Date | null> {
     return (await this.#use.repository.find(id))?.dueAt ?? null;
   }
 
   /**
-   * Schedules the deletion; the account works until then. One that is scheduled stays as it is. 403
-   * `reauthentication_required` without a recent authentication; 409 `last_owner` or `last_administrator`.
+   * Schedules the deletion; the account remains usable until then. An already scheduled deletion is returned
+   * unchanged. 403 `reauthentication_required` without a recent authentication; 409 `last_owner` or
+   * `last_administrator`.
    */
   async request(caller: UserCaller, origin: Origin): Promise<AccountDeletion> {
     const { repository, reauthentication, delay } = this.#use;
@@ -70,7 +71,7 @@ export class AccountDeletionService {
     return repository.request(actorOf(caller, origin), delay);
   }
 
-  /** Keeps the account. 404 where no deletion is scheduled. */
+  /** Cancels the deletion. 404 if none is scheduled. */
   async cancel(caller: UserCaller, origin: Origin): Promise<void> {
     const isCanceled = await this.#use.repository.cancel(actorOf(caller, origin));
     if (!isCanceled) throw notFound('A scheduled deletion');

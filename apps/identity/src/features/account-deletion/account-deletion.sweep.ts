@@ -8,20 +8,20 @@ export interface SweepOptions {
   readonly logger: Logger;
   /** Milliseconds between two rounds. */
   readonly everyMs?: number;
-  /** Most accounts that are looked up at once. */
+  /** Maximum number of accounts fetched at once. */
   readonly batch?: number;
 }
 
 export interface AccountDeletions {
-  /** A round, now: gives how many accounts came to what. */
+  /** Runs one round now; returns the number of accounts by outcome. */
   sweep(): Promise<Readonly<Record<Outcome | 'failed', number>>>;
-  /** No more rounds; waits for the account that is being deleted. */
+  /** Stops the rounds; waits for the account that is being deleted. */
   stop(): Promise<void>;
 }
 
 /**
- * Reminds people of the deletion of their account and deletes it when its time has come, one transaction
- * each. Replicas share the work, and what one does not finish is done in a later round.
+ * Sends reminders before accounts are deleted and deletes accounts that are due, one transaction per account.
+ * Replicas share the work; what one replica does not finish is done in a later round.
  */
 export const startAccountDeletions = (options: SweepOptions): AccountDeletions => {
   const { repository, logger, everyMs = 10_000, batch = 50 } = options;
@@ -44,7 +44,7 @@ export const startAccountDeletions = (options: SweepOptions): AccountDeletions =
           outcomes.failed += 1;
           logger.warn(
             { err, user_id: userId },
-            'an account was not deleted; a later round tries again',
+            'an account could not be deleted; the next round retries',
           );
         }
       }
@@ -57,9 +57,9 @@ export const startAccountDeletions = (options: SweepOptions): AccountDeletions =
   const rounds = startRounds({
     everyMs,
     logger,
-    failure: 'the sweep of accounts failed; the next round tries again',
+    failure: 'the account deletion sweep failed; the next round retries',
     async work(stopping) {
-      logger.debug({ outcomes: await sweep(stopping) }, 'accounts swept');
+      logger.debug({ outcomes: await sweep(stopping) }, 'account deletion sweep finished');
     },
   });
   return { sweep: () => sweep(), stop: () => rounds.stop() };

@@ -1,24 +1,24 @@
 import type { Transaction } from '../../database.ts';
 import { hasOtherAdministrator, isAdministrator } from '../admin-users/administrators.ts';
 import { isFullOwner } from '../members/members.service.ts';
-import { MembersToRead } from '../members/members.transaction.ts';
+import { MembersReader } from '../members/members.transaction.ts';
 
-/** Why an account cannot be deleted: nobody else could administer these. */
+/** What prevents the deletion of an account: nobody else could administer these. */
 export interface Blockers {
-  /** Tenants that it is the last owner of. */
+  /** Tenants whose last owner is the user. */
   readonly tenants: readonly {
     readonly id: string;
     readonly slug: string;
     readonly name: string;
   }[];
-  /** Of the platform. */
+  /** True for the last active administrator of the platform. */
   readonly isLastAdministrator: boolean;
 }
 
 export const isBlocked = ({ tenants, isLastAdministrator }: Blockers): boolean =>
   tenants.length > 0 || isLastAdministrator;
 
-/** What keeps the account of a user; a tenant that is being deleted keeps nobody. */
+/** What blocks the deletion of a user's account. A tenant that is being deleted does not count. */
 export const blockersOf = async (tx: Transaction, userId: string): Promise<Blockers> => {
   const owned = await tx.membership.findMany({
     where: {
@@ -31,7 +31,7 @@ export const blockersOf = async (tx: Transaction, userId: string): Promise<Block
   });
   const tenants: Blockers['tenants'][number][] = [];
   for (const { tenant } of owned) {
-    const members = new MembersToRead(tx, tenant.id);
+    const members = new MembersReader(tx, tenant.id);
     const member = await members.member(userId);
     const isNeeded = member !== null && isFullOwner(member);
     if (isNeeded && !(await members.hasOtherOwner(userId))) tenants.push(tenant);

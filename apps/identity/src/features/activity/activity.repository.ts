@@ -3,29 +3,29 @@ import type { Pool } from 'pg';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { pageWithin } from '../../lists/paging.ts';
 
-/** Which entries are asked for; what is undefined narrows nothing. */
+/** Filters on the activity log; an undefined field does not filter. */
 export interface ActivityFilter {
   readonly tenantId?: string | undefined;
   readonly userId?: string | undefined;
   readonly impersonatorId?: string | undefined;
   readonly action?: string | undefined;
   readonly ipAddress?: string | undefined;
-  /** Included. */
+  /** Inclusive. */
   readonly from?: Date | undefined;
-  /** Not included. */
+  /** Exclusive. */
   readonly to?: Date | undefined;
 }
 
-/** Entries of one batch of an export. */
+/** Number of entries per batch of an export. */
 const BATCH = 500;
 
 /**
- * Who reads: administrators of the system see everything, a tenant sees that the platform's operator did
- * something, but neither which administrator it was nor from where.
+ * Who reads the log. System administrators see everything. A tenant sees that an operator of the platform
+ * acted, but not which administrator, nor from which address.
  */
 export type ActivityReader = 'system' | 'tenant';
 
-/** By time. */
+/** Sort order by time. */
 export type ActivityOrder = 'asc' | 'desc';
 
 export interface ActivityPage extends ActivityFilter {
@@ -35,12 +35,12 @@ export interface ActivityPage extends ActivityFilter {
   readonly order: ActivityOrder;
 }
 
-/** An entry, with the address of its user; of a deleted user the id alone is left. */
+/** An entry with its user's email address; for a deleted user, only the id remains. */
 export interface Entry {
   readonly id: string;
   readonly created_at: Date;
   readonly action: string;
-  /** Null where it is kept from the reader. */
+  /** Null if hidden from the reader. */
   readonly user_id: string | null;
   readonly user_email: string | null;
   readonly tenant_id: string | null;
@@ -52,7 +52,7 @@ export interface Entry {
   readonly by_operator: boolean;
 }
 
-/** The columns of an entry, in the order of an export. */
+/** Columns of an entry in the order used by exports. */
 const COLUMNS = [
   'id',
   'created_at',
@@ -70,14 +70,14 @@ const COLUMNS = [
 
 const AS_ANOTHER = Prisma.sql`e.impersonator_id IS NOT NULL`;
 
-/** Every condition has an index of its own that is in order of time, too. */
+/** Each condition has its own index, which is also ordered by time. */
 const conditionsOf = (filter: ActivityFilter, reader: ActivityReader): Prisma.Sql => {
   const { tenantId, userId, impersonatorId, action, ipAddress, from, to } = filter;
   const isTenant = reader === 'tenant';
   const given: (Prisma.Sql | false)[] = [
     tenantId !== undefined && Prisma.sql`e.tenant_id = ${tenantId}::uuid`,
     userId !== undefined && Prisma.sql`e.user_id = ${userId}::uuid`,
-    // A filter must not find by what the answer does not tell.
+    // A filter must not reveal what the response hides.
     isTenant && userId !== undefined && Prisma.sql`(NOT e.by_operator OR ${AS_ANOTHER})`,
     isTenant && ipAddress !== undefined && Prisma.sql`NOT e.by_operator`,
     impersonatorId !== undefined && Prisma.sql`e.impersonator_id = ${impersonatorId}::uuid`,
@@ -95,7 +95,10 @@ const inOrder = (order: ActivityOrder): Prisma.Sql =>
 const expressionOf = (column: keyof Entry): string =>
   column === 'user_email' ? 'u.email' : `e.${column}`;
 
-/** When a tenant does not see a column. In whose name an administrator acted is the tenant's to know. */
+/**
+ * SQL conditions under which a column is hidden from a tenant. A tenant may know on whose behalf an
+ * administrator acted.
+ */
 const hidden: Readonly<Partial<Record<keyof Entry, string>>> = {
   user_id: 'e.by_operator AND e.impersonator_id IS NULL',
   user_email: 'e.by_operator AND e.impersonator_id IS NULL',
@@ -121,7 +124,7 @@ const entries = (filter: ActivityFilter, reader: ActivityReader, rest: Prisma.Sq
   LEFT JOIN identity.users u ON u.id = e.user_id
   WHERE ${conditionsOf(filter, reader)} ${rest}`;
 
-/** What users did: a log that grows and is never changed. */
+/** The activity log; entries are never changed. */
 export class ActivityRepository {
   readonly #pool: Pool;
   readonly #exports: Pick<Exports, 'read'>;
@@ -131,15 +134,15 @@ export class ActivityRepository {
     this.#exports = exports;
   }
 
-  /** One page, and the number of it: a page beyond the last one is the last one. */
-  async list(asked: ActivityPage): Promise<{ entries: Entry[]; page: number; total: number }> {
+  /** One page and its number. A page beyond the last one returns the last one. */
+  async list(query: ActivityPage): Promise<{ entries: Entry[]; page: number; total: number }> {
     const [{ total } = { total: 0 }] = await this.#read<{ total: number }>(Prisma.sql`
       SELECT count(*)::int AS total FROM identity.activity_entries e
-      WHERE ${conditionsOf(asked, asked.reader)}`);
-    const { perPage, order, reader } = asked;
-    const page = pageWithin(asked, total);
+      WHERE ${conditionsOf(query, query.reader)}`);
+    const { perPage, order, reader } = query;
+    const page = pageWithin(query, total);
     const part = Prisma.sql`${inOrder(order)} LIMIT ${perPage} OFFSET ${(page - 1) * perPage}`;
-    return { entries: await this.#read<Entry>(entries(asked, reader, part)), page, total };
+    return { entries: await this.#read<Entry>(entries(query, reader, part)), page, total };
   }
 
   /**

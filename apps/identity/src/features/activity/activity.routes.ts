@@ -33,27 +33,27 @@ const LoggedActivity = named(
     action: text(100),
     user_id: described(
       nullable(uuid()),
-      'Who did it, or in whose name it was done; null for a tenant where the operator of the platform did it',
+      'The user who acted, or on whose behalf an administrator acted. Null in a tenant’s log if an operator of the platform acted',
     ),
     user_email: nullable(text(254)),
-    tenant_id: described(nullable(uuid()), 'Where'),
+    tenant_id: described(nullable(uuid()), 'The tenant in which it happened'),
     impersonator_id: described(
       nullable(uuid()),
-      'The administrator who acted as the user; always null for a tenant',
+      'The administrator who impersonated the user; always null in a tenant’s log',
     ),
     subject_id: described(
       nullable(uuid()),
-      'Whom or what it was done to, where that is not the user',
+      'The id of the object of the action, if it is not the user',
     ),
     reason: nullable(verbatim(500, 0)),
     ip_address: described(
       nullable(text(100)),
-      'Null for a tenant where the operator of the platform did it',
+      'Null in a tenant’s log if an operator of the platform acted',
     ),
     user_agent: nullable(verbatim(500, 0)),
     by_operator: described(
       bool(),
-      'A system administrator did it, or acted as the user. A tenant is told neither who nor from where.',
+      'True if a system administrator acted, themselves or by impersonation. A tenant’s log does not show which administrator or from which address.',
     ),
   }),
 );
@@ -62,18 +62,18 @@ const filters = {
   user_id: optional(uuid()),
   action: optional(text(100)),
   ip_address: optional(text(100)),
-  from: described(optional(time()), 'Included'),
-  to: described(optional(time()), 'Not included'),
+  from: described(optional(time()), 'Start of the period (inclusive)'),
+  to: described(optional(time()), 'End of the period (exclusive)'),
   sort: described(
     withDefault(oneOf('created_at', '-created_at'), '-created_at'),
-    'By time; `-`: the newest first',
+    'Sort by time; `-created_at` returns the newest entries first',
   ),
 } as const;
 const paging = {
   ...pageFields,
 } as const;
-/** What only administrators of the system may narrow by. */
-const ofSystem = { tenant_id: optional(uuid()), impersonator_id: optional(uuid()) } as const;
+/** Filters reserved for system administrators. */
+const systemFilters = { tenant_id: optional(uuid()), impersonator_id: optional(uuid()) } as const;
 
 const Filters = shape(filters);
 const InTenant = shape({ tenantId: uuid() });
@@ -109,8 +109,8 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
   ) => {
     const { page, per_page: perPage } = query;
     const order = orderOf(query);
-    const asked = { ...filterOf(query, tenantId), reader, page, perPage, order } as const;
-    const found = await activity.list(asked);
+    const pageQuery = { ...filterOf(query, tenantId), reader, page, perPage, order } as const;
+    const found = await activity.list(pageQuery);
     const meta = pageMeta(found.page, perPage, found.total);
     return { success: true as const, data: found.entries, meta };
   };
@@ -130,8 +130,8 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
       path: '/api/admin/activity',
       permission: 'identity.users.activity.list',
       clients: 'first_party',
-      summary: 'What the users of the platform did',
-      query: shape({ ...paging, ...ofSystem, ...filters }),
+      summary: 'List activity of all users',
+      query: shape({ ...paging, ...systemFilters, ...filters }),
       responses: { 200: pageOf(LoggedActivity) },
       handler: async ({ query, reply }) => reply(200, await page(query, 'system', query.tenant_id)),
     }),
@@ -140,9 +140,9 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
       path: '/api/admin/activity/export',
       permission: 'identity.users.activity.list',
       clients: 'first_party',
-      summary: 'What the users of the platform did, as a file',
+      summary: 'Export activity of all users',
       description: EXPORT,
-      query: shape({ format: exportFormat, ...ofSystem, ...filters }),
+      query: shape({ format: exportFormat, ...systemFilters, ...filters }),
       responses: { 200: activityExport.response },
       responseHeaders: exportHeaders,
       handler: ({ caller, query, reply }) =>
@@ -152,7 +152,7 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
       method: 'get',
       path: '/api/tenants/{tenantId}/activity',
       permission: 'identity.activity.list',
-      summary: 'What was done in a tenant',
+      summary: 'List activity in a tenant',
       params: InTenant,
       query: shape({ ...paging, ...filters }),
       responses: { 200: pageOf(LoggedActivity) },
@@ -163,7 +163,7 @@ export const activityRoutes = (activity: ActivityService): RouteTable => {
       method: 'get',
       path: '/api/tenants/{tenantId}/activity/export',
       permission: 'identity.activity.list',
-      summary: 'What was done in a tenant, as a file',
+      summary: 'Export activity in a tenant',
       description: EXPORT,
       params: InTenant,
       query: shape({ format: exportFormat, ...filters }),

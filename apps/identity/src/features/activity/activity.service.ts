@@ -8,11 +8,11 @@ import type {
   Entry,
 } from './activity.repository.ts';
 
-const demandSpan = ({ from, to }: ActivityFilter): void => {
+const demandValidPeriod = ({ from, to }: ActivityFilter): void => {
   if (from && to && to < from) throw invalidField('to', 'to must not be before from');
 };
 
-/** What users did, for those who administer them. */
+/** Lists and exports the activity log for administrators. */
 export class ActivityService {
   readonly #repository: ActivityRepository;
   readonly #exports: Exports;
@@ -22,9 +22,9 @@ export class ActivityService {
     this.#exports = exports;
   }
 
-  async list(asked: ActivityPage): Promise<{ entries: Entry[]; page: number; total: number }> {
-    demandSpan(asked);
-    return this.#repository.list(asked);
+  async list(query: ActivityPage): Promise<{ entries: Entry[]; page: number; total: number }> {
+    demandValidPeriod(query);
+    return this.#repository.list(query);
   }
 
   /** All entries that match, some hundred at a time. 429 where too many exports of the caller are running. */
@@ -34,7 +34,7 @@ export class ActivityService {
     reader: ActivityReader,
     order: ActivityOrder,
   ): AsyncGenerator<readonly Entry[]> {
-    demandSpan(filter);
+    demandValidPeriod(filter);
     return this.#exports.counted(callerId, this.#repository.batches(filter, reader, order));
   }
 }

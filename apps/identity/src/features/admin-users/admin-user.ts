@@ -1,7 +1,7 @@
 import type { Prisma } from '../../generated/prisma/client.ts';
 
-/** What is read of a user to tell an administrator all of them. */
-export const wholeUser = {
+/** Relations that the admin API shows with a user. */
+export const userRelations = {
   twoFactor: { select: { confirmedAt: true } },
   memberships: {
     select: {
@@ -13,4 +13,4 @@ export const wholeUser = {
 } as const satisfies Prisma.UserInclude;
 
 /** A user as administrators see them. */
-export type AdminUser = Prisma.UserGetPayload<{ include: typeof wholeUser }>;
+export type AdminUser = Prisma.UserGetPayload<{ include: typeof userRelations }>;

@@ -2,14 +2,10 @@ import type { Database, Transaction } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../lists/paging.ts';
 import { lockUser } from '../../users/users.ts';
-import { type AdminUser, wholeUser } from './admin-user.ts';
-import {
-  hasOtherAdministrator,
-  isAdministrator,
-  takeAdministratorsTurn,
-} from './administrators.ts';
+import { type AdminUser, userRelations } from './admin-user.ts';
+import { hasOtherAdministrator, isAdministrator, lockAdministrators } from './administrators.ts';
 
-/** What is asked of the list of users. */
+/** Page, filters and order of the user list. */
 export interface UserQuery {
   readonly page: number;
   readonly perPage: number;
@@ -17,7 +13,7 @@ export interface UserQuery {
   readonly isActive: boolean | undefined;
   readonly isSystemAdmin: boolean | undefined;
   readonly isServiceAccount: boolean | undefined;
-  /** Id of a tenant that they are members of. */
+  /** Only members of this tenant. */
   readonly tenantId: string | undefined;
   readonly sort: {
     readonly by: 'name' | 'email' | 'created_at' | 'last_login_at';
@@ -25,7 +21,7 @@ export interface UserQuery {
   };
 }
 
-/** Every word of the search is somewhere in the name or the address, whatever its case and its accents. */
+/** Each search word must occur in the name or email address, ignoring case and accents. */
 const conditionsOf = (query: UserQuery): Prisma.Sql => {
   const words = query.search?.split(/\s+/) ?? [];
   const flags = [
@@ -67,7 +63,7 @@ export class AdminUsersRepository {
     this.#database = database;
   }
 
-  /** One page, and the number of it: a page beyond the last one is the last one. */
+  /** One page and its number. A page beyond the last one returns the last one. */
   async list(query: UserQuery): Promise<{ users: AdminUser[]; page: number; total: number }> {
     const where = conditionsOf(query);
     const { rows, ...at } = await readPage(this.#database, query, {
@@ -81,7 +77,10 @@ export class AdminUsersRepository {
           SELECT u.id FROM identity.users u WHERE ${where} ORDER BY ${orderOf(query.sort)}
           LIMIT ${take} OFFSET ${skip}`;
         const ids = found.map(({ id }) => id);
-        const users = await tx.user.findMany({ where: { id: { in: ids } }, include: wholeUser });
+        const users = await tx.user.findMany({
+          where: { id: { in: ids } },
+          include: userRelations,
+        });
         const byId = new Map(users.map((user) => [user.id, user]));
         return ids.flatMap((id) => byId.get(id) ?? []);
       },
@@ -90,19 +89,22 @@ export class AdminUsersRepository {
   }
 
   find(id: string): Promise<AdminUser | null> {
-    return this.#database.user.findUnique({ where: { id }, include: wholeUser });
+    return this.#database.user.findUnique({ where: { id }, include: userRelations });
   }
 
-  /** Runs a change of a user, one after the other: each sees which administrators are left. */
+  /**
+   * Runs `work` in a transaction that holds the administrators lock, so that changes are serialized and each
+   * one sees the remaining administrators.
+   */
   changing<T>(work: (users: UsersInTransaction, tx: Transaction) => Promise<T>): Promise<T> {
     return this.#database.$transaction(async (tx) => {
-      await takeAdministratorsTurn(tx);
+      await lockAdministrators(tx);
       return work(new UsersInTransaction(tx), tx);
     });
   }
 }
 
-/** What an administrator changes of a user; what is undefined stays as it is. */
+/** Fields of a user that an administrator can change; undefined fields are left unchanged. */
 export interface UserData {
   readonly firstName?: string | undefined;
   readonly lastName?: string | undefined;
@@ -110,7 +112,7 @@ export interface UserData {
   readonly forcePasswordChange?: boolean | undefined;
 }
 
-/** Users, inside the transaction that changes one. */
+/** Reads and changes users within a transaction. */
 export class UsersInTransaction {
   readonly #tx: Transaction;
 
@@ -118,17 +120,17 @@ export class UsersInTransaction {
     this.#tx = tx;
   }
 
-  /** The user as they are now, and stay until the transaction ends. */
+  /** The user, locked until the transaction ends. */
   async find(id: string): Promise<AdminUser | null> {
     await lockUser(this.#tx, id);
-    return this.#tx.user.findUnique({ where: { id }, include: wholeUser });
+    return this.#tx.user.findUnique({ where: { id }, include: userRelations });
   }
 
   isAdministrator(id: string): Promise<boolean> {
     return isAdministrator(this.#tx, id);
   }
 
-  /** Whether somebody else can still administer the platform. */
+  /** Whether another active administrator of the platform exists. */
   hasOtherAdministrator(id: string): Promise<boolean> {
     return hasOtherAdministrator(this.#tx, id);
   }
@@ -141,11 +143,11 @@ export class UsersInTransaction {
       ...(isActive !== undefined && { isActive }),
       ...(forcePasswordChange !== undefined && { forcePasswordChange }),
     };
-    return this.#tx.user.update({ where: { id }, data, include: wholeUser });
+    return this.#tx.user.update({ where: { id }, data, include: userRelations });
   }
 
-  /** The only statement of the service that makes somebody an administrator. */
+  /** The only place that grants or revokes system administrator rights. */
   setSystemAdmin(id: string, isSystemAdmin: boolean): Promise<AdminUser> {
-    return this.#tx.user.update({ where: { id }, data: { isSystemAdmin }, include: wholeUser });
+    return this.#tx.user.update({ where: { id }, data: { isSystemAdmin }, include: userRelations });
   }
 }

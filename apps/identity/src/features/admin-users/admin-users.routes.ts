@@ -21,7 +21,7 @@ export const adminUserRoutes = (users: AdminUsersService): RouteTable => ({
     path: '/api/admin/users',
     permission: 'identity.users.list',
     clients: 'first_party',
-    summary: 'Users of the platform',
+    summary: 'List all users',
     query: UsersQuery,
     responses: { 200: pageOf(AdminUser) },
     async handler({ query, reply }) {
@@ -36,7 +36,7 @@ export const adminUserRoutes = (users: AdminUsersService): RouteTable => ({
     permission: 'identity.users.view',
     clients: 'first_party',
     resource: 'user',
-    summary: 'A user of the platform',
+    summary: 'Get a user',
     params: OfUser,
     responses: { 200: success(AdminUser) },
     async handler({ params, reply }) {
@@ -50,9 +50,9 @@ export const adminUserRoutes = (users: AdminUsersService): RouteTable => ({
     permission: 'identity.users.update',
     clients: 'first_party',
     resource: 'user',
-    summary: 'Change a user of the platform, or deactivate them',
+    summary: 'Update or deactivate a user',
     description:
-      'Fields that are not given stay as they are. Nobody deactivates themselves, or the last active administrator.',
+      'Omitted fields are left unchanged. You cannot deactivate yourself or the last active administrator.',
     params: OfUser,
     body: AdminUserChange,
     responses: { 200: success(AdminUser) },
@@ -67,9 +67,9 @@ export const adminUserRoutes = (users: AdminUsersService): RouteTable => ({
     permission: 'identity.users.set_system_admin',
     clients: 'first_party',
     resource: 'user',
-    summary: 'Make a user a system administrator, or no longer one',
+    summary: 'Grant or revoke system administrator rights',
     description:
-      'The only way to it. The user is signed out everywhere. The last active administrator stays one; a service account never is.',
+      'The only operation that changes `is_system_admin`. The user is signed out everywhere. You cannot revoke the rights of the last active administrator or grant them to a service account.',
     params: OfUser,
     body: SystemAdmin,
     responses: { 200: success(AdminUser) },

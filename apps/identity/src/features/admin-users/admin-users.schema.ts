@@ -26,7 +26,7 @@ export const AdminUser = named(
     email: nullable(text(254)),
     name: text(401),
     first_name: text(200),
-    // Empty for a service account, which has one name.
+    // Empty for a service account, which has a single name.
     last_name: verbatim(200, 0),
     is_active: bool(),
     is_system_admin: bool(),
@@ -52,8 +52,11 @@ export const AdminUserChange = named(
     shape({
       first_name: text(200),
       last_name: text(200),
-      is_active: described(bool(), 'Who is deactivated is signed out everywhere'),
-      force_password_change: described(bool(), 'Nothing else is served until it is changed'),
+      is_active: described(bool(), 'False deactivates the user and signs them out everywhere'),
+      force_password_change: described(
+        bool(),
+        'True restricts the user’s tokens to changing the password',
+      ),
     }),
   ),
 );
@@ -65,11 +68,14 @@ type Column = (typeof SORTS)[number];
 
 export const UsersQuery = shape({
   ...pageFields,
-  search: described(optional(text(200)), 'In name and address, whatever the case and the accents'),
+  search: described(
+    optional(text(200)),
+    'Words in the name or email address, ignoring case and accents',
+  ),
   is_active: optional(bool()),
   is_system_admin: optional(bool()),
   is_service_account: optional(bool()),
-  tenant_id: described(optional(uuid()), 'Members of this tenant'),
+  tenant_id: described(optional(uuid()), 'Only members of this tenant'),
   sort: withDefault(oneOf(...SORTS, ...SORTS.map((column) => `-${column}` as const)), 'name'),
 });
 

@@ -13,7 +13,7 @@ import type {
   UsersInTransaction,
 } from './admin-users.repository.ts';
 
-interface Turn {
+interface UserChange {
   readonly users: UsersInTransaction;
   readonly user: AdminUser;
   readonly tx: Transaction;
@@ -22,9 +22,9 @@ interface Turn {
 const noUser = (): HttpError => notFound('The user');
 
 const LAST_ADMINISTRATOR =
-  'this is the last active administrator of the system: make somebody else one first';
+  'this is the last active administrator of the system; make another user an administrator first';
 
-/** The users of the platform, as its administrators see and change them (decision I13). */
+/** Lets system administrators list and change users (decision I13). */
 export class AdminUsersService {
   readonly #users: AdminUsersRepository;
 
@@ -36,7 +36,7 @@ export class AdminUsersService {
     return this.#users.list(query);
   }
 
-  /** 404 where there is no such user. */
+  /** 404 if the user does not exist. */
   async show(id: string): Promise<AdminUser> {
     const user = await this.#users.find(id);
     if (!user) throw noUser();
@@ -44,8 +44,8 @@ export class AdminUsersService {
   }
 
   /**
-   * Changes what is given. Who is deactivated is signed out everywhere, and nobody acts as them or by them any
-   * longer; nobody deactivates themselves or the last administrator (422).
+   * Applies the given fields. Deactivation signs the user out everywhere and ends impersonations by and of
+   * them. 422 when deactivating oneself or the last administrator.
    */
   change(caller: Caller, id: string, change: UserData, origin: Origin): Promise<AdminUser> {
     return this.#changing(caller, id, async ({ users, user, tx }) => {
@@ -56,25 +56,24 @@ export class AdminUsersService {
       if (change.forcePasswordChange && user.isServiceAccount) {
         throw invalidField('force_password_change', 'a service account has no password');
       }
-      const isLeaving = change.isActive === false && user.isActive;
-      if (isLeaving) await this.#demandLeavable(caller, user, users);
+      const isDeactivation = change.isActive === false && user.isActive;
+      if (isDeactivation) await this.#demandDeactivatable(caller, user, users);
       const changed = await users.change(id, change);
-      await noteOf(tx, caller, origin, isLeaving ? 'user_deactivated' : 'user_updated', {
+      await noteOf(tx, caller, origin, isDeactivation ? 'user_deactivated' : 'user_updated', {
         subjectId: id,
       });
       const data = { user_id: id };
-      if (isLeaving) {
-        const gone = await revokeUserTokens(tx, { userId: id }, 'user_deactivated');
-        await enqueue(tx, { type: 'identity.user.deactivated', data }, gone);
+      if (isDeactivation) {
+        const revocation = await revokeUserTokens(tx, { userId: id }, 'user_deactivated');
+        await enqueue(tx, { type: 'identity.user.deactivated', data }, revocation);
       } else await enqueue(tx, { type: 'identity.user.updated', data });
       return changed;
     });
   }
 
   /**
-   * Makes somebody a system administrator, or no longer one: the only way there is. They sign in again, with
-   * what they are now; what an administrator did as others ends. 422 for a service account, and for the last
-   * administrator.
+   * Grants or revokes system administrator rights. The user must sign in again, and impersonations by them end.
+   * 422 for a service account or the last administrator.
    */
   setSystemAdmin(
     caller: Caller,
@@ -85,7 +84,7 @@ export class AdminUsersService {
     return this.#changing(caller, id, async ({ users, user, tx }) => {
       if (user.isSystemAdmin === isSystemAdmin) return user;
       if (user.isServiceAccount) {
-        throw invalidField('is_system_admin', 'a service account is no administrator');
+        throw invalidField('is_system_admin', 'a service account cannot be an administrator');
       }
       if (!isSystemAdmin && user.isActive) {
         await this.#demandOtherAdministrator(user, users, 'is_system_admin');
@@ -93,17 +92,17 @@ export class AdminUsersService {
       const changed = await users.setSystemAdmin(id, isSystemAdmin);
       const action = isSystemAdmin ? 'administrator_made' : 'administrator_unmade';
       await noteOf(tx, caller, origin, action, { subjectId: id });
-      const gone = await revokeUserTokens(tx, { userId: id }, 'administrator_changed');
-      await enqueue(tx, { type: 'identity.user.updated', data: { user_id: id } }, gone);
+      const revocation = await revokeUserTokens(tx, { userId: id }, 'administrator_changed');
+      await enqueue(tx, { type: 'identity.user.updated', data: { user_id: id } }, revocation);
       return changed;
     });
   }
 
-  #changing<T>(caller: Caller, id: string, work: (turn: Turn) => Promise<T>): Promise<T> {
+  #changing<T>(caller: Caller, id: string, work: (change: UserChange) => Promise<T>): Promise<T> {
     return this.#users.changing(async (users, tx) => {
-      // The token was checked before it was their turn.
+      // The caller may have lost their rights while waiting for the lock.
       if (caller.type !== 'client' && !(await users.isAdministrator(caller.id))) {
-        throw new HttpError(403, 'permission_denied', 'You are no administrator any more.');
+        throw new HttpError(403, 'permission_denied', 'You are no longer an administrator.');
       }
       const user = await users.find(id);
       if (!user) throw noUser();
@@ -111,8 +110,12 @@ export class AdminUsersService {
     });
   }
 
-  async #demandLeavable(caller: Caller, user: AdminUser, users: UsersInTransaction): Promise<void> {
-    if (caller.id === user.id) throw invalidField('is_active', 'nobody deactivates themselves');
+  async #demandDeactivatable(
+    caller: Caller,
+    user: AdminUser,
+    users: UsersInTransaction,
+  ): Promise<void> {
+    if (caller.id === user.id) throw invalidField('is_active', 'you cannot deactivate yourself');
     if (user.isSystemAdmin) await this.#demandOtherAdministrator(user, users, 'is_active');
   }
 

@@ -166,7 +166,7 @@ describe('a deactivated user', () => {
 
   test('is never oneself, nor the last administrator', async () => {
     const answer = await put(chief, { is_active: false }).expect(422);
-    expect(answer.body.errors).toEqual({ is_active: ['nobody deactivates themselves'] });
+    expect(answer.body.errors).toEqual({ is_active: ['you cannot deactivate yourself'] });
     const { bearer: application } = await identity.people.application('identity.users.update');
     const last = await put(chief, { is_active: false }, application).expect(422);
     expect(last.body.errors.is_active[0]).toContain('last active administrator');

@@ -1,11 +1,11 @@
 import type { Transaction } from '../../database.ts';
 
-/** The first of two numbers of an advisory lock; nothing else in this database uses it. */
-const TURN = 0x0ad1;
+/** First key of a two-key advisory lock; unique in this database. */
+const ADMINISTRATORS_LOCK = 0x0ad1;
 
-/** Waits for every other change of who administers the platform; until the transaction ends. */
-export const takeAdministratorsTurn = async (tx: Transaction): Promise<void> => {
-  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${TURN}::int, 0)`;
+/** Serializes changes to the set of administrators, until the transaction ends. */
+export const lockAdministrators = async (tx: Transaction): Promise<void> => {
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${ADMINISTRATORS_LOCK}::int, 0)`;
 };
 
 export const isAdministrator = async (tx: Transaction, id: string): Promise<boolean> => {
@@ -13,7 +13,7 @@ export const isAdministrator = async (tx: Transaction, id: string): Promise<bool
   return (await tx.user.count({ where })) > 0;
 };
 
-/** Whether somebody else can still administer the platform. */
+/** Whether another active administrator of the platform exists. */
 export const hasOtherAdministrator = async (tx: Transaction, id: string): Promise<boolean> => {
   const where = { id: { not: id }, isSystemAdmin: true, isActive: true };
   return (await tx.user.findFirst({ where, select: { id: true } })) !== null;

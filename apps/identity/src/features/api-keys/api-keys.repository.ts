@@ -4,30 +4,30 @@ import type { Token } from '../../generated/prisma/client.ts';
 import { type PageAsked, readPage } from '../../lists/paging.ts';
 import { FIRST_PARTY } from '../../tokens/access-token.ts';
 import type { TokenSigner } from '../../tokens/issue.ts';
-import type { OfAccount } from '../service-accounts/service-accounts.service.ts';
+import type { ServiceAccountRef } from '../service-accounts/service-accounts.service.ts';
 
-/** Which key of which account. */
-export interface OfKey extends OfAccount {
+/** Identifies an API key. */
+export interface ApiKeyRef extends ServiceAccountRef {
   readonly keyId: string;
 }
 
-/** What a key is made of. */
-export interface KeyTerms {
+/** What is needed to issue a key. */
+export interface ApiKeyInput {
   readonly name: string;
-  /** Patterns that limit it; absent: no limit. */
+  /** Patterns that limit the key's permissions; absent means no limit. */
   readonly scopes?: readonly string[];
-  /** In whole seconds. */
+  /** With a precision of one second. */
   readonly expiresAt: Date;
 }
 
-export interface ApiKey extends KeyTerms {
+export interface ApiKey extends ApiKeyInput {
   readonly id: string;
   readonly isRevoked: boolean;
-  /** To the minute or so. */
+  /** With a precision of about a minute. */
   readonly lastUsedAt: Date | null;
 }
 
-/** A key with its text, which nothing shows again. */
+/** A key with its secret, which is shown only once. */
 export interface IssuedKey extends ApiKey {
   readonly key: string;
 }
@@ -41,9 +41,10 @@ const keyOf = ({ id, name, scopes, expiresAt, revokedAt, lastUsedAt }: Token): A
   isRevoked: revokedAt !== null,
 });
 
-const rowsOf = ({ tenantId, userId }: OfAccount) => ({ tenantId, userId, use: 'api_key' }) as const;
+const rowsOf = ({ tenantId, userId }: ServiceAccountRef) =>
+  ({ tenantId, userId, use: 'api_key' }) as const;
 
-/** API keys: recorded tokens of service accounts, by id and never by their text. */
+/** API keys are tokens of service accounts; only their ids are stored, never the secret. */
 export class ApiKeysRepository {
   readonly #database: Database;
   readonly #signer: TokenSigner;
@@ -53,30 +54,30 @@ export class ApiKeysRepository {
     this.#signer = signer;
   }
 
-  /** One page, the newest first, and the number of it: a page beyond the last one is the last one. */
+  /** One page, newest first, and its number. A page beyond the last one returns the last one. */
   async list(
-    account: OfAccount,
-    asked: PageAsked,
+    account: ServiceAccountRef,
+    page: PageAsked,
   ): Promise<{ keys: ApiKey[]; page: number; total: number }> {
     const where = rowsOf(account);
-    const { rows, ...at } = await readPage(this.#database, asked, {
+    const { rows, ...at } = await readPage(this.#database, page, {
       count: (tx) => tx.token.count({ where }),
       rows: (tx, part) => tx.token.findMany({ where, orderBy: { id: 'desc' }, ...part }),
     });
     return { keys: rows.map(keyOf), ...at };
   }
 
-  async find(tx: Transaction, ofKey: OfKey): Promise<ApiKey | null> {
-    const where = { id: ofKey.keyId, ...rowsOf(ofKey) };
+  async find(tx: Transaction, keyRef: ApiKeyRef): Promise<ApiKey | null> {
+    const where = { id: keyRef.keyId, ...rowsOf(keyRef) };
     const row = await tx.token.findUnique({ where });
     return row && keyOf(row);
   }
 
-  /** Records a key and signs it. It is good once the transaction has committed. */
+  /** Stores and signs a key. It becomes valid when the transaction commits. */
   async add(
     tx: Transaction,
-    { tenantId, userId }: OfAccount,
-    { name, scopes, expiresAt }: KeyTerms,
+    { tenantId, userId }: ServiceAccountRef,
+    { name, scopes, expiresAt }: ApiKeyInput,
   ): Promise<IssuedKey> {
     const record = {
       ...rowsOf({ tenantId, userId }),

@@ -18,11 +18,11 @@ import type {
   ApiKey as ApiKeyRecord,
   IssuedKey as IssuedKeyRecord,
 } from './api-keys.repository.ts';
-import { type ApiKeysService, idleScopes } from './api-keys.service.ts';
+import { type ApiKeysService, scopesWithoutPermission } from './api-keys.service.ts';
 
-/** Absent: no limit. None at all would be no key. */
-const MOST = { min: 1, max: 100 };
-const scopes = optional(list(verbatim(200), MOST));
+/** Absent means no limit; an empty list would make the key useless. */
+const SCOPE_COUNT = { min: 1, max: 100 };
+const scopes = optional(list(verbatim(200), SCOPE_COUNT));
 
 const terms = {
   token_id: uuid(),
@@ -43,12 +43,12 @@ const ApiKeyInput = named(
   shape({
     name: text(200),
     expires_at: optional(time()),
-    scopes: optional(list(KnownPattern, MOST)),
+    scopes: optional(list(KnownPattern, SCOPE_COUNT)),
   }),
 );
 
-const OfAccount = shape({ tenantId: uuid(), userId: uuid() });
-const OfKey = shape({ tenantId: uuid(), userId: uuid(), keyId: uuid() });
+const AccountParams = shape({ tenantId: uuid(), userId: uuid() });
+const KeyParams = shape({ tenantId: uuid(), userId: uuid(), keyId: uuid() });
 
 const COLLECTION = '/api/tenants/{tenantId}/service-accounts/{userId}/api-keys';
 const ITEM = `${COLLECTION}/{keyId}` as const;
@@ -68,12 +68,12 @@ const present = (key: ApiKeyRecord) => ({
 
 const presentIssued = (issued: IssuedKeyRecord) => ({ key: issued.key, ...presentTerms(issued) });
 
-/** Says it where scopes limit the key to what nobody asks for. */
+/** Warns about scopes that match no permission. */
 const messageOf = ({ scopes = [] }: ApiKeyRecord): string => {
-  const idle = idleScopes(scopes);
-  const shown = 'The key is shown this once.';
-  if (idle.length === 0) return shown;
-  return `${shown} No permission is covered by ${idle.join(', ')}: each * stands for one segment.`;
+  const unmatched = scopesWithoutPermission(scopes);
+  const note = 'The key is shown only this once.';
+  if (unmatched.length === 0) return note;
+  return `${note} These scopes match no permission: ${unmatched.join(', ')}. Each * matches exactly one segment.`;
 };
 
 export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
@@ -83,17 +83,17 @@ export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
     permission: 'identity.api_keys.list',
     clients: 'first_party',
     resource: 'service_account',
-    summary: 'API keys of a service account',
-    description: 'The newest first, those that are revoked or expired included; never their text.',
-    params: OfAccount,
+    summary: 'List the API keys of a service account',
+    description: 'Newest first, including revoked and expired keys; their secrets are never shown.',
+    params: AccountParams,
     query: shape({
       ...pageFields,
     }),
     responses: { 200: pageOf(ApiKey) },
     async handler({ caller, params, query, reply }) {
-      const asked = { page: query.page, perPage: query.per_page };
-      const found = await keys.list(caller, params, asked);
-      const meta = pageMeta(found.page, asked.perPage, found.total);
+      const page = { page: query.page, perPage: query.per_page };
+      const found = await keys.list(caller, params, page);
+      const meta = pageMeta(found.page, page.perPage, found.total);
       return reply(200, { success: true, data: found.keys.map(present), meta });
     },
   }),
@@ -105,8 +105,8 @@ export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
     resource: 'service_account',
     summary: 'Create an API key',
     description:
-      'Its text is in this answer and nowhere else. It may do what the account may, and with `scopes` only what these cover too. An `expires_at` beyond the longest lifetime is brought back to it. Needs everything that the account holds within the scopes. Made with an API key, it ends with that key at the latest, and its scopes must be within those of that key.',
-    params: OfAccount,
+      'The response is the only place that shows the key. The key has the permissions of the account, limited by `scopes` if given. `expires_at` is limited to the maximum lifetime. The caller must hold every permission of the account that the scopes cover. A key created with an API key expires no later than that key, and its scopes must be within that key’s scopes.',
+    params: AccountParams,
     body: ApiKeyInput,
     responses: { 201: success(IssuedApiKey) },
     async handler({ caller, params, body, req, reply }) {
@@ -124,10 +124,10 @@ export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
     resource: 'api_key',
     summary: 'Replace an API key',
     description:
-      'The new key keeps name, scopes and expiry, and is shown this once; the old one is good no longer. An API key rotates only keys that end with it at the latest and whose scopes are within its own.',
-    params: OfKey,
+      'The new key has the same name, scopes and expiry and is shown only this once; the old key stops working. With an API key, you can rotate only keys that expire no later and have no wider scopes.',
+    params: KeyParams,
     responses: { 200: success(IssuedApiKey) },
-    problems: { 409: 'The key is revoked or has expired' },
+    problems: { 409: 'The key has been revoked or has expired' },
     async handler({ caller, params, req, reply }) {
       const issued = await keys.rotate(caller, params, originOf(req));
       const message = messageOf(issued);
@@ -141,11 +141,11 @@ export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
     clients: 'first_party',
     resource: 'api_key',
     summary: 'Revoke an API key',
-    params: OfKey,
+    params: KeyParams,
     responses: { 200: done },
     async handler({ caller, params, req, reply }) {
       await keys.revoke(caller, params, originOf(req));
-      return reply(200, { success: true, message: 'The key is revoked.' });
+      return reply(200, { success: true, message: 'The API key has been revoked.' });
     },
   }),
 });

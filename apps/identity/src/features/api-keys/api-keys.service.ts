@@ -10,14 +10,14 @@ import { enqueue } from '../../outbox/outbox.ts';
 import type { Caller, UserCaller } from '../../tokens/caller.ts';
 import { revokeToken } from '../../tokens/revoke.ts';
 import type { Member } from '../members/member.ts';
-import type { MembersService, Turn } from '../members/members.service.ts';
-import type { MembersToRead } from '../members/members.transaction.ts';
-import { demandHeld, rightsOfMember } from '../members/rights.ts';
+import type { MemberContext, MembersService } from '../members/members.service.ts';
+import type { MembersReader } from '../members/members.transaction.ts';
+import { demandCallerHolds, memberRights } from '../members/rights.ts';
 import type {
-  OfAccount,
+  ServiceAccountRef,
   ServiceAccountsService,
 } from '../service-accounts/service-accounts.service.ts';
-import type { ApiKey, ApiKeysRepository, IssuedKey, OfKey } from './api-keys.repository.ts';
+import type { ApiKey, ApiKeyRef, ApiKeysRepository, IssuedKey } from './api-keys.repository.ts';
 
 export interface NewKey {
   readonly name: string;
@@ -33,27 +33,37 @@ interface Dependencies {
   readonly lifetimes: { readonly usual: number; readonly longest: number };
 }
 
-/** A JWT tells its times in seconds. */
+/** JWT times are whole seconds. */
 const wholeSecond = (milliseconds: number): number => Math.floor(milliseconds / 1000) * 1000;
 
-const about = ({ tenantId }: OfAccount, { id }: ApiKey) => ({ tenantId, subjectId: id });
+const activityOf = ({ tenantId }: ServiceAccountRef, { id }: ApiKey) => ({
+  tenantId,
+  subjectId: id,
+});
 
-/** 403 unless the caller is a member of the tenant, whatever they hold (specification 5.10). */
+/**
+ * 403 unless the caller is a member of the tenant, whatever their permissions (specification 5.10).
+ */
 const demandMembership = (caller: Caller, tenantId: string): void => {
   if (caller.type !== 'client' && caller.tenants.some(({ id }) => id === tenantId)) return;
   throw tenantForbidden();
 };
 
-/** The API key that the caller presents: what comes out of it has at most its lifetime and scopes (decision I19). */
-const keyOfCaller = (caller: Caller): UserCaller | undefined =>
+/**
+ * The caller, if authenticated by an API key: keys created with it get at most its lifetime and scopes
+ * (decision I19).
+ */
+const apiKeyCaller = (caller: Caller): UserCaller | undefined =>
   caller.type !== 'client' && caller.tokenUse === 'api_key' ? caller : undefined;
 
-/** 403 where a key that is made or rotated with a key would outlive it, or reach further. */
+/**
+ * 403 if a key created or rotated with an API key would expire later or have wider scopes than that key.
+ */
 const demandWithinKey = (
   caller: Caller,
   { expiresAt, scopes }: Pick<ApiKey, 'expiresAt' | 'scopes'>,
 ): void => {
-  const own = keyOfCaller(caller);
+  const own = apiKeyCaller(caller);
   if (!own) return;
   const { scopes: allowed } = own;
   const covers = (scope: string): boolean =>
@@ -61,26 +71,28 @@ const demandWithinKey = (
   const isNarrower = allowed === undefined || (scopes?.every(covers) ?? false);
   if (+expiresAt <= +own.expiresAt && isNarrower) return;
   const limit = isNarrower ? 'expire later than' : 'have wider scopes than';
-  const message = `The new key may not ${limit} the key you are using. Ask a person with access to create it.`;
+  const message = `The new key must not ${limit} the key you are using. Ask a user with access to create it.`;
   throw new HttpError(403, 'permission_denied', message);
 };
 
-/** What an account holds within the scopes of a key: more than that no key gives. */
+/** The account's permissions limited by a key's scopes: the most that a key can grant. */
 const rightsWithin = (account: Member, scopes: readonly string[] | undefined): Rights => ({
-  ...rightsOfMember(account),
+  ...memberRights(account),
   scopes,
 });
 
 const isOver = ({ isRevoked, expiresAt }: ApiKey): boolean => isRevoked || +expiresAt <= Date.now();
 
-/** Scopes that are known and cover no permission themselves, such as `identity.*` (decision B7). */
-export const idleScopes = (scopes: readonly string[]): string[] =>
+/** Valid scopes that match no permission, such as `identity.*` (decision B7). */
+export const scopesWithoutPermission = (scopes: readonly string[]): string[] =>
   scopes.filter((scope) => {
     const knowledge = knowledgeOf(scope);
     return knowledge.known && knowledge.covers === 0;
   });
 
-/** API keys of service accounts (decision I11): what they may do is what the account may, within scopes. */
+/**
+ * API keys of service accounts (decision I11). A key has the account's permissions, limited by its scopes.
+ */
 export class ApiKeysService {
   readonly #use: Dependencies;
 
@@ -88,105 +100,115 @@ export class ApiKeysService {
     this.#use = dependencies;
   }
 
-  /** The keys of an account, those that are over included, a page at a time. */
+  /** One page of an account's keys, including revoked and expired ones. */
   async list(
     caller: Caller,
-    account: OfAccount,
-    asked: { readonly page: number; readonly perPage: number },
+    account: ServiceAccountRef,
+    page: { readonly page: number; readonly perPage: number },
   ): ReturnType<ApiKeysRepository['list']> {
     demandMembership(caller, account.tenantId);
     await this.#use.accounts.show(account);
-    return this.#use.repository.list(account, asked);
+    return this.#use.repository.list(account, page);
   }
 
   /**
-   * Makes a key. 422 for an expiry that has passed; 403 where the account holds more
-   * within the scopes than the caller. A key that is made with a key ends with it at the latest, and is 403 with
-   * scopes beyond those of that key, or without any where that one is limited.
+   * Creates a key. 422 if `expiresAt` has passed; 403 if the account holds permissions within the scopes that
+   * the caller does not. A key created with an API key expires no later than that key; 403 if its scopes are
+   * wider, or missing although that key has some.
    */
-  create(caller: Caller, account: OfAccount, given: NewKey, origin: Origin): Promise<IssuedKey> {
+  create(
+    caller: Caller,
+    account: ServiceAccountRef,
+    given: NewKey,
+    origin: Origin,
+  ): Promise<IssuedKey> {
     const { name, scopes } = given;
-    const expiresAt = this.#expiryOf(given.expiresAt, keyOfCaller(caller)?.expiresAt);
+    const expiresAt = this.#expiryOf(given.expiresAt, apiKeyCaller(caller)?.expiresAt);
     const terms = { name, ...(scopes && { scopes }), expiresAt };
     demandWithinKey(caller, terms);
     return this.#forAccount(caller, account, async ({ holder, tx }, owner) => {
-      demandHeld(holder, rightsWithin(owner, scopes));
+      demandCallerHolds(holder, rightsWithin(owner, scopes));
       const issued = await this.#use.repository.add(tx, account, terms);
-      await noteOf(tx, caller, origin, 'api_key_created', about(account, issued));
+      await noteOf(tx, caller, origin, 'api_key_created', activityOf(account, issued));
       return issued;
     });
   }
 
   /**
-   * Replaces a key by another one of the same name, scopes and expiry; the old one is good no longer. 403
-   * as for creating, and by a key that ends earlier or has narrower scopes; 409 for one that is revoked or has expired.
+   * Replaces a key with one of the same name, scopes and expiry; the old one stops working. 403 as for
+   * creating, or if the caller's own key expires earlier or has narrower scopes; 409 if the key is revoked or
+   * expired.
    */
-  rotate(caller: Caller, ofKey: OfKey, origin: Origin): Promise<IssuedKey> {
-    return this.#forKey(caller, ofKey, async ({ holder, tx }, owner, old) => {
+  rotate(caller: Caller, keyRef: ApiKeyRef, origin: Origin): Promise<IssuedKey> {
+    return this.#forKey(caller, keyRef, async ({ holder, tx }, owner, old) => {
       demandWithinKey(caller, old);
-      demandHeld(holder, rightsWithin(owner, old.scopes));
+      demandCallerHolds(holder, rightsWithin(owner, old.scopes));
       if (isOver(old)) {
-        throw new HttpError(409, 'conflict', 'The key is revoked or has expired: create another.');
+        throw new HttpError(
+          409,
+          'conflict',
+          'The key is revoked or has expired. Create a new one.',
+        );
       }
-      const issued = await this.#use.repository.add(tx, ofKey, old);
-      await noteOf(tx, caller, origin, 'api_key_rotated', about(ofKey, issued));
-      await this.#end(tx, ofKey, 'key_rotated');
+      const issued = await this.#use.repository.add(tx, keyRef, old);
+      await noteOf(tx, caller, origin, 'api_key_rotated', activityOf(keyRef, issued));
+      await this.#end(tx, keyRef, 'key_rotated');
       return issued;
     });
   }
 
-  /** Makes a key good no longer; one that is so already stays so. */
-  revoke(caller: Caller, ofKey: OfKey, origin: Origin): Promise<void> {
-    return this.#forKey(caller, ofKey, async ({ tx }, _owner, key) => {
+  /** Revokes a key; no effect on a revoked key. */
+  revoke(caller: Caller, keyRef: ApiKeyRef, origin: Origin): Promise<void> {
+    return this.#forKey(caller, keyRef, async ({ tx }, _owner, key) => {
       if (key.isRevoked) return;
-      await noteOf(tx, caller, origin, 'api_key_revoked', about(ofKey, key));
-      await this.#end(tx, ofKey, 'key_revoked');
+      await noteOf(tx, caller, origin, 'api_key_revoked', activityOf(keyRef, key));
+      await this.#end(tx, keyRef, 'key_revoked');
     });
   }
 
-  /** Runs a change of an account's keys, one after the other; 404 where there is no such account. */
+  /** Serializes changes to an account's keys. 404 if the account does not exist. */
   #forAccount<T>(
     caller: Caller,
-    { tenantId, userId }: OfAccount,
-    work: (turn: Turn<MembersToRead>, owner: Member) => Promise<T>,
+    { tenantId, userId }: ServiceAccountRef,
+    work: (context: MemberContext<MembersReader>, owner: Member) => Promise<T>,
   ): Promise<T> {
     demandMembership(caller, tenantId);
     const { members, accounts } = this.#use;
-    return members.reading(caller, tenantId, async (turn) =>
-      work(turn, await accounts.locked(turn.tx, turn.members, userId)),
+    return members.reading(caller, tenantId, async (context) =>
+      work(context, await accounts.locked(context.tx, context.members, userId)),
     );
   }
 
   #forKey<T>(
     caller: Caller,
-    ofKey: OfKey,
-    work: (turn: Turn<MembersToRead>, owner: Member, key: ApiKey) => Promise<T>,
+    keyRef: ApiKeyRef,
+    work: (context: MemberContext<MembersReader>, owner: Member, key: ApiKey) => Promise<T>,
   ): Promise<T> {
-    return this.#forAccount(caller, ofKey, async (turn, owner) => {
-      const key = await this.#use.repository.find(turn.tx, ofKey);
+    return this.#forAccount(caller, keyRef, async (context, owner) => {
+      const key = await this.#use.repository.find(context.tx, keyRef);
       if (!key) throw notFound('The API key');
-      return work(turn, owner, key);
+      return work(context, owner, key);
     });
   }
 
   async #end(
     tx: Transaction,
-    { keyId, userId }: OfKey,
+    { keyId, userId }: ApiKeyRef,
     reason: 'key_rotated' | 'key_revoked',
   ): Promise<void> {
     await enqueue(tx, await revokeToken(tx, { tokenId: keyId, userId }, reason));
   }
 
   /**
-   * When a new key ends: as asked for, at most the longest from now and not after `latestOfMaker`; 422 for
-   * what has passed.
+   * When a new key expires: as requested, but no later than the maximum lifetime or `latestByCallerKey`. 422 if
+   * that has passed.
    */
-  #expiryOf(asked: Date | undefined, latestOfMaker?: Date): Date {
+  #expiryOf(requested: Date | undefined, latestByCallerKey?: Date): Date {
     const { usual, longest } = this.#use.lifetimes;
     const now = wholeSecond(Date.now());
     const latest = now + longest * 1000;
-    const end = wholeSecond(asked ? +asked : now + usual * 1000);
-    if (end <= Date.now()) throw invalidField('expires_at', 'this time has passed');
-    return new Date(Math.min(end, latest, latestOfMaker ? +latestOfMaker : end));
+    const end = wholeSecond(requested ? +requested : now + usual * 1000);
+    if (end <= Date.now()) throw invalidField('expires_at', 'must be in the future');
+    return new Date(Math.min(end, latest, latestByCallerKey ? +latestByCallerKey : end));
   }
 }

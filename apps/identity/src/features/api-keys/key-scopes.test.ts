@@ -29,7 +29,10 @@ describe('the scopes of a key', () => {
   test('concrete keys and wildcard scopes are accepted', async () => {
     const scopes = ['tenant.*.crm.contacts.view', 'tenant.*.crm.tasks.*', 'identity.members.list'];
     const made = await owner.createKey(account, { scopes }).expect(201);
-    expect(made.body).toMatchObject({ message: 'The key is shown this once.', data: { scopes } });
+    expect(made.body).toMatchObject({
+      message: 'The key is shown only this once.',
+      data: { scopes },
+    });
     expect((await owner.listKeys(account)).body.data[0].scopes).toEqual(scopes);
     expect((await use(made.body.data.key)).body.data.scopes).toEqual(scopes);
     await owner.createKey(account, { scopes: ['*'] }).expect(201);
@@ -55,7 +58,7 @@ describe('the scopes of a key', () => {
 
   test('`identity.*` is valid, and the answer says that it covers no three-segment permission', async () => {
     const made = await owner.createKey(account, { scopes: ['identity.*'] }).expect(201);
-    expect(made.body.message).toContain('No permission is covered by identity.*');
+    expect(made.body.message).toContain('These scopes match no permission: identity.*');
     const id = await owner.account('owner');
     const { key } = await owner.key(id, { scopes: ['identity.*'] });
     const answer = await use(key, `/api/tenants/${tenant.id}/members`).expect(403);

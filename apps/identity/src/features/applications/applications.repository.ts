@@ -6,22 +6,22 @@ import { revokeClientTokens } from '../../tokens/revoke.ts';
 import { API_SCOPE } from '../../tokens/scopes.ts';
 import { lockUser } from '../../users/users.ts';
 
-/** An application that acts for a user: they allowed it to, or they are signed in to it. */
+/** An application that has the user's consent or an active sign-in. */
 export interface Application {
   readonly clientId: string;
   readonly name: string;
   readonly kind: ClientKind;
-  /** The tenant whose client it is; null for any other. */
+  /** Name of the tenant that registered the client; null for other clients. */
   readonly ownerName: string | null;
-  /** Where it may act, or else where it acted last; null where the user had no tenant. */
+  /** The tenant of the consent, or else of the last token; null if the user had no tenant. */
   readonly tenant: { readonly id: string; readonly slug: string; readonly name: string } | null;
   readonly scopes: readonly string[];
-  /** Whether the user was asked and allowed it; others are trusted by the platform or the tenant. */
+  /** Whether the user gave consent. Clients trusted by the platform or the tenant need none. */
   readonly hasConsent: boolean;
   readonly isSignedIn: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** When it was last given a token; null where that is not known. */
+  /** When a token was last issued to it; null if unknown. */
   readonly lastUsedAt: Date | null;
 }
 
@@ -33,8 +33,8 @@ export class ApplicationsRepository {
   }
 
   /**
-   * Those that a user allowed or is signed in to, by name; at most `limit`. Signed in is an application that
-   * has an access token or a refresh token which is still good.
+   * Applications with the user's consent or an active sign-in, by name, at most `limit`. An application is
+   * signed in while it has a valid access or refresh token.
    */
   list(userId: string, limit: number): Promise<Application[]> {
     return this.#database.$queryRaw<Application[]>`
@@ -76,24 +76,24 @@ export class ApplicationsRepository {
   }
 
   /**
-   * Withdraws what a user allowed a client and ends all that it holds for them: they are signed out of it.
-   * False where there is neither consent nor a token that is good.
+   * Withdraws the user's consent to a client and revokes its tokens. False if there is neither a consent nor a
+   * valid token.
    */
   withdraw(actor: Actor, clientId: string): Promise<boolean> {
     const { userId } = actor;
     return this.#database.$transaction(async (tx) => {
-      // Whoever exchanges a code or a refresh token of the user holds this lock too, and finds no consent.
+      // Code and refresh token exchanges take this lock too, and then find no consent.
       await lockUser(tx, userId);
       const { count } = await tx.consent.deleteMany({ where: { userId, clientId } });
       const hadConsent = count > 0;
       const isClient = hadConsent || (await tx.oAuthClient.count({ where: { clientId } })) > 0;
-      // What is signed in without a client is no application.
+      // A session without a client is not an application.
       if (!isClient) return false;
       const reason = hadConsent ? 'consent_withdrawn' : 'application_signed_out';
-      const news = await revokeClientTokens(tx, { userId, clientId }, reason);
-      if (!hadConsent && news.length === 0) return false;
+      const revocations = await revokeClientTokens(tx, { userId, clientId }, reason);
+      if (!hadConsent && revocations.length === 0) return false;
       await note(tx, actor, hadConsent ? 'application_withdrawn' : 'application_signed_out');
-      if (news.length > 0) await enqueue(tx, ...news);
+      if (revocations.length > 0) await enqueue(tx, ...revocations);
       return true;
     });
   }

@@ -15,7 +15,7 @@ import { personOf } from '../../access/access.ts';
 import { done, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import type { Application } from './applications.repository.ts';
-import { type ApplicationsService, MOST_APPLICATIONS } from './applications.service.ts';
+import { type ApplicationsService, MAX_APPLICATIONS } from './applications.service.ts';
 
 const AllowedApplication = named(
   'AllowedApplication',
@@ -24,19 +24,19 @@ const AllowedApplication = named(
     name: text(200),
     kind: described(
       oneOf('first_party', 'tenant', 'third_party'),
-      'Whose it is: the platform’s, a tenant’s, or somebody else’s',
+      'Whether the client belongs to the platform, a tenant, or a third party',
     ),
-    owner: described(nullable(text(200)), 'The name of the tenant whose application it is'),
+    owner: described(nullable(text(200)), 'Name of the tenant that registered the client'),
     tenant: described(
       nullable(shape({ id: uuid(), slug: text(63), name: text(200) })),
-      'Where it may act, or else where it acted last',
+      'The tenant of the consent, or else of the last token',
     ),
     scopes: list(text(4000), { max: 1000 }),
-    has_consent: described(bool(), 'One was asked, and allowed it.'),
-    is_signed_in: described(bool(), 'It has an access token or a refresh token that is good.'),
+    has_consent: described(bool(), 'True if the user gave consent'),
+    is_signed_in: described(bool(), 'True if the application has a valid access or refresh token'),
     created_at: time(),
     updated_at: time(),
-    last_used_at: described(nullable(time()), 'When it was last given a token'),
+    last_used_at: described(nullable(time()), 'When a token was last issued to it'),
   }),
 );
 
@@ -54,17 +54,16 @@ const present = (application: Application) => ({
   last_used_at: application.lastUsedAt,
 });
 
-/** What applications may do for a person, and its end (decision I19). */
 export const applicationRoutes = (applications: ApplicationsService): RouteTable => ({
   listApplications: route({
     method: 'get',
     path: '/api/me/applications',
     permission: 'authenticated',
     clients: 'first_party',
-    summary: 'The applications that act for oneself',
+    summary: 'List applications with access to your account',
     description:
-      'Those that one allowed, and those that one is signed in to, by name, each with its tenant and its scopes.',
-    responses: { 200: success(list(AllowedApplication, { max: MOST_APPLICATIONS })) },
+      'Applications that have your consent or that you are signed in to, by name, with their tenant and scopes.',
+    responses: { 200: success(list(AllowedApplication, { max: MAX_APPLICATIONS })) },
     async handler({ caller, reply }) {
       const allowed = await applications.list(personOf(caller));
       return reply(200, { success: true, data: allowed.map(present) });
@@ -76,9 +75,9 @@ export const applicationRoutes = (applications: ApplicationsService): RouteTable
     permission: 'authenticated',
     clients: 'first_party',
     resource: 'application',
-    summary: 'Withdraw the consent to an application, and sign out of it',
+    summary: 'Withdraw consent from an application and sign out of it',
     description:
-      'Its access tokens and refresh tokens end at once. Where it needs consent, it has to ask for it again.',
+      'Its access and refresh tokens are revoked immediately. An application that needs consent must ask for it again.',
     params: shape({ clientId: text(200) }),
     responses: { 200: done },
     problems: { 404: 'The application has neither consent nor tokens' },

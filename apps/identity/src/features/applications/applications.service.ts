@@ -4,10 +4,10 @@ import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { Application, ApplicationsRepository } from './applications.repository.ts';
 
-/** Nobody allows more applications than this; a list that is longer shows the first ones. */
-export const MOST_APPLICATIONS = 500;
+/** Maximum length of the list; the rest is cut off. */
+export const MAX_APPLICATIONS = 500;
 
-/** The applications that act for a person: allowed by them (decision I19), or signed in to by them. */
+/** Applications with a user's consent (decision I19) or an active sign-in. */
 export class ApplicationsService {
   readonly #repository: ApplicationsRepository;
 
@@ -15,19 +15,19 @@ export class ApplicationsService {
     this.#repository = repository;
   }
 
-  /** By name. */
+  /** Ordered by name. */
   list({ id }: UserCaller): Promise<Application[]> {
-    return this.#repository.list(id, MOST_APPLICATIONS);
+    return this.#repository.list(id, MAX_APPLICATIONS);
   }
 
-  /** One of the list; 404 where it is not among them. */
+  /** One of the user's applications; 404 if it is not in the list. */
   async find(caller: UserCaller, clientId: string): Promise<Application> {
     const found = (await this.list(caller)).find((one) => one.clientId === clientId);
     if (!found) throw notFound('The application');
     return found;
   }
 
-  /** Withdraws the consent to an application and ends its tokens; 404 where it has neither. */
+  /** Withdraws the consent to an application and revokes its tokens; 404 if it has neither. */
   async withdraw(caller: UserCaller, clientId: string, origin: Origin): Promise<void> {
     const isWithdrawn = await this.#repository.withdraw(actorOf(caller, origin), clientId);
     if (!isWithdrawn) throw notFound('The application');

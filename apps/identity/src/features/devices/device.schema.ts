@@ -2,10 +2,10 @@ import { bool, described, named, nullable, shape, text, time, uuid } from '@tess
 import type { Place } from '../../origin/places.ts';
 import type { ListedDevice } from './devices.service.ts';
 
-/** Where an address is, in English and by code: programs translate it for their readers. */
+/** The location of an IP address, with English names and codes for clients to translate. */
 export const placeFields = {
-  country: described(nullable(text(2)), 'ISO 3166-1 alpha-2; null where it is not known', 'HU'),
-  city: described(nullable(text(200)), 'In English; null where it is not known', 'Budapest'),
+  country: described(nullable(text(2)), 'ISO 3166-1 alpha-2 code; null if unknown', 'HU'),
+  city: described(nullable(text(200)), 'English name; null if unknown', 'Budapest'),
 };
 
 export const presentPlace = (place: Place | null) => ({
@@ -17,7 +17,10 @@ export const Device = named(
   'Device',
   shape({
     id: uuid(),
-    device_name: described(text(200), 'What its user calls it, or else what its user agent tells'),
+    device_name: described(
+      text(200),
+      'The name set by the user, or else derived from the user agent',
+    ),
     device_type: text(50),
     browser: text(100),
     os: text(100),
@@ -42,5 +45,5 @@ export const presentDevice = (device: ListedDevice) => ({
   last_used_at: device.lastUsedAt,
 });
 
-/** What people may call a device. */
+/** A device name set by a user. */
 export const deviceName = () => text(100);

@@ -8,14 +8,14 @@ import { digest, newSecret } from '../../security/secrets.ts';
 import { endSessions } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users/users.ts';
 
-/** Most devices that a list holds: a person has a handful. */
-export const MOST_LISTED = 200;
-/** Most devices that a user keeps of those that never brought their cookie back and have no session. */
-export const MOST_STRANGERS = 50;
+/** Maximum length of the list; most users have a handful of devices. */
+export const MAX_LISTED = 200;
+/** Maximum number of devices kept per user that never returned their cookie and have no session. */
+export const MAX_UNRECOGNISED = 50;
 
 const hashOf = (secret: string) => new Uint8Array(digest(secret));
 
-const seen = ({ ipAddress, userAgent }: Origin) => ({
+const lastSeen = ({ ipAddress, userAgent }: Origin) => ({
   ...describeDevice(userAgent),
   userAgent,
   ipAddress,
@@ -29,7 +29,7 @@ export class DevicesRepository {
     this.#database = database;
   }
 
-  /** Whose device has this secret. */
+  /** The id of the user whose device has this secret. */
   async ownerOf(secret: string): Promise<string | null> {
     const found = await this.#database.device.findUnique({
       where: { secretHash: hashOf(secret) },
@@ -42,37 +42,37 @@ export class DevicesRepository {
     return tx.device.findFirst({ where: { secretHash: hashOf(secret), userId } });
   }
 
-  /** The device has come back with its cookie, from one of these networks. */
-  recogniseAgain(
+  /** Updates a device that presented its cookie again, and its known networks. */
+  updateKnown(
     tx: Transaction,
     id: string,
     origin: Origin,
     networks: readonly string[],
   ): Promise<Device> {
-    const data = { ...seen(origin), keepsCookie: true, networks: [...networks] };
+    const data = { ...lastSeen(origin), keepsCookie: true, networks: [...networks] };
     return tx.device.update({ where: { id }, data });
   }
 
-  /** Adds a device, under a secret of its own, whatever it looks like. */
+  /** Adds a device with a new secret. */
   async add(
     tx: Transaction,
     userId: string,
     origin: Origin,
     networks: readonly string[],
   ): Promise<{ readonly device: Device; readonly secret: string }> {
-    await this.#forgetOldest(tx, userId);
+    await this.#removeOldest(tx, userId);
     const secret = newSecret();
     const device = await tx.device.create({
-      data: { ...seen(origin), userId, secretHash: hashOf(secret), networks: [...networks] },
+      data: { ...lastSeen(origin), userId, secretHash: hashOf(secret), networks: [...networks] },
     });
     return { device, secret };
   }
 
   /**
-   * Keeps clients that drop their cookies from piling up devices: of those that never came back, nobody trusts
-   * and no session uses, only the newest stay.
+   * Limits the devices of clients that drop cookies: of the devices that never returned, are not trusted and
+   * have no session, only the newest are kept.
    */
-  async #forgetOldest(tx: Transaction, userId: string): Promise<void> {
+  async #removeOldest(tx: Transaction, userId: string): Promise<void> {
     await tx.$executeRaw`
       DELETE FROM identity.devices WHERE id IN (
         SELECT d.id FROM identity.devices d
@@ -80,7 +80,7 @@ export class DevicesRepository {
           AND (d.trusted_until IS NULL OR d.trusted_until < now())
           AND NOT EXISTS (SELECT FROM identity.sessions s
             WHERE s.device_id = d.id AND s.ended_at IS NULL AND s.expires_at > now())
-        ORDER BY d.last_used_at DESC OFFSET ${MOST_STRANGERS - 1})`;
+        ORDER BY d.last_used_at DESC OFFSET ${MAX_UNRECOGNISED - 1})`;
   }
 
   async trust(tx: Transaction, id: string, until: Date): Promise<void> {
@@ -94,7 +94,7 @@ export class DevicesRepository {
     });
   }
 
-  /** Ends the trust in every device of a user but the one of this session. */
+  /** Revokes trust in all devices of a user except the one of this session. */
   async endTrustOfOthers(tx: Transaction, userId: string, sessionId: string | null): Promise<void> {
     await tx.device.updateMany({
       where: {
@@ -106,7 +106,7 @@ export class DevicesRepository {
     });
   }
 
-  /** Ends the trust in a device; null where the user has no such device. */
+  /** Revokes trust in a device; null if the user has no such device. */
   distrust(actor: Actor, id: string): Promise<'ended' | 'unchanged' | null> {
     const { userId } = actor;
     return this.#database.$transaction(async (tx) => {
@@ -120,7 +120,7 @@ export class DevicesRepository {
     });
   }
 
-  /** Gives a device a name, or takes it away; null where the user has no such device. */
+  /** Sets or removes the name of a device; null if the user has no such device. */
   rename(actor: Actor, id: string, customName: string | null): Promise<Device | null> {
     const { userId } = actor;
     return this.#database.$transaction(async (tx) => {
@@ -132,12 +132,12 @@ export class DevicesRepository {
     });
   }
 
-  /** The last used first. */
+  /** Most recently used first. */
   list(userId: string): Promise<Device[]> {
     return this.#database.device.findMany({
       where: { userId },
       orderBy: [{ lastUsedAt: 'desc' }, { id: 'asc' }],
-      take: MOST_LISTED,
+      take: MAX_LISTED,
     });
   }
 
@@ -146,11 +146,11 @@ export class DevicesRepository {
     return session?.deviceId ?? null;
   }
 
-  /** Removes a device and ends its sessions; false where the user has no such device. */
+  /** Removes a device and ends its sessions; false if the user has no such device. */
   remove(actor: Actor, id: string): Promise<boolean> {
     const { userId } = actor;
     return this.#database.$transaction(async (tx) => {
-      // A sign-in that is under way ends before: its session is among those that are ended.
+      // Waits for a sign-in in progress, so that its session is ended too.
       await lockUser(tx, userId);
       const sessions = await tx.session.findMany({
         where: { deviceId: id, userId, endedAt: null, expiresAt: { gt: new Date() } },
@@ -159,9 +159,9 @@ export class DevicesRepository {
       const { count } = await tx.device.deleteMany({ where: { id, userId } });
       if (count === 0) return false;
       const sessionIds = sessions.map(({ id }) => id);
-      const news = await endSessions(tx, { sessionIds, userId }, 'device_revoked');
+      const revocations = await endSessions(tx, { sessionIds, userId }, 'device_revoked');
       await note(tx, actor, 'device_revoked');
-      if (news.length > 0) await enqueue(tx, ...news);
+      if (revocations.length > 0) await enqueue(tx, ...revocations);
       return true;
     });
   }

@@ -12,8 +12,8 @@ export const deviceRoutes = (devices: DevicesService): RouteTable => ({
     path: '/api/devices',
     permission: 'authenticated',
     clients: 'first_party',
-    summary: 'Where one signed in from',
-    description: 'The last used first. A trusted device skips the second factor.',
+    summary: 'List the devices you signed in from',
+    description: 'Most recently used first. A trusted device skips the second factor.',
     responses: { 200: success(list(Device, { max: 200 })) },
     async handler({ caller, reply }) {
       const listed = await devices.list(personOf(caller));
@@ -26,7 +26,7 @@ export const deviceRoutes = (devices: DevicesService): RouteTable => ({
     permission: 'authenticated',
     clients: 'first_party',
     resource: 'device',
-    summary: 'Forget a device and end its sessions',
+    summary: 'Remove a device and end its sessions',
     params: shape({ id: uuid() }),
     responses: { 200: done },
     async handler({ caller, params, req, reply }) {
@@ -40,14 +40,14 @@ export const deviceRoutes = (devices: DevicesService): RouteTable => ({
     permission: 'authenticated',
     clients: 'first_party',
     resource: 'device',
-    summary: 'Give a device a name of one’s own',
+    summary: 'Rename a device',
     params: shape({ id: uuid() }),
     body: named(
       'DeviceInput',
       shape({
         device_name: described(
           nullable(deviceName()),
-          'null: what its user agent tells',
+          'Null restores the name derived from the user agent',
           'Laptop in the kitchen',
         ),
       }),
@@ -65,8 +65,9 @@ export const deviceRoutes = (devices: DevicesService): RouteTable => ({
     permission: 'authenticated',
     clients: 'first_party',
     resource: 'device',
-    summary: 'Ask for the second factor on a device again',
-    description: 'Its sessions go on. Also good for a device that is not trusted.',
+    summary: 'Revoke trust in a device',
+    description:
+      'The device needs the second factor again; its sessions continue. No effect if the device is not trusted.',
     params: shape({ id: uuid() }),
     responses: { 200: done },
     async handler({ caller, params, req, reply }) {

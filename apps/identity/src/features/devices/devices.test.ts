@@ -5,7 +5,7 @@ import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import type { Bearer } from '../../testing/population.ts';
 import { stepsOf } from '../../testing/sign-in.ts';
 import { claimsOf } from '../../testing/tokens.ts';
-import { MOST_STRANGERS } from './devices.repository.ts';
+import { MAX_UNRECOGNISED } from './devices.repository.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0';
 const IPHONE =
@@ -110,7 +110,7 @@ describe('every login records its device', () => {
     const { database } = identity.context;
     const kept = steps.bearerOf(await steps.login(user));
     await database.device.createMany({
-      data: Array.from({ length: MOST_STRANGERS + 10 }, () => ({
+      data: Array.from({ length: MAX_UNRECOGNISED + 10 }, () => ({
         userId: user.id,
         secretHash: randomBytes(32),
         lastUsedAt: new Date(0),
@@ -121,7 +121,7 @@ describe('every login records its device', () => {
       })),
     });
     const newest = await steps.login(user);
-    expect(await list(kept)).toHaveLength(MOST_STRANGERS + 1);
+    expect(await list(kept)).toHaveLength(MAX_UNRECOGNISED + 1);
     expect((await identity.http.get('/api/me').set(kept)).status).toBe(200);
     expect((await identity.http.get('/api/me').set(steps.bearerOf(newest))).status).toBe(200);
   });

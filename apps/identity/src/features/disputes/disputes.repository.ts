@@ -24,29 +24,30 @@ export class DisputesRepository {
     return (await this.#use.database.activityEntry.count({ where: { id, userId } })) > 0;
   }
 
-  /** Notes that the user disputes an entry, or activity in general, and tells them by mail. */
+  /**
+   * Records that the user disputes an entry (null: activity in general) and notifies them by mail.
+   */
   async record(
     tx: Transaction,
     actor: Actor,
     entryId: string | null,
     by: 'password' | 'link',
   ): Promise<void> {
-    const particulars = entryId === null ? {} : { subjectId: entryId };
-    await note(tx, actor, 'activity_disputed', particulars);
+    const details = entryId === null ? {} : { subjectId: entryId };
+    await note(tx, actor, 'activity_disputed', details);
     await this.#use.mails.tell(tx, actor.userId, { kind: 'account_secured', by }, actor);
   }
 
   /**
-   * Ends everything but the session and the token that are kept, the trust in devices, and a change of the address
-   * that waits.
+   * Revokes all other sessions and tokens, trust in devices, and a pending change of the email address.
    */
   async endOthers(
     actor: Actor,
-    kept: { readonly sessionId: string | null; readonly tokenId: string },
+    current: { readonly sessionId: string | null; readonly tokenId: string },
     entryId: string | null,
   ): Promise<void> {
     const { userId } = actor;
-    const { sessionId, tokenId } = kept;
+    const { sessionId, tokenId } = current;
     await this.#use.database.$transaction(async (tx) => {
       await lockUser(tx, userId);
       const all = { userId, sessionId, tokenId };

@@ -7,7 +7,7 @@ import type { DisputesService } from './disputes.service.ts';
 
 const activity_id = described(
   optional(uuid()),
-  'The entry in question; without it, activity in general',
+  'The disputed entry; omit it to dispute activity in general',
 );
 
 const password = verbatim(1000, 0);
@@ -29,13 +29,13 @@ export const disputeRoutes = (disputes: DisputesService): RouteTable => ({
     permission: 'authenticated',
     clients: 'first_party',
     limit: 'password',
-    summary: 'Report activity that was not one’s own, and change the password',
+    summary: 'Report activity that was not yours and change the password',
     description:
-      'Ends every other session, and the trust in devices, as `password/change` does. The session of the token goes on. The person is told by mail.',
+      'Ends all other sessions and trust in devices, as `password/change` does. The session of the token continues. The user is notified by mail.',
     body: DisputeActivity,
     responses: { 200: done },
     problems: {
-      404: 'The caller has no such entry',
+      404: 'The caller has no such activity entry',
       409: 'The password was changed at the same time',
     },
     async handler({ caller, body, req, reply }) {
@@ -46,7 +46,7 @@ export const disputeRoutes = (disputes: DisputesService): RouteTable => ({
       };
       const entryId = body.activity_id ?? null;
       await disputes.byPassword(personOf(caller), entryId, given, originOf(req));
-      const message = 'The password is changed, and everybody else is signed out.';
+      const message = 'The password has been changed and all other sessions have ended.';
       return reply(200, { success: true, message });
     },
   }),
@@ -56,15 +56,16 @@ export const disputeRoutes = (disputes: DisputesService): RouteTable => ({
     permission: 'authenticated',
     clients: 'first_party',
     limit: 'passwordForgot',
-    summary: 'Report activity that was not one’s own, without the current password',
+    summary: 'Report activity that was not yours, without the current password',
     description:
-      'Ends every other session, and the trust in devices, and mails a link to choose a new password. The session of the token goes on.',
+      'Ends all other sessions and trust in devices, and mails a link to choose a new password. The session of the token continues.',
     body: named('DisputeActivityByLink', shape({ activity_id })),
     responses: { 200: done },
-    problems: { 404: 'The caller has no such entry' },
+    problems: { 404: 'The caller has no such activity entry' },
     async handler({ caller, body, req, reply }) {
       await disputes.byLink(personOf(caller), body.activity_id ?? null, originOf(req));
-      const message = 'Everybody else is signed out. A mail with a link is on its way.';
+      const message =
+        'All other sessions have ended. A mail with a link to choose a new password is on its way.';
       return reply(200, { success: true, message });
     },
   }),

@@ -10,13 +10,12 @@ interface Dependencies {
   readonly passwords: Pick<PasswordsService, 'change' | 'forgot'>;
 }
 
-/** The passwords that a person types to change theirs. */
+/** The passwords of a password change. */
 type NewPassword = Parameters<PasswordsService['change']>[1];
 
 /**
- * What a person does about activity that was not theirs ("This was not me"): everybody else is signed out, no
- * device is trusted any more, and the password is replaced. `entryId`: the entry in question, null for
- * activity in general; 404 where the caller has no such entry.
+ * Handles "This was not me": ends all other sessions and trust in devices, and replaces the password. `entryId`
+ * is the disputed entry, null for activity in general; 404 if the caller has no such entry.
  */
 export class DisputesService {
   readonly #use: Dependencies;
@@ -25,7 +24,7 @@ export class DisputesService {
     this.#use = dependencies;
   }
 
-  /** Secures the account with a new password; refuses as `PasswordsService.change` does. */
+  /** Secures the account with a new password; fails as `PasswordsService.change` does. */
   async byPassword(
     caller: UserCaller,
     entryId: string | null,
@@ -40,7 +39,9 @@ export class DisputesService {
     );
   }
 
-  /** Signs everybody else out and mails a link to choose a new password, for people who do not know the current one. */
+  /**
+   * Ends all other sessions and mails a password reset link, for users who do not know their password.
+   */
   async byLink(caller: UserCaller, entryId: string | null, origin: Origin): Promise<void> {
     const { repository, passwords } = this.#use;
     await this.#demandOwn(caller, entryId);

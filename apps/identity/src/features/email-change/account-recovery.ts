@@ -7,11 +7,11 @@ import type { DevicesService } from '../devices/devices.service.ts';
 
 interface Dependencies {
   readonly devices: Pick<DevicesService, 'endTrust'>;
-  /** Seconds that the link of a password reset is good for. */
+  /** Lifetime of the password reset link in seconds. */
   readonly resetLifetime: number;
 }
 
-/** Gives an account back to the person who reads the mail of its old address, whoever changed that. */
+/** Restores an account to the owner of its old email address after an unwanted change. */
 export class AccountRecovery {
   readonly #use: Dependencies;
 
@@ -20,12 +20,13 @@ export class AccountRecovery {
   }
 
   /**
-   * Ends every session, the trust in devices, the password, and what was set up or asked for since the address
-   * was changed: factors, and the deletion of the account. Gives the token of a password reset: without one, nobody signs in.
+   * Ends all sessions, trust in devices and the password, and removes second factors, a PIN and an account
+   * deletion set up since the address was changed. Returns a password reset token; without it, nobody can sign
+   * in.
    */
   async recover(tx: Transaction, user: User, email: string, since: Date): Promise<string> {
     const { id: userId, passwordHash: hash } = user;
-    const gone = await revokeUserTokens(tx, { userId }, 'address_restored');
+    const revocation = await revokeUserTokens(tx, { userId }, 'address_restored');
     await this.#use.devices.endTrust(tx, userId);
     await tx.user.update({ where: { id: userId }, data: { passwordHash: null } });
     if (hash !== null) await tx.previousPassword.create({ data: { userId, hash } });
@@ -35,7 +36,7 @@ export class AccountRecovery {
     if (count > 0) await tx.recoveryCode.deleteMany({ where: { userId } });
     await tx.pin.deleteMany({ where: { userId, createdAt: { gte: since } } });
     await tx.accountDeletion.deleteMany({ where: { userId, requestedAt: { gte: since } } });
-    await enqueue(tx, gone);
+    await enqueue(tx, revocation);
     const lifetime = this.#use.resetLifetime;
     return issueOneTimeToken(tx, { purpose: 'password_reset', userId, email, lifetime });
   }

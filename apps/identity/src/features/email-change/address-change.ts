@@ -5,12 +5,12 @@ import { voidOneTimeTokens } from '../../tokens/one-time.ts';
 import { endOtherClaims } from '../registration/claims.ts';
 
 /**
- * Gives a person another address, which counts as confirmed. Whatever was mailed to the old one ends: password
- * resets, changes that wait for their confirmation, and invitations; so do claims of others to the new one. The
- * caller holds the new address (`lockAddress`) and then the user, and publishes what it gives. Throws what
- * `isAddressTaken` recognises where another person has confirmed the address.
+ * Sets a user's email address and marks it as confirmed. Ends everything mailed to the old address (password
+ * resets, pending changes, invitations) and unconfirmed claims of other users to the new one. The caller has
+ * locked the new address (`lockAddress`) and then the user, and enqueues the returned events. Throws an error
+ * that `isAddressTaken` recognises if another user has confirmed the address.
  */
-export const giveAddress = async (
+export const setAddress = async (
   tx: Transaction,
   { id: userId, email: from }: Pick<User, 'id' | 'email'>,
   to: string,

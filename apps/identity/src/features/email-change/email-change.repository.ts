@@ -13,26 +13,27 @@ import {
   spendOneTimeToken,
   voidOneTimeTokens,
 } from '../../tokens/one-time.ts';
-import { lockAddress, lockUser } from '../../users/users.ts';
-import { giveAddress } from './address-change.ts';
 
-/** A change that waits for its confirmation at the new address. */
+import { lockAddress, lockUser } from '../../users/users.ts';
+import { setAddress } from './address-change.ts';
+
+/** A change that is not confirmed yet. */
 export interface PendingChange {
   readonly email: string;
   readonly requestedAt: Date;
   readonly expiresAt: Date;
 }
 
-/** A link, and the person whose address it is about. */
-export interface Link {
+/** A mailed link and the user whose address it changes. */
+export interface MailedLink {
   readonly token: Pick<OneTimeToken, 'tokenHash' | 'createdAt' | 'usedAt'>;
-  /** The address that it was sent to. */
+  /** The address it was sent to. */
   readonly email: string;
   readonly user: User;
 }
 
-/** The mail that a change waits for. */
-export interface Written {
+/** The confirmation mail of a change. */
+export interface ConfirmationMail {
   readonly email: string;
   readonly token: string;
   readonly locale: string;
@@ -42,9 +43,9 @@ interface Dependencies {
   readonly database: Database;
   readonly mail: MailOutbox;
   readonly securityMails: SecurityMails;
-  /** Seconds that the link is good for which confirms the new address. */
+  /** Lifetime of the confirmation link in seconds. */
   readonly lifetime: number;
-  /** Seconds that the old address can undo the change. */
+  /** Lifetime of the undo link in seconds. */
   readonly undoLifetime: number;
 }
 
@@ -57,7 +58,7 @@ export class EmailChangeRepository {
     this.#use = dependencies;
   }
 
-  /** The change that waits for its confirmation; null where none does. */
+  /** The pending change; null if there is none. */
   async pending(userId: string): Promise<PendingChange | null> {
     const found = await this.#pending(this.#use.database, userId);
     if (!found) return null;
@@ -66,10 +67,9 @@ export class EmailChangeRepository {
   }
 
   /**
-   * Notes that somebody wants another address, in the place of one that they wanted before, and tells them at
-   * the one that they have.
+   * Records a requested change, replacing a pending one, and notifies the user at the current address.
    */
-  request(actor: Actor, email: string): Promise<Written> {
+  request(actor: Actor, email: string): Promise<ConfirmationMail> {
     const { userId } = actor;
     const { database, securityMails } = this.#use;
     return database.$transaction(async (tx) => {
@@ -84,8 +84,8 @@ export class EmailChangeRepository {
     });
   }
 
-  /** Another link for the change that waits; null where none does. */
-  again(userId: string): Promise<Written | null> {
+  /** A new link for the pending change; null if there is none. */
+  renew(userId: string): Promise<ConfirmationMail | null> {
     return this.#use.database.$transaction(async (tx) => {
       const { locale } = await this.#lockedOwner(tx, userId);
       const before = await this.#pending(tx, userId);
@@ -95,7 +95,7 @@ export class EmailChangeRepository {
     });
   }
 
-  /** Gives up the change that waits; nothing happens where none does. */
+  /** Cancels the pending change; no effect if there is none. */
   async cancel(actor: Actor): Promise<void> {
     const { userId } = actor;
     await this.#use.database.$transaction(async (tx) => {
@@ -106,15 +106,15 @@ export class EmailChangeRepository {
     });
   }
 
-  /** The person who has confirmed this address, active or not. */
+  /** The user who has confirmed this address, active or not. */
   holder(email: string): Promise<User | null> {
     return this.#use.database.user.findFirst({
       where: { email, isServiceAccount: false, emailVerifiedAt: { not: null } },
     });
   }
 
-  /** Writes the mail with the link that confirms the new address. */
-  async sendLink({ email: to, token, locale }: Written): Promise<void> {
+  /** Enqueues the mail with the confirmation link. */
+  async sendLink({ email: to, token, locale }: ConfirmationMail): Promise<void> {
     const { database, mail, lifetime } = this.#use;
     const data = { token, lifetime };
     await database.$transaction((tx) =>
@@ -122,7 +122,7 @@ export class EmailChangeRepository {
     );
   }
 
-  async tellHolder({ email: to, firstName, locale }: User): Promise<void> {
+  async notifyHolder({ email: to, firstName, locale }: User): Promise<void> {
     if (to === null) return;
     const { database, mail } = this.#use;
     const data = { firstName };
@@ -131,11 +131,11 @@ export class EmailChangeRepository {
     );
   }
 
-  /** What a link is about, used or not; null where it is unknown or has expired. */
+  /** The link of a token, used or not; null if unknown or expired. */
   async find(
     purpose: Extract<Purpose, 'email_change' | 'email_change_undo'>,
     token: string,
-  ): Promise<Link | null> {
+  ): Promise<MailedLink | null> {
     const { database } = this.#use;
     const found = await findOneTimeToken(database, purpose, token);
     if (!found?.userId) return null;
@@ -143,14 +143,14 @@ export class EmailChangeRepository {
     return user && { token: found, email: found.email, user };
   }
 
-  /** Gives the account its new address; false where the link was used, or ended, meanwhile. */
-  confirm({ token, email, user: { id: userId } }: Link, origin: Origin): Promise<boolean> {
+  /** Changes the address; false if the link has been used or revoked meanwhile. */
+  confirm({ token, email, user: { id: userId } }: MailedLink, origin: Origin): Promise<boolean> {
     const { database, securityMails, undoLifetime: lifetime } = this.#use;
     return database.$transaction(async (tx) => {
-      const user = await this.#claim(tx, userId, email);
+      const user = await this.#lockForChange(tx, userId, email);
       if (!user?.email || !(await spendOneTimeToken(tx, token))) return false;
       const { email: from, tenantId } = user;
-      const news = await giveAddress(tx, user, email);
+      const events = await setAddress(tx, user, email);
       const undo = await issueOneTimeToken(tx, {
         purpose: 'email_change_undo',
         userId,
@@ -164,23 +164,23 @@ export class EmailChangeRepository {
         { from, to: email },
         { token: undo, lifetime },
       );
-      await enqueue(tx, ...news);
+      await enqueue(tx, ...events);
       return true;
     });
   }
 
   /**
-   * Gives the account back the address that the link was sent to, and ends the links to later ones. `work` does
-   * the rest, in the same transaction. Undefined where the link was used, or ended, meanwhile.
+   * Restores the address the link was sent to and revokes undo links to later addresses. `work` runs in the
+   * same transaction. Undefined if the link has been used or revoked meanwhile.
    */
   undo<T>(
-    { token, email, user: { id: userId } }: Link,
+    { token, email, user: { id: userId } }: MailedLink,
     origin: Origin,
     work: (tx: Transaction, user: User) => Promise<T>,
   ): Promise<T | undefined> {
     const { database, securityMails } = this.#use;
     return database.$transaction(async (tx) => {
-      const user = await this.#claim(tx, userId, email);
+      const user = await this.#lockForChange(tx, userId, email);
       if (!user?.email || !(await spendOneTimeToken(tx, token))) return undefined;
       await tx.oneTimeToken.updateMany({
         where: {
@@ -191,18 +191,18 @@ export class EmailChangeRepository {
         },
         data: { usedAt: new Date() },
       });
-      const news = await giveAddress(tx, user, email);
+      const events = await setAddress(tx, user, email);
       const result = await work(tx, user);
       const { tenantId } = user;
       await note(tx, { userId, tenantId, ...origin }, 'email_restored');
       await securityMails.tellOfUndo(tx, user, { from: user.email, to: email });
-      await enqueue(tx, ...news);
+      await enqueue(tx, ...events);
       return result;
     });
   }
 
-  /** Holds the address and the user; the user as they are then, null where they may not change it. */
-  async #claim(tx: Transaction, userId: string, email: string): Promise<User | null> {
+  /** Locks the address and the user. Null if the user may not change the address. */
+  async #lockForChange(tx: Transaction, userId: string, email: string): Promise<User | null> {
     await lockAddress(tx, email);
     await lockUser(tx, userId);
     return tx.user.findFirst({ where: { ...changeable, id: userId } });

@@ -20,9 +20,9 @@ const RestoredAddress = named(
 
 const token = verbatim(200, 0);
 
-const onItsWay = {
+const mailSent = {
   success: true,
-  message: 'Check the mail at the new address to confirm it.',
+  message: 'Check your mail at the new address to confirm it.',
 } as const;
 
 const linkProblems = {
@@ -36,7 +36,7 @@ export const emailChangeRoutes = (changes: EmailChangeService): RouteTable => ({
     path: '/api/profile/email',
     permission: 'authenticated',
     clients: 'first_party',
-    summary: 'One’s own email address, and the one that waits for its confirmation',
+    summary: 'Get your email address and the pending change',
     responses: { 200: success(EmailChange) },
     async handler({ caller, reply }) {
       const person = personOf(caller);
@@ -57,14 +57,14 @@ export const emailChangeRoutes = (changes: EmailChangeService): RouteTable => ({
     path: '/api/profile/email',
     permission: 'authenticated',
     clients: 'first_party',
-    summary: 'Ask for another email address',
+    summary: 'Request a change of your email address',
     description:
-      'Needs a recent authentication. Sends a link to the new address, which confirms it; until then nothing changes. The answer is the same whether or not the address has an account. A change that waits is replaced.',
+      'Needs a recent authentication. Sends a confirmation link to the new address; nothing changes until it is used. The response is the same whether or not the address belongs to an account. Replaces a pending change.',
     body: named('RequestEmailChange', shape({ email: email() })),
     responses: { 202: done },
     async handler({ caller, body, req, reply }) {
       await changes.request(personOf(caller), body.email, originOf(req));
-      return reply(202, onItsWay);
+      return reply(202, mailSent);
     },
   }),
   resendEmailChange: route({
@@ -72,12 +72,12 @@ export const emailChangeRoutes = (changes: EmailChangeService): RouteTable => ({
     path: '/api/profile/email/resend',
     permission: 'authenticated',
     clients: 'first_party',
-    summary: 'Send another link to the new email address',
+    summary: 'Resend the link that confirms the new email address',
     responses: { 202: done },
     problems: { 409: 'No change of the address is pending' },
     async handler({ caller, reply }) {
       await changes.resend(personOf(caller));
-      return reply(202, onItsWay);
+      return reply(202, mailSent);
     },
   }),
   cancelEmailChange: route({
@@ -85,11 +85,14 @@ export const emailChangeRoutes = (changes: EmailChangeService): RouteTable => ({
     path: '/api/profile/email',
     permission: 'authenticated',
     clients: 'first_party',
-    summary: 'Give up the change of the email address that waits for its confirmation',
+    summary: 'Cancel the pending change of your email address',
     responses: { 200: done },
     async handler({ caller, req, reply }) {
       await changes.cancel(personOf(caller), originOf(req));
-      return reply(200, { success: true, message: 'The email address stays as it is.' });
+      return reply(200, {
+        success: true,
+        message: 'The change of the email address is cancelled.',
+      });
     },
   }),
   confirmEmailChange: route({
@@ -97,15 +100,15 @@ export const emailChangeRoutes = (changes: EmailChangeService): RouteTable => ({
     path: '/api/auth/email/change',
     permission: 'public',
     limit: 'public',
-    summary: 'Confirm the new email address, with the token of the mail',
+    summary: 'Confirm the new email address',
     description:
-      'Links that were mailed to the old address end; sessions go on. The old address gets a mail with a link that undoes the change.',
+      'Takes the token of the mail. Links mailed to the old address stop working; sessions continue. The old address gets a mail with a link that undoes the change.',
     body: named('ConfirmEmailChange', shape({ token })),
     responses: { 200: done },
     problems: linkProblems,
     async handler({ body, req, reply }) {
       await changes.confirm(body.token, originOf(req));
-      return reply(200, { success: true, message: 'The email address is changed.' });
+      return reply(200, { success: true, message: 'The email address has been changed.' });
     },
   }),
   undoEmailChange: route({
@@ -113,9 +116,9 @@ export const emailChangeRoutes = (changes: EmailChangeService): RouteTable => ({
     path: '/api/auth/email/undo',
     permission: 'public',
     limit: 'public',
-    summary: 'Undo a change of the email address, with the token of the mail to the old one',
+    summary: 'Undo a change of the email address',
     description:
-      'Restores the old address, ends every session, the trust in devices and the password, and removes a second factor or PIN that was set up since the change. The answer holds a token for `POST /api/auth/password/reset`.',
+      'Takes the token of the mail sent to the old address. Restores that address, ends all sessions, trust in devices and the password, and removes a second factor or PIN set up since the change. The response contains a token for `POST /api/auth/password/reset`.',
     body: named('UndoEmailChange', shape({ token })),
     responses: { 200: success(RestoredAddress) },
     problems: linkProblems,

@@ -8,10 +8,10 @@ import { isAddressTaken } from '../../users/users.ts';
 import type { ReauthenticationService } from '../reauthentication/reauthentication.service.ts';
 import type { AccountRecovery } from './account-recovery.ts';
 import type {
+  ConfirmationMail,
   EmailChangeRepository,
-  Link,
+  MailedLink,
   PendingChange,
-  Written,
 } from './email-change.repository.ts';
 
 interface Dependencies {
@@ -19,34 +19,34 @@ interface Dependencies {
   readonly recovery: AccountRecovery;
   readonly reauthentication: Pick<ReauthenticationService, 'demandRecent'>;
   readonly quota: MailQuota;
-  /** By account: how often another address may be asked for. */
+  /** Rate limit of requested changes per account. */
   readonly requests: Attempts;
   readonly background: Background;
 }
 
-/** What the link at the new address is about. */
-export interface ShownChange {
+/** A change as shown on the confirmation page. */
+export interface ConfirmableChange {
   readonly userId: string;
   readonly email: string;
   readonly isConfirmed: boolean;
 }
 
-/** An account that has its old address again. */
-export interface Restored {
+/** An account whose old address was restored. */
+export interface RestoredAccount {
   readonly userId: string;
   readonly email: string;
-  /** Of a password reset. */
+  /** Password reset token. */
   readonly token: string;
 }
 
 const invalidLink = () => invalidField('token', 'the link is invalid or has expired');
 
-const taken = (): HttpError =>
+const addressTaken = (): HttpError =>
   new HttpError(409, 'address_taken', 'Another account has this email address.');
 
 /**
- * Changes of a confirmed address: asked for by its owner, confirmed at the new address, and undone from the old
- * one. Only the person who reads the mail of an address learns whether it belongs to an account (decision I20).
+ * Changes of a confirmed email address: requested by the user, confirmed at the new address, undone from the
+ * old one. Only the owner of an address learns whether it belongs to an account (decision I20).
  */
 export class EmailChangeService {
   readonly #use: Dependencies;
@@ -55,41 +55,40 @@ export class EmailChangeService {
     this.#use = dependencies;
   }
 
-  /** The change that waits for its confirmation; null where none does. */
+  /** The pending change; null if there is none. */
   pending({ id }: UserCaller): Promise<PendingChange | null> {
     return this.#use.repository.pending(id);
   }
 
   /**
-   * Has a link sent to the new address or, where that belongs to an account, a mail that tells its holder; nothing
-   * changes yet. Neither the answer nor its time tells the caller which it is. 403 without a recent authentication, 422 where it is
-   * the address that they have, 429 after too many.
+   * Sends a confirmation link to the new address or, if another account has it, a notice to its holder; nothing
+   * changes yet. The response and its timing do not reveal which. 403 without a recent authentication, 422 if
+   * the address is unchanged, 429 after too many requests.
    */
   async request(caller: UserCaller, email: string, origin: Origin): Promise<void> {
     const { repository, reauthentication, requests } = this.#use;
     await reauthentication.demandRecent(caller);
-    if (email === caller.email)
-      throw invalidField('email', 'is the address of the account already');
+    if (email === caller.email) throw invalidField('email', 'must differ from the current address');
     await requests.take(caller.id);
     this.#send(await repository.request(actorOf(caller, origin), email));
   }
 
-  /** Has another link sent to the new address. 409 where no change waits, 429 after too many. */
+  /** Resends the confirmation link. 409 if no change is pending, 429 after too many requests. */
   async resend(caller: UserCaller): Promise<void> {
     const { repository, requests } = this.#use;
     await requests.take(caller.id);
-    const written = await repository.again(caller.id);
-    if (!written) throw new HttpError(409, 'conflict', 'No change of the address is pending.');
-    this.#send(written);
+    const confirmation = await repository.renew(caller.id);
+    if (!confirmation) throw new HttpError(409, 'conflict', 'No change of the address is pending.');
+    this.#send(confirmation);
   }
 
-  /** Gives up the change that waits; nothing happens where none does. */
+  /** Cancels the pending change; no effect if there is none. */
   cancel(caller: UserCaller, origin: Origin): Promise<void> {
     return this.#use.repository.cancel(actorOf(caller, origin));
   }
 
-  /** What the link at the new address is about. 422 on `token` where it is good for nothing. */
-  async show(token: string): Promise<ShownChange> {
+  /** The change that a confirmation link is for. 422 on `token` if the link is invalid. */
+  async show(token: string): Promise<ConfirmableChange> {
     const link = await this.#use.repository.find('email_change', token);
     const isConfirmed = link?.user.email === link?.email;
     if (!link || (link.token.usedAt !== null && !isConfirmed)) throw invalidLink();
@@ -97,9 +96,8 @@ export class EmailChangeService {
   }
 
   /**
-   * Gives the account the address that the link was sent to; sessions go on, and the old address is told how to
-   * undo it. 422 on `token` where the link is good for nothing, 409 `address_taken` where another person has
-   * confirmed the address meanwhile.
+   * Changes the address to the one the link was sent to; sessions continue, and the old address gets an undo
+   * link. 422 on `token` if the link is invalid, 409 `address_taken` if another user has confirmed the address.
    */
   async confirm(token: string, origin: Origin): Promise<void> {
     const link = await this.#unused('email_change', token);
@@ -107,19 +105,19 @@ export class EmailChangeService {
     if (!isDone) throw invalidLink();
   }
 
-  /** The address that the link gives back. 422 on `token` where it is good for nothing. */
+  /** The address that an undo link restores. 422 on `token` if the link is invalid. */
   async showUndo(token: string): Promise<{ readonly userId: string; readonly email: string }> {
     const { email, user } = await this.#unused('email_change_undo', token);
     return { userId: user.id, email };
   }
 
   /**
-   * Gives the account back the address that the link was sent to, whatever has happened to it since: everybody
-   * is signed out, the password is void, and factors that were set up since the change are removed. Later addresses
-   * can undo nothing more. 422 on `token` where the link is good for nothing, 409 `address_taken` where
-   * another person has confirmed the address meanwhile.
+   * Restores the address the link was sent to, whatever has happened to the account since: ends all sessions,
+   * voids the password, and removes second factors set up since the change. Undo links of later addresses stop
+   * working. 422 on `token` if the link is invalid, 409 `address_taken` if another user has confirmed the
+   * address.
    */
-  async undo(token: string, origin: Origin): Promise<Restored> {
+  async undo(token: string, origin: Origin): Promise<RestoredAccount> {
     const link = await this.#unused('email_change_undo', token);
     const { repository, recovery } = this.#use;
     const reset = await this.#unlessTaken(() =>
@@ -131,7 +129,7 @@ export class EmailChangeService {
     return { userId: link.user.id, email: link.email, token: reset };
   }
 
-  async #unused(purpose: 'email_change' | 'email_change_undo', token: string): Promise<Link> {
+  async #unused(purpose: 'email_change' | 'email_change_undo', token: string): Promise<MailedLink> {
     const link = await this.#use.repository.find(purpose, token);
     if (!link || link.token.usedAt !== null) throw invalidLink();
     return link;
@@ -139,19 +137,19 @@ export class EmailChangeService {
 
   #unlessTaken<T>(work: () => Promise<T>): Promise<T> {
     return work().catch((error: unknown) => {
-      throw isAddressTaken(error) ? taken() : error;
+      throw isAddressTaken(error) ? addressTaken() : error;
     });
   }
 
-  #send(written: Written): void {
+  #send(confirmation: ConfirmationMail): void {
     const { repository, quota, background } = this.#use;
-    const { email } = written;
-    background.run('a change of an address was not sent', async () => {
+    const { email } = confirmation;
+    background.run('the confirmation mail of an address change could not be sent', async () => {
       const holder = await repository.holder(email);
       if (!holder) {
-        if (await quota.admits('email_change', email)) await repository.sendLink(written);
+        if (await quota.admits('email_change', email)) await repository.sendLink(confirmation);
       } else if (holder.isActive && (await quota.admits('email_change_taken', email))) {
-        await repository.tellHolder(holder);
+        await repository.notifyHolder(holder);
       }
     });
   }

@@ -10,7 +10,7 @@ export interface Impersonation {
   readonly caller: UserCaller;
   readonly userId: string;
   readonly reason: string;
-  /** Most seconds that the token lives. */
+  /** Maximum lifetime of the token in seconds. */
   readonly lifetime: number;
   readonly origin: Origin;
 }
@@ -25,20 +25,20 @@ export class ImpersonationRepository {
   }
 
   /**
-   * Issues a token by which the caller acts as a user, once `judge` has seen both as they are now; it commits
-   * with an entry in the log of each. It keeps the client of the caller's token and hangs on the caller's
-   * session and grant, so that it ends with them. `gone` where those have ended.
+   * Issues an impersonation token after `authorize` has checked the current state of both users, and records an
+   * activity entry for each. The token has the client, session and grant of the caller's token and ends with
+   * them; `gone` if those have ended.
    */
   start(
     { caller, userId, reason, lifetime, origin }: Impersonation,
-    judge: (administrator: User | null, user: User | null) => User,
+    authorize: (administrator: User | null, user: User | null) => User,
   ): Promise<{ token: string; expiresIn: number; user: User } | 'gone'> {
     return this.#database.$transaction(async (tx) => {
-      const tenantId = await this.#startTenant(tx, userId);
+      const tenantId = await this.#initialTenant(tx, userId);
       await tx.$queryRaw`SELECT 1 FROM identity.users
         WHERE id IN (${caller.id}::uuid, ${userId}::uuid) ORDER BY id FOR NO KEY UPDATE`;
       const find = (id: string) => tx.user.findUnique({ where: { id } });
-      const user = judge(await find(caller.id), await find(userId));
+      const user = authorize(await find(caller.id), await find(userId));
       const from = await lockOrigin(tx, caller);
       if (!from) return 'gone';
       const expiresIn = Math.min(lifetime, from.secondsLeft);
@@ -55,17 +55,17 @@ export class ImpersonationRepository {
       });
       const own = { userId: caller.id, tenantId: caller.tenant?.id ?? null, ...origin };
       await note(tx, own, 'impersonation_started', { subjectId: userId, reason });
-      const theirs = { userId, tenantId, impersonatorId: caller.id, ...origin };
-      await note(tx, theirs, 'impersonated', { reason });
+      const impersonated = { userId, tenantId, impersonatorId: caller.id, ...origin };
+      await note(tx, impersonated, 'impersonated', { reason });
       return { token, expiresIn, user };
     });
   }
 
   /**
-   * The tenant that the user's sign-ins start in. The membership is held, and before the user: who ends it
-   * waits, and then finds the new token.
+   * The tenant in which the user's sign-ins start. The membership is locked before the user: a removal waits
+   * and then finds the new token.
    */
-  async #startTenant(tx: Transaction, userId: string): Promise<string | null> {
+  async #initialTenant(tx: Transaction, userId: string): Promise<string | null> {
     const [membership] = await tx.$queryRaw<{ tenantId: string }[]>`
       SELECT m.tenant_id AS "tenantId" FROM identity.memberships m
       JOIN identity.users u ON u.id = m.user_id WHERE m.user_id = ${userId}::uuid

@@ -7,8 +7,8 @@ import type { ImpersonationService } from './impersonation.service.ts';
 const Impersonation = named(
   'Impersonation',
   shape({
-    token: described(verbatim(8192), 'The bearer token'),
-    expires_in: described(int(0, Number.MAX_SAFE_INTEGER), 'Seconds that the token lives'),
+    token: described(verbatim(8192), 'Bearer token that acts as the user'),
+    expires_in: described(int(0, Number.MAX_SAFE_INTEGER), 'Lifetime of the token in seconds'),
     user: named(
       'ImpersonatedUser',
       shape({
@@ -29,9 +29,9 @@ export const impersonationRoutes = (impersonation: ImpersonationService): RouteT
     permission: 'identity.users.impersonate',
     clients: 'first_party',
     resource: 'user',
-    summary: 'Act as another user for an hour',
+    summary: 'Impersonate a user for an hour',
     description:
-      'For system administrators themselves. The token opens no session and cannot be renewed; here it only reads what is the user’s own, and ends with `POST /api/auth/logout`. The reason is kept in the activity log of both. Nobody acts as an administrator, a service account or a deactivated user.',
+      'Only for system administrators in person. The token opens no session and cannot be renewed; in this service it can only read the user’s own data, and it ends with `POST /api/auth/logout`. The reason is recorded in the activity of both users. Administrators, service accounts and deactivated users cannot be impersonated.',
     params: shape({ id: uuid() }),
     body: named('Impersonate', shape({ reason: text(500) })),
     responses: { 200: success(Impersonation) },

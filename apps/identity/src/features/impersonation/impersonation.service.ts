@@ -8,27 +8,34 @@ import type { ImpersonationRepository } from './impersonation.repository.ts';
 
 export interface StartedImpersonation {
   readonly token: string;
-  /** Seconds that the token lives. */
+  /** Lifetime of the token in seconds. */
   readonly expiresIn: number;
   readonly user: User;
 }
 
-/** Who acts, and as whom: 404, or 403 where nobody may act as that user. */
-const judge = (administrator: User | null, user: User | null): User => {
+/** Checks that the caller may impersonate the user. 404 if there is no such user, otherwise 403. */
+const authorize = (administrator: User | null, user: User | null): User => {
   if (!administrator?.isActive || !administrator.isSystemAdmin) {
-    throw new HttpError(403, 'permission_denied', 'This is for system administrators.');
+    throw new HttpError(
+      403,
+      'permission_denied',
+      'Only system administrators can impersonate users.',
+    );
   }
   if (!user) throw notFound('The user');
-  if (user.isSystemAdmin) throw impersonationForbidden('Nobody acts as an administrator.');
-  if (user.isServiceAccount) throw impersonationForbidden('Nobody acts as a service account.');
+  if (user.isSystemAdmin) throw impersonationForbidden('An administrator cannot be impersonated.');
+  if (user.isServiceAccount)
+    throw impersonationForbidden('A service account cannot be impersonated.');
   if (!user.isActive) throw impersonationForbidden('The user is deactivated.');
   return user;
 };
 
-/** Administrators act as other users, for a while and with a reason (decision I16). */
+/**
+ * Impersonation of users by system administrators, for a limited time and with a reason (decision I16).
+ */
 export class ImpersonationService {
   readonly #repository: ImpersonationRepository;
-  /** Seconds. */
+  /** Lifetime of a token in seconds. */
   readonly #lifetime: number;
 
   constructor(repository: ImpersonationRepository, lifetime: number) {
@@ -37,8 +44,7 @@ export class ImpersonationService {
   }
 
   /**
-   * Gives a token by which the caller acts as the user. It opens no session: it belongs to the caller's own
-   * and ends with that.
+   * Issues an impersonation token. It opens no session: it belongs to the caller's session and ends with it.
    */
   async start(
     caller: Caller,
@@ -48,8 +54,8 @@ export class ImpersonationService {
   ): Promise<StartedImpersonation> {
     const lifetime = this.#lifetime;
     const person = personOf(caller);
-    const asked = { caller: person, userId, reason, lifetime, origin };
-    const started = await this.#repository.start(asked, judge);
+    const impersonation = { caller: person, userId, reason, lifetime, origin };
+    const started = await this.#repository.start(impersonation, authorize);
     if (started === 'gone') throw invalidToken();
     return started;
   }

@@ -30,10 +30,10 @@ export const keyRoutes = (keys: SigningKeys): RouteTable => ({
     path: '/.well-known/jwks.json',
     permission: 'public',
     limit: 'service',
-    summary: 'The public keys that tokens are signed with (RFC 7517)',
+    summary: 'Get the public keys that verify tokens (RFC 7517)',
     responses: { 200: JsonWebKeySet },
     handler: async ({ reply }) =>
-      // A new key is published ten minutes before it signs: a copy of five minutes is never too old.
+      // A new key is published ten minutes before it signs, so clients may cache for five minutes.
       reply(200, { keys: await keys.published() }, { 'Cache-Control': 'public, max-age=300' }),
   }),
 });

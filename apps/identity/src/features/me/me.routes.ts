@@ -15,7 +15,7 @@ const Me = named(
     email: nullable(text(254)),
     name: text(401),
     first_name: text(200),
-    // Empty for a service account, which has one name.
+    // Empty for a service account, which has a single name.
     last_name: verbatim(200, 0),
     is_active: bool(),
     email_verified_at: nullable(time()),
@@ -43,7 +43,7 @@ export const meRoutes = (me: MeService): RouteTable => ({
     path: '/api/me',
     permission: 'authenticated',
     admits: ['email_verification_required', 'password_change_required', 'impersonation'],
-    summary: 'One’s own account',
+    summary: 'Get your account',
     responses: { 200: success(Me) },
     async handler({ caller, reply }) {
       const user = userOf(caller);
@@ -56,9 +56,9 @@ export const meRoutes = (me: MeService): RouteTable => ({
     permission: 'authenticated',
     admits: ['impersonation', 'scoped'],
     limit: 'service',
-    summary: 'The caller behind a token, for services',
+    summary: 'Get the principal of a token, for services',
     description:
-      'Answers for every kind of token. Clients and system administrators name the tenant to act in by the header `X-Tenant: <slug>`.',
+      'Accepts every kind of token. Clients and system administrators select the tenant to act in with the header `X-Tenant: <slug>`.',
     requestHeaders: ['X-Tenant'],
     responses: { 200: success(PrincipalPayload) },
     async handler({ caller, req, reply }) {

@@ -5,7 +5,7 @@ import type { Caller, UserCaller } from '../../tokens/caller.ts';
 import type { MeRepository, Profile } from './me.repository.ts';
 import { inTenant, presentPrincipal } from './principal.ts';
 
-/** Whether a scope can cover any permission in a tenant, which begins with `tenant.<slug>`. */
+/** Whether a scope can match a permission of the tenant (`tenant.<slug>...`). */
 const reaches = (scope: string, slug: string): boolean => {
   const [first, second] = scope.split('.');
   if (second === undefined) return scope === WILDCARD;
@@ -17,12 +17,12 @@ const mayActIn = (caller: Caller, slug: string): boolean =>
     ? caller.scopes.some((scope) => reaches(scope, slug))
     : caller.isSystemAdmin;
 
-/** Says what `X-Tenant` may name; whether the tenant exists is not told. */
-const otherTenantNamed = (caller: Caller): HttpError => {
+/** 403: explains what `X-Tenant` may contain, without revealing whether the tenant exists. */
+const invalidTenantHeader = (caller: Caller): HttpError => {
   const rule =
     caller.type === 'client' || caller.isSystemAdmin
-      ? 'The header X-Tenant must name a tenant that the caller may act in.'
-      : 'The header X-Tenant must name the tenant of the token, or be left out.';
+      ? 'The X-Tenant header must name a tenant in which the caller may act.'
+      : 'The X-Tenant header must name the tenant of the token or be omitted.';
   return new HttpError(403, 'tenant_forbidden', rule);
 };
 
@@ -35,21 +35,21 @@ export class MeService {
 
   async profile({ id }: UserCaller): Promise<Profile> {
     const profile = await this.#repository.profile(id);
-    // Deleted between the check of the token and here.
+    // The user was deleted after the token was checked.
     if (!profile) throw unauthenticated();
     return profile;
   }
 
   /**
-   * The caller as services see them. Clients and administrators may name a tenant to act in (decision
-   * C5), from others it must be the token's; 403 `tenant_forbidden` otherwise.
+   * The principal that services see. Clients and administrators may select a tenant (decision C5); for other
+   * callers it must be the token's tenant. 403 `tenant_forbidden` otherwise.
    */
   async principal(caller: Caller, slug: string | undefined): Promise<PrincipalPayload> {
     const principal = presentPrincipal(caller);
     if (slug === undefined) return principal;
     if (caller.type !== 'client' && caller.tenant?.slug === slug) return principal;
     const tenant = mayActIn(caller, slug) ? await this.#repository.tenantBySlug(slug) : null;
-    if (!tenant) throw otherTenantNamed(caller);
+    if (!tenant) throw invalidTenantHeader(caller);
     return inTenant(principal, tenant, tenant.policiesVersion);
   }
 }

@@ -195,7 +195,7 @@ describe('GET /api/user with X-Tenant', () => {
     const { body } = await who(bearer, other.slug);
     expect(body).toMatchObject({
       error: 'tenant_forbidden',
-      message: 'The header X-Tenant must name the tenant of the token, or be left out.',
+      message: 'The X-Tenant header must name the tenant of the token or be omitted.',
     });
   });
 

@@ -43,11 +43,11 @@ const presentClient = (caller: ClientCaller): PrincipalPayload => ({
   expires_at: caller.expiresAt,
 });
 
-/** A caller as services see them (decision I9). */
+/** The principal of a caller, as returned to services (decision I9). */
 export const presentPrincipal = (caller: Caller): PrincipalPayload =>
   caller.type === 'client' ? presentClient(caller) : presentUser(caller);
 
-/** The same caller, acting in a tenant that is not the token's own. */
+/** The same principal, acting in another tenant than the token's. */
 export const inTenant = (
   principal: PrincipalPayload,
   tenant: CallerTenant,

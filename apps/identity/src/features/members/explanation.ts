@@ -2,17 +2,17 @@ import { isSystemPermission } from '@tessera/contracts';
 import { decide, type Policy, WILDCARD } from '@tessera/scope-matcher';
 import type { Member } from './member.ts';
 
-/** A policy, and where a member has it from. */
+/** A policy and its source. */
 export interface SourcedPolicy extends Policy {
-  /** `system_administrator`: whoever is one holds everything, whatever a tenant says. */
+  /** `system_administrator` allows everything, whatever the tenant's policies say. */
   readonly source: 'role' | 'membership' | 'system_administrator';
-  /** Name of the role; null where none gives it. */
+  /** Name of the role; null for other sources. */
   readonly role: string | null;
 }
 
 export interface Explanation {
   readonly allowed: boolean;
-  /** What decided; null where no policy covers the permission, which denies it. */
+  /** The deciding policy; null if no policy matches, which denies the permission. */
   readonly by: SourcedPolicy | null;
 }
 
@@ -23,14 +23,16 @@ const ADMINISTRATOR: SourcedPolicy = {
   effect: 'allow',
 };
 
-/** All that decides what a member may do in the tenant. */
+/** All policies that apply to a member, with their sources. */
 export const sourcesOf = ({ role, policies, isSystemAdmin }: Member): SourcedPolicy[] => [
   ...(isSystemAdmin ? [ADMINISTRATOR] : []),
   ...role.policies.map((policy) => ({ ...policy, source: 'role' as const, role: role.name })),
   ...policies.map((policy) => ({ ...policy, source: 'membership' as const, role: null })),
 ];
 
-/** Whether a member may do something in the tenant, and why: as the gate decides it (decisions B8, I12). */
+/**
+ * Whether a member has a permission and why, decided as access control does (decisions B8, I12).
+ */
 export const explain = (member: Member, permission: string): Explanation => {
   if (member.isSystemAdmin) return { allowed: true, by: ADMINISTRATOR };
   if (isSystemPermission(permission)) return { allowed: false, by: null };

@@ -17,21 +17,21 @@ export interface Member {
   readonly isSystemAdmin: boolean;
   readonly joinedAt: Date;
   readonly role: Role;
-  /** Their own, besides the role's. */
+  /** Policies of the member themselves, in addition to the role's. */
   readonly policies: readonly Policy[];
 }
 
-/** What is asked of a list of members. */
+/** Page, filters and order of a member list. */
 export interface MemberQuery {
   readonly page: number;
   readonly perPage: number;
   readonly search: string | undefined;
-  /** Service accounts only. */
+  /** Only service accounts. */
   readonly isServiceAccount?: true;
   readonly sort: { readonly by: 'name' | 'email' | 'created_at'; readonly order: 'asc' | 'desc' };
 }
 
-/** What is read of a membership to tell all of the member. */
+/** Relations read with a membership. */
 export const whole = {
   user: true,
   policies: { orderBy: [{ action: 'asc' }, { effect: 'asc' }] },
@@ -41,7 +41,7 @@ export const whole = {
 type Row = Prisma.MembershipGetPayload<{ include: typeof whole }>;
 type RoleRow = Row['role'];
 
-/** A check constraint holds the effect to the two. */
+/** A check constraint limits `effect` to the two values. */
 export const policiesOf = (rows: readonly { action: string; effect: string }[]): Policy[] =>
   rows.map(({ action, effect }) => ({ action, effect: effect === 'allow' ? 'allow' : 'deny' }));
 

@@ -5,7 +5,7 @@ import type { MemberQuery } from './member.ts';
 const SORTS = ['name', '-name', 'email', '-email', 'created_at', '-created_at'] as const;
 type Sort = (typeof SORTS)[number];
 
-/** What a request may ask of a list of members. */
+/** Query parameters of a member list. */
 export const MembersInQuery = shape({
   ...pageFields,
   search: optional(text(200)),

@@ -5,7 +5,7 @@ import { readPage } from '../../lists/paging.ts';
 import { literally } from '../../lists/search.ts';
 import { lockPolicyVersion } from '../../outbox/outbox.ts';
 import { type Member, type MemberQuery, memberOf, whole } from './member.ts';
-import { MembersInTransaction, MembersToRead } from './members.transaction.ts';
+import { MembersReader, MembersWriter } from './members.transaction.ts';
 
 const matching = (search: string | undefined): Prisma.MembershipWhereInput =>
   search === undefined
@@ -38,7 +38,9 @@ export class MembersRepository {
     this.#database = database;
   }
 
-  /** One page, and the number of it: a page beyond the last one is the last one. 404 without the tenant. */
+  /**
+   * One page and its number. A page beyond the last one returns the last one. 404 if the tenant does not exist.
+   */
   async list(
     tenantId: string,
     query: MemberQuery,
@@ -65,31 +67,31 @@ export class MembersRepository {
   }
 
   /**
-   * Runs what reads several things of the tenant's members, and may write what is none of theirs. 404
-   * without the tenant.
+   * Runs `work` in a transaction that reads members but does not change them; it may write other things. 404 if
+   * the tenant does not exist.
    */
   reading<T>(
     tenantId: string,
-    work: (members: MembersToRead, tx: Transaction) => Promise<T>,
+    work: (members: MembersReader, tx: Transaction) => Promise<T>,
   ): Promise<T> {
     return this.#database.$transaction(async (tx) => {
       await demandTenant(tx, tenantId);
-      return work(new MembersToRead(tx, tenantId), tx);
+      return work(new MembersReader(tx, tenantId), tx);
     });
   }
 
   /**
-   * Runs a change of the tenant's members. It holds the tenant's version from the first statement on, so
-   * that changes come one after the other and each sees what the one before it left. 404 without the tenant.
+   * Runs a change of the tenant's members. Locks the tenant's policy version first, so that changes are
+   * serialized. 404 if the tenant does not exist.
    */
   changing<T>(
     tenantId: string,
-    work: (members: MembersInTransaction, tx: Transaction) => Promise<T>,
+    work: (members: MembersWriter, tx: Transaction) => Promise<T>,
   ): Promise<T> {
     return this.#database.$transaction(async (tx) => {
       await demandTenant(tx, tenantId);
       await lockPolicyVersion(tx, tenantId);
-      return work(new MembersInTransaction(tx, tenantId), tx);
+      return work(new MembersWriter(tx, tenantId), tx);
     });
   }
 }

@@ -23,8 +23,8 @@ const MemberChange = named(
   shape({ role: optional(text(100)), policies: optional(KnownPolicies) }),
 );
 
-const InTenant = shape({ tenantId: uuid() });
-const OfMember = shape({ tenantId: uuid(), userId: uuid() });
+const TenantParams = shape({ tenantId: uuid() });
+const MemberParams = shape({ tenantId: uuid(), userId: uuid() });
 
 const present = ({ userId, email, name, role, policies }: MemberRecord) => ({
   user_id: userId,
@@ -39,8 +39,8 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
     method: 'get',
     path: '/api/tenants/{tenantId}/members',
     permission: 'identity.members.list',
-    summary: 'Members of a tenant',
-    params: InTenant,
+    summary: 'List the members of a tenant',
+    params: TenantParams,
     query: MembersInQuery,
     responses: { 200: pageOf(Member) },
     async handler({ params, query, reply }) {
@@ -54,8 +54,8 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
     path: '/api/tenants/{tenantId}/members/{userId}',
     permission: 'identity.members.view',
     resource: 'member',
-    summary: 'A member of a tenant',
-    params: OfMember,
+    summary: 'Get a member of a tenant',
+    params: MemberParams,
     responses: { 200: success(Member) },
     async handler({ params, reply }) {
       const member = await members.show(params.tenantId, params.userId);
@@ -67,10 +67,10 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
     path: '/api/tenants/{tenantId}/members/{userId}',
     permission: 'identity.members.update',
     resource: 'member',
-    summary: 'Change the role or the policies of a member',
+    summary: 'Update the role or the policies of a member',
     description:
-      'Fields that are not given stay as they are. What is given must not exceed what the caller holds; the last owner stays one.',
-    params: OfMember,
+      'Omitted fields are left unchanged. You can grant only permissions that you hold yourself. The last owner of a tenant must remain an owner.',
+    params: MemberParams,
     body: MemberChange,
     responses: { 200: success(Member) },
     async handler({ caller, params, body, req, reply }) {
@@ -83,18 +83,18 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
     path: '/api/tenants/{tenantId}/members/{userId}',
     permission: 'identity.members.delete',
     resource: 'member',
-    summary: 'Remove a member, with their tokens in the tenant',
-    params: OfMember,
+    summary: 'Remove a member and revoke their tokens in the tenant',
+    params: MemberParams,
     responses: { 200: done },
     problems: {
       409: {
-        description: 'The member is the last owner, or a service account',
+        description: 'The member is the last owner or a service account',
         refusal: lastOwner,
       },
     },
     async handler({ caller, params, req, reply }) {
       await members.remove(caller, params, originOf(req));
-      return reply(200, { success: true, message: 'The member is removed.' });
+      return reply(200, { success: true, message: 'The member has been removed.' });
     },
   }),
 });

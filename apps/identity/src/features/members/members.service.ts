@@ -7,47 +7,49 @@ import type { News } from '../../outbox/outbox.ts';
 import type { Caller, UserCaller } from '../../tokens/caller.ts';
 import type { Member, MemberQuery, Role } from './member.ts';
 import type { MembersRepository } from './members.repository.ts';
-import type { MembersInTransaction, MembersToRead } from './members.transaction.ts';
+import type { MembersReader, MembersWriter } from './members.transaction.ts';
 import {
   areSamePolicies,
+  callerRights,
+  combinedRights,
   demandChangeable,
   EVERYTHING,
-  grantedBy,
-  rightsOf,
-  rightsOfCaller,
-  rightsOfMember,
+  memberRights,
+  roleGrantsBeyond,
 } from './rights.ts';
 
 export interface MemberChange {
-  /** Name of a role. */
+  /** Role name. */
   readonly role?: string | undefined;
-  /** In the place of those that the member has. */
+  /** Replaces the member's policies. */
   readonly policies?: readonly Policy[] | undefined;
 }
 
-/** Which member of which tenant. */
+/** Identifies a member. */
 export interface OfMember {
   readonly tenantId: string;
   readonly userId: string;
 }
 
-/** Who joins, and what else there is to tell of them. */
+/** A user who joins a tenant, and the events to publish. */
 export interface Joining {
   readonly userId: string;
-  readonly news: readonly News[];
+  readonly events: readonly News[];
 }
 
-/** 422: whatever is wrong with an invitation, the answer is the same. */
+/** 422, the same for every reason why an invitation is invalid. */
 export const invalidInvitation = (): HttpError =>
   invalidField('token', 'the invitation is invalid or has expired');
 
 const noMember = (): HttpError => notFound('The member');
 
-/** 422: a role is given by a name that is none of the tenant's. */
+/** 422: the tenant has no role of this name. */
 export const noRole = (name: string): HttpError =>
   invalidField('role', `there is no role "${name}"`);
 
-/** Whether this member alone can keep a tenant administrable: a person who is denied nothing. */
+/**
+ * Whether this member alone can administer the tenant: an active person who is owner and has no deny policy.
+ */
 export const isFullOwner = ({ isActive, isServiceAccount, role, policies }: Member): boolean =>
   isActive &&
   !isServiceAccount &&
@@ -55,24 +57,24 @@ export const isFullOwner = ({ isActive, isServiceAccount, role, policies }: Memb
   role.name === 'owner' &&
   !policies.some(({ effect }) => effect === 'deny');
 
-const isLastOwner = async (members: MembersToRead, member: Member): Promise<boolean> =>
+const isLastOwner = async (members: MembersReader, member: Member): Promise<boolean> =>
   isFullOwner(member) && !(await members.hasOtherOwner(member.userId));
 
-const LAST_OWNER = 'this is the last owner of the tenant: make somebody else an owner first';
+const LAST_OWNER = 'this is the last owner of the tenant; make another member an owner first';
 
-/** 409: a tenant keeps an owner. */
+/** 409: a tenant must have an owner. */
 export const lastOwner = (): HttpError =>
   new HttpError(409, 'last_owner', `The member cannot be removed: ${LAST_OWNER}.`);
 
-/** The turn of one caller among all who change, or judge by, the members of a tenant. */
-export interface Turn<M extends MembersToRead> {
+/** What a change of a tenant's members works with. */
+export interface MemberContext<M extends MembersReader> {
   readonly members: M;
-  /** What the caller holds now. */
+  /** The caller's current permissions. */
   readonly holder: Rights;
   readonly tx: Transaction;
 }
 
-/** Members of a tenant and their rights (decision I10). */
+/** Members of a tenant and their permissions (decision I10). */
 export class MembersService {
   readonly #members: MembersRepository;
 
@@ -87,12 +89,12 @@ export class MembersService {
     return this.#members.list(tenantId, query);
   }
 
-  /** Null where the tenant has no such member. */
+  /** Null if the tenant has no such member. */
   find(tenantId: string, userId: string): Promise<Member | null> {
     return this.#members.find(tenantId, userId);
   }
 
-  /** 404 where the tenant has no such member. */
+  /** 404 if the tenant has no such member. */
   async show(tenantId: string, userId: string): Promise<Member> {
     const member = await this.find(tenantId, userId);
     if (!member) throw noMember();
@@ -100,9 +102,9 @@ export class MembersService {
   }
 
   /**
-   * Gives a member another role, other policies, or both. Nobody raises anyone above what they hold
-   * (422), changes a member who holds more (403), or takes the tenant its last owner (422). What changes
-   * nothing is told to nobody.
+   * Changes the role, the policies or both of a member. 422 if this grants permissions that the caller does not
+   * hold or removes the last owner; 403 if the member holds permissions that the caller does not. A change
+   * without effect publishes no event.
    */
   change(
     caller: Caller,
@@ -117,10 +119,10 @@ export class MembersService {
       const policies = change.policies ?? member.policies;
       if (role.id === member.role.id && areSamePolicies(policies, member.policies)) return member;
       const field = change.role === undefined ? 'policies' : 'role';
-      const before = rightsOfMember(member);
-      const given = grantsBeyond({ holder, before, after: rightsOf(role, policies) });
+      const before = memberRights(member);
+      const given = grantsBeyond({ holder, before, after: combinedRights(role, policies) });
       if (given.length > 0) {
-        throw invalidField(field, `this gives ${given[0]}, which you do not hold yourself`);
+        throw invalidField(field, `this grants ${given[0]}, which you do not hold yourself`);
       }
       const isLoss = isFullOwner(member) && !isFullOwner({ ...member, role, policies });
       if (isLoss && !(await members.hasOtherOwner(userId))) throw invalidField(field, LAST_OWNER);
@@ -131,8 +133,8 @@ export class MembersService {
   }
 
   /**
-   * Makes somebody a member, as a role that the caller could give (422 on `role` otherwise). `person`
-   * gives their id; it may write them in the same transaction.
+   * Adds a member with a role that the caller may grant (422 on `role` otherwise). `person` returns the user
+   * id; it may create the user in the same transaction.
    */
   add(
     caller: Caller,
@@ -142,7 +144,7 @@ export class MembersService {
     person: (tx: Transaction) => Promise<string>,
   ): Promise<string> {
     return this.changing(caller, tenantId, async ({ members, holder, tx }) => {
-      const role = await this.#givable(holder, members, roleName);
+      const role = await this.#grantableRole(holder, members, roleName);
       const userId = await person(tx);
       await noteOf(tx, caller, origin, 'member_added', { tenantId, subjectId: userId });
       await members.add(userId, role.id);
@@ -150,30 +152,30 @@ export class MembersService {
     });
   }
 
-  /** Runs `write` with a role that the caller could give now (422 on `role` otherwise), by its name. */
-  withGivableRole<T>(
+  /** Runs `write` with the named role if the caller may grant it (422 on `role` otherwise). */
+  withGrantableRole<T>(
     caller: Caller,
     tenantId: string,
     roleName: string,
     write: (tx: Transaction, roleId: string) => Promise<T>,
   ): Promise<T> {
     return this.reading(caller, tenantId, async ({ members, holder, tx }) => {
-      const { id } = await this.#givable(holder, members, roleName);
-      // To invite takes no turn among the changes: the role may have been deleted meanwhile.
+      const { id } = await this.#grantableRole(holder, members, roleName);
+      // Inviting does not serialize with other changes: the role may have been deleted meanwhile.
       if (!(await members.hold(id))) throw noRole(roleName);
       return write(tx, id);
     });
   }
 
   /**
-   * Makes somebody a member by an invitation, which counts as long as who wrote it may still invite, and
-   * give what the role gives by now; 422 on `token` otherwise. Who is a member already keeps their role.
+   * Adds a member by invitation. 422 on `token` unless the inviter may still invite and still holds every
+   * permission of the role. An existing member keeps their role.
    */
   admit(
     invitation: {
       readonly tenantId: string;
       readonly roleId: string;
-      /** Null: a system application, which no tenant can take anything from. */
+      /** Null for a system application, whose permissions do not depend on the tenant. */
       readonly inviterId: string | null;
     },
     person: (tx: Transaction) => Promise<Joining>,
@@ -182,24 +184,24 @@ export class MembersService {
     return this.#members.changing(tenantId, async (members, tx) => {
       const role = await members.roleById(roleId);
       const holder = await this.#rightsOfInviter(inviterId, members);
-      if (!role || !holder || grantedBy(role, holder).length > 0) {
+      if (!role || !holder || roleGrantsBeyond(role, holder).length > 0) {
         throw invalidInvitation();
       }
-      const { userId, news } = await person(tx);
-      if (await members.member(userId)) await members.tell(news);
-      else await members.add(userId, role.id, ...news);
+      const { userId, events } = await person(tx);
+      if (await members.member(userId)) await members.publish(events);
+      else await members.add(userId, role.id, ...events);
     });
   }
 
   /**
-   * Ends a membership, with every token of the user in the tenant. 409 for the last owner, and for a
-   * service account, which is nowhere else.
+   * Removes a member and revokes their tokens in the tenant. 409 for the last owner and for a service account,
+   * which belongs to one tenant only.
    */
   remove(caller: Caller, { tenantId, userId }: OfMember, origin: Origin): Promise<void> {
     return this.changing(caller, tenantId, async ({ members, holder, tx }) => {
       const member = await this.#changeable(holder, members, userId);
       if (member.isServiceAccount) {
-        const message = 'The member is a service account: delete the account instead.';
+        const message = 'The member is a service account. Delete the account instead.';
         throw new HttpError(409, 'conflict', message);
       }
       if (await isLastOwner(members, member)) throw lastOwner();
@@ -209,14 +211,14 @@ export class MembersService {
   }
 
   /**
-   * Ends the caller's own membership, with every token of theirs in the tenant. 404 where they are no member,
-   * 409 for the last owner. `tell` runs in the transaction of the change.
+   * Ends the caller's own membership and revokes their tokens in the tenant. 404 if they are not a member, 409
+   * for the last owner. `notify` runs in the same transaction.
    */
   leave(
     caller: UserCaller,
     tenantId: string,
     origin: Origin,
-    tell: (tx: Transaction) => Promise<void>,
+    notify: (tx: Transaction) => Promise<void>,
   ): Promise<void> {
     const { id: userId } = caller;
     return this.#members.changing(tenantId, async (members, tx) => {
@@ -224,12 +226,12 @@ export class MembersService {
       if (!member) throw noMember();
       if (await isLastOwner(members, member)) throw lastOwner();
       await noteOf(tx, caller, origin, 'tenant_left', { tenantId });
-      await tell(tx);
+      await notify(tx);
       await members.remove(userId);
     });
   }
 
-  /** Whether the tenant would have no owner without this member. 404 where the tenant has no such member. */
+  /** Whether this member is the last owner. 404 if the tenant has no such member. */
   isLastOwner({ tenantId, userId }: OfMember): Promise<boolean> {
     return this.#members.reading(tenantId, async (members) => {
       const member = await members.member(userId);
@@ -242,49 +244,45 @@ export class MembersService {
   changing<T>(
     caller: Caller,
     tenantId: string,
-    work: (turn: Turn<MembersInTransaction>) => Promise<T>,
+    work: (context: MemberContext<MembersWriter>) => Promise<T>,
   ): Promise<T> {
     return this.#members.changing(tenantId, async (members, tx) =>
-      work({ members, holder: await rightsOfCaller(caller, members), tx }),
+      work({ members, holder: await callerRights(caller, members), tx }),
     );
   }
 
-  /** Runs what judges by the tenant's members and writes none of them. */
+  /** Runs `work` that depends on the tenant's members but does not change them. */
   reading<T>(
     caller: Caller,
     tenantId: string,
-    work: (turn: Turn<MembersToRead>) => Promise<T>,
+    work: (context: MemberContext<MembersReader>) => Promise<T>,
   ): Promise<T> {
     return this.#members.reading(tenantId, async (members, tx) =>
-      work({ members, holder: await rightsOfCaller(caller, members), tx }),
+      work({ members, holder: await callerRights(caller, members), tx }),
     );
   }
 
-  /** What who wrote an invitation holds now; null where they may not invite any more. */
-  async #rightsOfInviter(id: string | null, members: MembersToRead): Promise<Rights | null> {
+  /** The current permissions of the inviter; null if they may no longer invite. */
+  async #rightsOfInviter(id: string | null, members: MembersReader): Promise<Rights | null> {
     if (id === null || (await members.isSystemAdmin(id))) return EVERYTHING;
     const inviter = await members.member(id);
     if (!inviter?.isActive) return null;
-    const rights = rightsOfMember(inviter);
+    const rights = memberRights(inviter);
     const isAllowed = ['identity.members.create', 'identity.users.create'].some(
       (permission) => decide(rights.policies, permission).allowed,
     );
     return isAllowed ? rights : null;
   }
 
-  async #givable(holder: Rights, members: MembersToRead, name: string): Promise<Role> {
+  async #grantableRole(holder: Rights, members: MembersReader, name: string): Promise<Role> {
     const role = await members.role(name);
     if (!role) throw noRole(name);
-    const [beyond] = grantedBy(role, holder);
+    const [beyond] = roleGrantsBeyond(role, holder);
     if (beyond === undefined) return role;
-    throw invalidField('role', `this gives ${beyond}, which you do not hold yourself`);
+    throw invalidField('role', `this grants ${beyond}, which you do not hold yourself`);
   }
 
-  async #changeable(
-    holder: Rights,
-    members: MembersInTransaction,
-    userId: string,
-  ): Promise<Member> {
+  async #changeable(holder: Rights, members: MembersWriter, userId: string): Promise<Member> {
     const member = await members.member(userId);
     if (!member) throw noMember();
     demandChangeable(holder, member);

@@ -5,8 +5,8 @@ import { bumpPolicyVersion, enqueue, type News } from '../../outbox/outbox.ts';
 import { type RevocationReason, revokeUserTokens } from '../../tokens/revoke.ts';
 import { type Member, memberOf, type Role, roleOf, whole } from './member.ts';
 
-/** Members of a tenant and their roles, as a transaction sees them. */
-export class MembersToRead {
+/** Reads members and roles of a tenant within a transaction. */
+export class MembersReader {
   readonly #tx: Transaction;
   readonly #tenantId: string;
 
@@ -21,7 +21,7 @@ export class MembersToRead {
     return row && memberOf(row);
   }
 
-  /** The tenant's own role of this name, or the built-in one. */
+  /** The tenant's own role with this name, or else the built-in one. */
   async role(name: string): Promise<Role | null> {
     const rows = await this.#tx.role.findMany({
       where: { name, OR: [{ tenantId: this.#tenantId }, { tenantId: null }] },
@@ -31,7 +31,7 @@ export class MembersToRead {
     return row ? roleOf(row) : null;
   }
 
-  /** The tenant's own role of this id, or the built-in one. */
+  /** The tenant's own or built-in role with this id. */
   async roleById(id: string): Promise<Role | null> {
     const row = await this.#tx.role.findUnique({
       where: { id, OR: [{ tenantId: this.#tenantId }, { tenantId: null }] },
@@ -40,20 +40,20 @@ export class MembersToRead {
     return row && roleOf(row);
   }
 
-  /** Keeps a role until the transaction ends; false where it is gone. */
+  /** Locks a role against deletion until the transaction ends; false if it does not exist. */
   async hold(roleId: string): Promise<boolean> {
     const rows = await this.#tx.$queryRaw<unknown[]>`
       SELECT 1 FROM identity.roles WHERE id = ${roleId}::uuid FOR KEY SHARE`;
     return rows.length > 0;
   }
 
-  /** Whether an active user holds everything, in this tenant as in all. */
+  /** Whether the user is an active system administrator. */
   async isSystemAdmin(userId: string): Promise<boolean> {
     const where = { id: userId, isSystemAdmin: true, isActive: true };
     return (await this.#tx.user.count({ where })) > 0;
   }
 
-  /** Whether somebody else can still do everything here: an active owner whom no policy denies anything. */
+  /** Whether the tenant has another active owner without deny policies. */
   async hasOtherOwner(userId: string): Promise<boolean> {
     const other = await this.#tx.membership.findFirst({
       where: {
@@ -68,8 +68,8 @@ export class MembersToRead {
   }
 }
 
-/** Members of a tenant, inside a transaction that changes one of them. */
-export class MembersInTransaction extends MembersToRead {
+/** Changes members of a tenant within a transaction. */
+export class MembersWriter extends MembersReader {
   readonly #tx: Transaction;
   readonly #tenantId: string;
 
@@ -79,24 +79,26 @@ export class MembersInTransaction extends MembersToRead {
     this.#tenantId = tenantId;
   }
 
-  /** Makes a user a member. The next sign-in of somebody who was in no tenant starts here. */
-  async add(userId: string, roleId: string, ...more: News[]): Promise<void> {
+  /** Adds a member. If the user had no tenant, their sign-ins start in this one. */
+  async add(userId: string, roleId: string, ...events: News[]): Promise<void> {
     const tenantId = this.#tenantId;
     await this.#tx.membership.create({ data: { tenantId, userId, roleId } });
     await this.#tx.user.updateMany({ where: { id: userId, tenantId: null }, data: { tenantId } });
-    await this.#tell(userId, ...more);
+    await this.#publishMember(userId, ...events);
   }
 
-  /** Tells what changed besides the members; instead of what a change of theirs tells, not after it. */
-  async tell(news: readonly News[]): Promise<void> {
-    if (news.length > 0) await enqueue(this.#tx, ...news);
+  /**
+   * Publishes events if no member changed; the methods that change members publish their own events.
+   */
+  async publish(events: readonly News[]): Promise<void> {
+    if (events.length > 0) await enqueue(this.#tx, ...events);
   }
 
   async change(
     userId: string,
     roleId: string,
     policies: readonly Policy[],
-    ...more: News[]
+    ...events: News[]
   ): Promise<void> {
     const where = { tenantId: this.#tenantId, userId };
     await this.#tx.membership.update({ where: { tenantId_userId: where }, data: { roleId } });
@@ -105,14 +107,14 @@ export class MembersInTransaction extends MembersToRead {
       data: policies.map((policy) => ({ ...where, ...policy })),
       skipDuplicates: true,
     });
-    await this.#tell(userId, ...more);
+    await this.#publishMember(userId, ...events);
   }
 
-  /** Ends the membership, and every token of the user in the tenant with it. */
+  /** Removes a member and revokes their tokens in the tenant. */
   async remove(
     userId: string,
     reason: RevocationReason = 'membership_removed',
-    ...more: News[]
+    ...events: News[]
   ): Promise<void> {
     const where = { tenantId: this.#tenantId, userId };
     await this.#tx.membership.delete({ where: { tenantId_userId: where } });
@@ -120,18 +122,21 @@ export class MembersInTransaction extends MembersToRead {
       where: { id: userId, tenantId: this.#tenantId },
       data: { tenantId: null },
     });
-    await this.#tell(userId, ...more, await revokeUserTokens(this.#tx, where, reason));
+    await this.#publishMember(userId, ...events, await revokeUserTokens(this.#tx, where, reason));
   }
 
-  /** Raises the version and tells that what these members may do has changed; too many to name are everybody. */
-  async tellPolicies(userIds: readonly string[], ...more: News[]): Promise<void> {
+  /**
+   * Increments the policy version and publishes that the permissions of these members changed. If there are too
+   * many to list, the event applies to all members.
+   */
+  async publishPolicyUpdate(userIds: readonly string[], ...events: News[]): Promise<void> {
     const user_ids = userIds.length > MAX_NAMED_USERS ? null : [...userIds];
     const version = await bumpPolicyVersion(this.#tx, this.#tenantId);
     const data = { tenant_id: this.#tenantId, version, user_ids };
-    await enqueue(this.#tx, { type: 'identity.policy.updated', data }, ...more);
+    await enqueue(this.#tx, { type: 'identity.policy.updated', data }, ...events);
   }
 
-  #tell(userId: string, ...more: News[]): Promise<void> {
-    return this.tellPolicies([userId], ...more);
+  #publishMember(userId: string, ...events: News[]): Promise<void> {
+    return this.publishPolicyUpdate([userId], ...events);
   }
 }

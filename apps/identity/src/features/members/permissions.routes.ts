@@ -23,7 +23,7 @@ const SourcedPolicyPayload = named(
   'SourcedPolicy',
   shape({
     source: oneOf('role', 'membership', 'system_administrator'),
-    role: described(nullable(text(100)), 'Name of the role, where one gives it'),
+    role: described(nullable(text(100)), 'Name of the role, if the source is a role'),
     ...PolicyPayload.fields,
   }),
 );
@@ -38,7 +38,7 @@ const MemberPermissions = named(
   }),
 );
 
-/** One that exists, and no pattern of several. */
+/** One existing permission, not a pattern. */
 const permission = ruled(verbatim(300), (name) => {
   if (name.split('.').includes(WILDCARD)) return 'must be one permission, without wildcards';
   const knowledge = knowledgeOf(name);
@@ -59,9 +59,9 @@ export const memberPermissionRoutes = (members: MembersService): RouteTable => (
     path: '/api/tenants/{tenantId}/members/{userId}/permissions',
     permission: 'identity.members.view',
     resource: 'member',
-    summary: 'What a member may do, and why',
+    summary: 'Explain the permissions of a member',
     description:
-      'With `permission`: whether it is `allowed`, and the policy that decided, or null where none covers it, which denies it. Without: all the policies that decide. The scopes of a token limit it further.',
+      'With `permission`: whether it is `allowed`, and the deciding policy in `by`, or null if none matches, which denies it. Without: all policies that apply to the member. The scopes of a token limit its permissions further.',
     params: shape({ tenantId: uuid(), userId: uuid() }),
     query: shape({ permission: optional(permission) }),
     responses: { 200: success(MemberPermissions) },

@@ -1,7 +1,7 @@
 import { type Actor, note } from '../../activity/activity.ts';
 import type { Database } from '../../database.ts';
 
-/** What somebody is in a tenant. */
+/** A user's membership of a tenant. */
 export interface Membership {
   readonly tenant: {
     readonly id: string;
@@ -13,7 +13,7 @@ export interface Membership {
   readonly createdAt: Date;
 }
 
-const told = {
+const selection = {
   tenant: { select: { id: true, slug: true, name: true, status: true } },
   role: { select: { name: true, tenantId: true } },
   createdAt: true,
@@ -26,11 +26,11 @@ export class MembershipsRepository {
     this.#database = database;
   }
 
-  /** Those of a user, by the name of the tenant; at most `limit`. */
+  /** A user's memberships by tenant name, at most `limit`. */
   list(userId: string, limit: number): Promise<Membership[]> {
     return this.#database.membership.findMany({
       where: { userId },
-      select: told,
+      select: selection,
       orderBy: [{ tenant: { name: 'asc' } }, { tenantId: 'asc' }],
       take: limit,
     });
@@ -38,14 +38,16 @@ export class MembershipsRepository {
 
   find(userId: string, tenantId: string): Promise<Membership | null> {
     const where = { tenantId_userId: { tenantId, userId } };
-    return this.#database.membership.findUnique({ where, select: told });
+    return this.#database.membership.findUnique({ where, select: selection });
   }
 
-  /** The next sign-in of the actor, and their account pages, start in this tenant. False where they are no member. */
+  /**
+   * Makes the actor's next sign-in and account pages start in this tenant. False if they are not a member.
+   */
   startIn(actor: Actor, tenantId: string): Promise<boolean> {
     const { userId } = actor;
     return this.#database.$transaction(async (tx) => {
-      // Held, and before the user: whoever ends the membership waits, and then finds the tenant of the user.
+      // Locked before the user, so that a removal of the membership waits and then resets the user's tenant.
       const memberships = await tx.$queryRaw<unknown[]>`
         SELECT 1 FROM identity.memberships
         WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userId}::uuid FOR KEY SHARE`;

@@ -5,7 +5,7 @@ import { done, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import { lastOwner } from '../members/members.service.ts';
-import { type Membership, type MembershipsService, MOST_TENANTS } from './memberships.service.ts';
+import { MAX_TENANTS, type Membership, type MembershipsService } from './memberships.service.ts';
 
 const OwnTenant = named(
   'OwnTenant',
@@ -14,8 +14,8 @@ const OwnTenant = named(
     slug: text(63),
     name: text(200),
     is_active: bool(),
-    role: described(text(100), 'Name of the role that the caller has there'),
-    is_current: described(bool(), 'The tenant of the token'),
+    role: described(text(100), 'Name of the caller’s role in the tenant'),
+    is_current: described(bool(), 'True for the tenant of the token'),
     joined_at: time(),
   }),
 );
@@ -36,9 +36,9 @@ export const membershipRoutes = (memberships: MembershipsService): RouteTable =>
     path: '/api/me/tenants',
     permission: 'authenticated',
     clients: 'first_party',
-    summary: 'The tenants that one belongs to',
-    description: 'By name, each with the role that the caller has there.',
-    responses: { 200: success(list(OwnTenant, { max: MOST_TENANTS })) },
+    summary: 'List the tenants you belong to',
+    description: 'Sorted by name, each with the caller’s role.',
+    responses: { 200: success(list(OwnTenant, { max: MAX_TENANTS })) },
     async handler({ caller, reply }) {
       const person = personOf(caller);
       const found = await memberships.list(person);
@@ -56,7 +56,7 @@ export const membershipRoutes = (memberships: MembershipsService): RouteTable =>
     resource: 'tenant',
     summary: 'Leave a tenant',
     description:
-      'Ends the membership of the caller, with every token of theirs in the tenant. The last owner cannot leave.',
+      'Ends the caller’s membership and revokes their tokens in the tenant. The last owner cannot leave.',
     params: shape({ id: uuid() }),
     responses: { 200: done },
     problems: {

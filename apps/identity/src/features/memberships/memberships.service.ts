@@ -9,8 +9,8 @@ import type { Membership, MembershipsRepository } from './memberships.repository
 
 export type { Membership };
 
-/** Most tenants that a list holds. */
-export const MOST_TENANTS = 500;
+/** Maximum length of the list. */
+export const MAX_TENANTS = 500;
 
 interface Dependencies {
   readonly repository: MembershipsRepository;
@@ -18,7 +18,7 @@ interface Dependencies {
   readonly mails: SecurityMails;
 }
 
-/** The tenants that a person belongs to, as the person sees them. */
+/** The tenants that a user belongs to. */
 export class MembershipsService {
   readonly #use: Dependencies;
 
@@ -26,28 +26,30 @@ export class MembershipsService {
     this.#use = dependencies;
   }
 
-  /** By name. */
+  /** Ordered by tenant name. */
   list({ id }: UserCaller): Promise<Membership[]> {
-    return this.#use.repository.list(id, MOST_TENANTS);
+    return this.#use.repository.list(id, MAX_TENANTS);
   }
 
-  /** 404 where the caller is no member. */
+  /** 404 if the caller is not a member. */
   async show({ id }: UserCaller, tenantId: string): Promise<Membership> {
     const found = await this.#use.repository.find(id, tenantId);
     if (!found) throw notFound('The tenant');
     return found;
   }
 
-  /** Whether the caller cannot leave, because the tenant would have no owner. 404 where they are no member. */
+  /**
+   * Whether the caller is the last owner and therefore cannot leave. 404 if they are not a member.
+   */
   async isLastOwner(caller: UserCaller, tenantId: string): Promise<boolean> {
     await this.show(caller, tenantId);
     return this.#use.members.isLastOwner({ tenantId, userId: caller.id });
   }
 
   /**
-   * Has the caller's next sign-in, and their account pages, start in another tenant. Tokens stay where they
-   * are: those are switched by `SessionsService.switchTenant`. 403 where the caller is no member, or the
-   * tenant is suspended.
+   * Makes the caller's next sign-in and account pages start in another tenant. Existing tokens stay in their
+   * tenant; `SessionsService.switchTenant` switches those. 403 if the caller is not a member or the tenant is
+   * suspended.
    */
   async startIn(caller: UserCaller, tenantId: string, origin: Origin): Promise<void> {
     const tenant = caller.tenants.find(({ id }) => id === tenantId) ?? null;
@@ -57,8 +59,8 @@ export class MembershipsService {
   }
 
   /**
-   * Ends the caller's membership, with every token of theirs in the tenant, and tells them by mail. 404 where
-   * they are no member, 409 `last_owner` where nobody else owns the tenant.
+   * Ends the caller's membership, revokes their tokens in the tenant, and notifies them by mail. 404 if they
+   * are not a member, 409 `last_owner` for the last owner.
    */
   async leave(caller: UserCaller, tenantId: string, origin: Origin): Promise<void> {
     const { members, mails } = this.#use;

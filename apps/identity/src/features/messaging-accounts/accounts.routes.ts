@@ -21,12 +21,12 @@ import { type Caller, done, PageMeta, page, pageFields, route, success } from '.
 
 interface Kind {
   readonly channel: Channel;
-  /** In operation ids: `createEmailAccount`. */
+  /** Used in operation ids, such as `createEmailAccount`. */
   readonly label: string;
   readonly name: string;
   readonly permissions: 'identity.email_accounts' | 'identity.sms_accounts';
   readonly input: Shape;
-  readonly answer: Field;
+  readonly payload: Field;
 }
 
 const kinds: readonly Kind[] = [
@@ -36,7 +36,7 @@ const kinds: readonly Kind[] = [
     name: 'email account',
     permissions: 'identity.email_accounts',
     input: EmailAccountInput,
-    answer: EmailAccount,
+    payload: EmailAccount,
   },
   {
     channel: 'sms',
@@ -44,17 +44,17 @@ const kinds: readonly Kind[] = [
     name: 'SMS account',
     permissions: 'identity.sms_accounts',
     input: SmsAccountInput,
-    answer: SmsAccount,
+    payload: SmsAccount,
   },
 ];
 
-/** Where a tenant's accounts are: below the tenant, or for the tenant of the token. */
-interface Place {
+/** How a route selects the tenant: from the path or from the token. */
+interface RouteScope {
   readonly prefix: '/api' | '/api/tenants/{tenantId}';
-  /** In operation ids: `createTenantEmailAccount`. */
+  /** Used in operation ids, such as `createTenantEmailAccount`. */
   readonly label: '' | 'Tenant';
   readonly params: Shape;
-  /** The tenant that a request is about; throws where there is none. */
+  /** The id of the request's tenant; throws if there is none. */
   tenant(caller: Caller, params: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
@@ -62,7 +62,7 @@ const ListQuery = shape(pageFields);
 
 const problems = {
   502: {
-    description: '`crm_failed`: CRM answered with something that cannot be used',
+    description: '`crm_failed`: CRM returned an unusable response',
     refusal: () => crmFailed(undefined),
   },
   503: {
@@ -74,28 +74,28 @@ const problems = {
 const changeProblems = {
   ...problems,
   412: {
-    description: 'It is in none of the versions that `If-Match` names',
+    description: 'The current version does not match `If-Match`',
     refusal: preconditionFailed,
   },
 } as const;
 
-const tagged = ({ etag }: CrmAnswer<unknown>): Record<string, string> =>
+const etagHeader = ({ etag }: CrmAnswer<unknown>): Record<string, string> =>
   etag === undefined ? {} : { ETag: etag };
 
 /**
- * The proxies to CRM's system routes (decision I13). What is forwarded is what stands here and nothing
- * else: the address is made from checked ids, the body is the one that was checked, `If-Match` is the
- * only header of the caller that goes along, and the answer is held against its shape.
+ * Proxies to CRM's system routes (decision I13). Nothing else is forwarded: the path is built from validated
+ * ids, the body is validated, `If-Match` is the only forwarded header, and the response is checked against its
+ * schema.
  */
-const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
-  const { channel, name, permissions, input, answer } = kind;
-  const label = place.label + kind.label;
-  const path = `${place.prefix}/${channel}/accounts`;
-  const params = place.params;
+const proxies = (crm: Crm, scope: RouteScope, kind: Kind): RouteTable => {
+  const { channel, name, permissions, input, payload } = kind;
+  const label = scope.label + kind.label;
+  const path = `${scope.prefix}/${channel}/accounts`;
+  const params = scope.params;
   const oneParams = shape({ ...params.fields, accountId: uuid() }) as Shape;
   const system = `/${channel}/accounts`;
-  const One = openShape({ data: answer });
-  const Page = openShape({ data: list(answer), meta: PageMeta });
+  const One = openShape({ data: payload });
+  const Page = openShape({ data: list(payload), meta: PageMeta });
   const permission = (verb: string) => `${permissions}.${verb}` as IdentityPermission;
   const all = { path, params, resource: name, problems } as const;
   const one = { ...all, path: `${path}/{accountId}` as string, params: oneParams } as const;
@@ -109,11 +109,11 @@ const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
       permission: permission('list'),
       summary: `List ${name}s`,
       query: ListQuery,
-      responses: { 200: page(answer) },
+      responses: { 200: page(payload) },
       async handler({ caller, params, query, reply }) {
-        const tenantId = await place.tenant(caller, params);
-        const asked = `${system}?page=${query.page}&per_page=${query.per_page}`;
-        const { body } = await crm.ask({ tenantId, method: 'GET', path: asked }, Page);
+        const tenantId = await scope.tenant(caller, params);
+        const url = `${system}?page=${query.page}&per_page=${query.per_page}`;
+        const { body } = await crm.ask({ tenantId, method: 'GET', path: url }, Page);
         const { data, meta } = body;
         return reply(200, { success: true, data, meta });
       },
@@ -124,67 +124,67 @@ const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
       permission: permission('create'),
       summary: `Create an ${name}`,
       body: input,
-      responses: { 201: success(answer) },
+      responses: { 201: success(payload) },
       responseHeaders: { 201: ['ETag', 'Location'] },
-      problems: { ...problems, 409: 'The tenant has as many accounts as it may' },
+      problems: { ...problems, 409: 'The tenant has reached its maximum number of accounts' },
       async handler({ caller, params, body, req, reply }) {
-        const tenantId = await place.tenant(caller, params);
+        const tenantId = await scope.tenant(caller, params);
         const request = { tenantId, method: 'POST', path: system, body } as const;
         const created = await crm.ask(request, One);
         const { id } = created.body.data as { readonly id: string };
         const location = `${req.originalUrl.split('?', 1)[0]}/${id}`;
-        return reply(201, shown(created), { ...tagged(created), Location: location });
+        return reply(201, shown(created), { ...etagHeader(created), Location: location });
       },
     }),
     [`show${label}Account`]: route({
       ...one,
       method: 'get',
       permission: permission('view'),
-      summary: `Show an ${name}`,
-      responses: { 200: success(answer), 304: empty },
+      summary: `Get an ${name}`,
+      responses: { 200: success(payload), 304: empty },
       requestHeaders: ['If-None-Match'],
       responseHeaders: { 200: ['ETag'] },
-      problems: { ...problems, 304: 'It is still in a version that `If-None-Match` names' },
+      problems: { ...problems, 304: 'The current version matches `If-None-Match`' },
       async handler({ caller, params, reply }) {
-        const tenantId = await place.tenant(caller, params);
+        const tenantId = await scope.tenant(caller, params);
         const request = { tenantId, method: 'GET', path: systemOne(params) } as const;
-        // Express makes it a 304 where the tag is one that the client has.
-        const asked = await crm.ask(request, One);
-        return reply(200, shown(asked), tagged(asked));
+        // Express answers 304 if the ETag matches.
+        const found = await crm.ask(request, One);
+        return reply(200, shown(found), etagHeader(found));
       },
     }),
     [`update${label}Account`]: route({
       ...one,
       method: 'put',
       permission: permission('update'),
-      summary: `Change an ${name}`,
+      summary: `Update an ${name}`,
       description: accountChange,
       body: partial(input) as Shape,
-      responses: { 200: success(answer) },
+      responses: { 200: success(payload) },
       requestHeaders: ['If-Match'],
       responseHeaders: { 200: ['ETag'] },
       problems: changeProblems,
       async handler({ caller, params, body, req, reply }) {
-        const tenantId = await place.tenant(caller, params);
+        const tenantId = await scope.tenant(caller, params);
         const path = systemOne(params);
         const ifMatch = req.get('If-Match');
         const changed = await crm.ask({ tenantId, method: 'PUT', path, body, ifMatch }, One);
-        return reply(200, shown(changed), tagged(changed));
+        return reply(200, shown(changed), etagHeader(changed));
       },
     }),
     [`delete${label}Account`]: route({
       ...one,
       method: 'delete',
       permission: permission('delete'),
-      summary: `Delete an ${name}, with its credentials`,
+      summary: `Delete an ${name} and its credentials`,
       responses: { 200: done },
       requestHeaders: ['If-Match'],
       problems: changeProblems,
       async handler({ caller, params, req, reply }) {
-        const tenantId = await place.tenant(caller, params);
+        const tenantId = await scope.tenant(caller, params);
         const ifMatch = req.get('If-Match');
         await crm.tell({ tenantId, method: 'DELETE', path: systemOne(params), ifMatch });
-        return reply(200, { success: true, message: 'The account is deleted.' });
+        return reply(200, { success: true, message: 'The account has been deleted.' });
       },
     }),
   };
@@ -192,13 +192,13 @@ const proxies = (crm: Crm, place: Place, kind: Kind): RouteTable => {
 
 interface Dependencies {
   readonly crm: Crm;
-  /** 404 where there is no such tenant. */
+  /** 404 if the tenant does not exist. */
   readonly tenants: { show(id: string): Promise<unknown> };
 }
 
-/** `/api/email/*`, `/api/sms/*`, and the same below a tenant. */
+/** Routes of `/api/email/*`, `/api/sms/*` and the same paths below a tenant. */
 export const accountRoutes = ({ crm, tenants }: Dependencies): RouteTable => {
-  const places: readonly Place[] = [
+  const scopes: readonly RouteScope[] = [
     {
       prefix: '/api/tenants/{tenantId}',
       label: 'Tenant',
@@ -215,6 +215,6 @@ export const accountRoutes = ({ crm, tenants }: Dependencies): RouteTable => {
       tenant: async (caller) => activeTenant(caller).id,
     },
   ];
-  const tables = places.flatMap((place) => kinds.map((kind) => proxies(crm, place, kind)));
+  const tables = scopes.flatMap((scope) => kinds.map((kind) => proxies(crm, scope, kind)));
   return Object.assign({}, ...tables);
 };

@@ -17,7 +17,7 @@ import { findPerson, lockAddress, lockUser } from '../../users/users.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 import type { AddressConfirmation } from '../registration/address-confirmation.ts';
 
-/** Somebody who has a password, or could have one. */
+/** A user who may have a password. */
 export type Person = Pick<
   User,
   | 'id'
@@ -30,8 +30,8 @@ export type Person = Pick<
   | 'emailVerifiedAt'
 >;
 
-/** A token of the mail, and whose password it replaces. */
-export interface Reset {
+/** A password reset token and its user. */
+export interface PasswordReset {
   readonly tokenHash: Uint8Array<ArrayBuffer>;
   readonly person: Person;
 }
@@ -41,11 +41,13 @@ interface Dependencies {
   readonly mail: MailOutbox;
   readonly devices: Pick<DevicesService, 'endTrust'>;
   readonly addresses: AddressConfirmation;
-  /** How many passwords are remembered, the current one included. */
+  /** Number of passwords that cannot be reused, including the current one. */
   readonly history: number;
 }
 
-/** How a mail addresses somebody: what was written by who may be another is sent to nobody (decision I21). */
+/**
+ * The name in the salutation. Unconfirmed accounts get none: somebody else may have entered it (decision I21).
+ */
 const nameFor = ({ emailVerifiedAt }: Person, firstName: string): string | null =>
   emailVerifiedAt === null ? null : firstName;
 
@@ -59,7 +61,7 @@ export class PasswordsRepository {
     this.#use = dependencies;
   }
 
-  /** Who has this address and may sign in; null where nobody does. */
+  /** The active user with this address; null if there is none. */
   async person(email: string): Promise<Person | null> {
     const found = await findPerson(this.#use.database, email);
     return found?.isActive ? found : null;
@@ -69,7 +71,7 @@ export class PasswordsRepository {
     return this.#use.database.user.findUniqueOrThrow({ where: { id } });
   }
 
-  /** Writes the mail with the link. */
+  /** Enqueues the mail with the reset link. */
   async sendReset(person: Person, actor: Actor, lifetime: number): Promise<void> {
     const { id: userId, email: to, firstName, locale } = person;
     if (to === null) return;
@@ -82,8 +84,8 @@ export class PasswordsRepository {
     });
   }
 
-  /** What a token of a mail is good for; null where it is not, or not for this address. */
-  async findReset(token: string, email: string): Promise<Reset | null> {
+  /** The reset that a token allows; null if the token is invalid or was sent to another address. */
+  async findReset(token: string, email: string): Promise<PasswordReset | null> {
     const found = await findOneTimeToken(this.#use.database, 'password_reset', token);
     if (!found || found.usedAt !== null || found.email !== email) return null;
     const person = await this.#use.database.user.findFirst({
@@ -92,7 +94,7 @@ export class PasswordsRepository {
     return person && { tokenHash: found.tokenHash, person };
   }
 
-  /** The hashes of the passwords before the current one that may not come back. */
+  /** Hashes of earlier passwords that cannot be reused. */
   async previous({ id: userId }: Person): Promise<string[]> {
     const before = await this.#use.database.previousPassword.findMany({
       where: { userId },
@@ -102,45 +104,51 @@ export class PasswordsRepository {
     return before.map(({ hash }) => hash);
   }
 
-  /** Replaces the password by that of a mail; false where the token was used in the meantime. */
-  async reset({ tokenHash, person }: Reset, hash: string, actor: Actor): Promise<boolean> {
+  /** Sets the new password; false if the token has been used meanwhile. */
+  async reset({ tokenHash, person }: PasswordReset, hash: string, actor: Actor): Promise<boolean> {
     const userId = person.id;
     return this.#use.database.$transaction(async (tx) => {
       await lockAddress(tx, person.email ?? '');
       await lockUser(tx, userId);
       if (!(await spendOneTimeToken(tx, { tokenHash }))) return false;
-      // Whoever has the token reads the mails of the address; who registered with it may be another.
+      // The token proves access to the mailbox; somebody else may have registered the address.
       const isClaim = person.emailVerifiedAt === null;
-      const news = isClaim ? await this.takeOver(tx, person, hash, actor) : [];
+      const events = isClaim ? await this.takeOver(tx, person, hash, actor) : [];
       if (!isClaim) {
         await this.replace(tx, person, hash);
-        news.push(await revokeUserTokens(tx, { userId }, 'password_reset'));
+        events.push(await revokeUserTokens(tx, { userId }, 'password_reset'));
       }
-      await this.#conclude(tx, person, actor, 'password_reset', news);
+      await this.#recordChange(tx, person, actor, 'password_reset', events);
       return true;
     });
   }
 
-  /** Replaces the password; only the session of the caller's token goes on. `tell`: see `PasswordsService.change`. */
+  /**
+   * Replaces the password and revokes all tokens except those of the caller's session. `notify`: see
+   * `PasswordsService.change`.
+   */
   async change(
     person: Person,
     hash: string,
-    kept: { readonly sessionId: string | null; readonly tokenId: string },
+    current: { readonly sessionId: string | null; readonly tokenId: string },
     actor: Actor,
-    tell?: (tx: Transaction) => Promise<void>,
+    notify?: (tx: Transaction) => Promise<void>,
   ): Promise<void> {
     await this.#use.database.$transaction(async (tx) => {
       await lockUser(tx, person.id);
       await this.replace(tx, person, hash);
-      const ended = await revokeOtherTokens(tx, { userId: person.id, ...kept }, 'password_changed');
-      await this.#conclude(tx, person, actor, 'password_changed', ended, tell);
+      const ended = await revokeOtherTokens(
+        tx,
+        { userId: person.id, ...current },
+        'password_changed',
+      );
+      await this.#recordChange(tx, person, actor, 'password_changed', ended, notify);
     });
   }
 
   /**
-   * Puts a password in the place of the one that was read, which is remembered. Ends what was good
-   * because of the old one: links to reset it, the trust in devices, and a change of the address that waits,
-   * which somebody else may have asked for. 409 where it was another.
+   * Replaces the password that was read and adds that to the history. Voids reset links, trust in devices and a
+   * pending address change, which somebody else may have requested. 409 if the password has changed meanwhile.
    */
   async replace(tx: Transaction, person: Person, passwordHash: string): Promise<void> {
     const { id: userId, passwordHash: old } = person;
@@ -149,15 +157,15 @@ export class PasswordsRepository {
       data: { passwordHash, passwordChangedAt: new Date(), forcePasswordChange: false },
     });
     if (count === 0) throw conflict();
-    if (old) await this.#remember(tx, userId, old);
+    if (old) await this.#addToHistory(tx, userId, old);
     await voidOneTimeTokens(tx, 'password_reset', { userId });
     await voidOneTimeTokens(tx, 'email_change', { userId });
     await this.#use.devices.endTrust(tx, userId);
   }
 
   /**
-   * The caller holds the address (`lockAddress`). 409 where the account is no longer the one that was read: its
-   * address, or its password, is another one, or the address is confirmed.
+   * See `PasswordsService.takeOver`. 409 if the address or password of the account has changed meanwhile or the
+   * address is confirmed.
    */
   async takeOver(
     tx: Transaction,
@@ -171,46 +179,51 @@ export class PasswordsRepository {
     const claim = { id: userId, email: person.email, emailVerifiedAt: null };
     if ((await tx.user.count({ where: claim })) === 0) throw conflict();
     await this.replace(tx, person, hash);
-    // Not even the password of who was there before is remembered.
+    // The history must not contain the previous claimant's passwords either.
     await tx.previousPassword.deleteMany({ where: { userId } });
     await tx.twoFactor.deleteMany({ where: { userId } });
     await tx.recoveryCode.deleteMany({ where: { userId } });
     await tx.pin.deleteMany({ where: { userId } });
-    const gone = await revokeUserTokens(tx, { userId }, 'account_taken_over');
+    const revocation = await revokeUserTokens(tx, { userId }, 'account_taken_over');
     await tx.device.deleteMany({ where: { userId } });
     await tx.consent.deleteMany({ where: { userId } });
     const { ipAddress, userAgent } = origin;
     const claimant = { id: userId, email: person.email ?? '' };
-    const news = await this.#use.addresses.confirm(tx, claimant, { ipAddress, userAgent }, options);
-    return [gone, ...news];
+    const events = await this.#use.addresses.confirm(
+      tx,
+      claimant,
+      { ipAddress, userAgent },
+      options,
+    );
+    return [revocation, ...events];
   }
 
-  async #remember(tx: Transaction, userId: string, hash: string): Promise<void> {
+  async #addToHistory(tx: Transaction, userId: string, hash: string): Promise<void> {
     await tx.previousPassword.create({ data: { userId, hash } });
-    const forgotten = await tx.previousPassword.findMany({
+    const outdated = await tx.previousPassword.findMany({
       where: { userId },
       orderBy: { id: 'desc' },
       skip: this.#use.history - 1,
       select: { id: true },
     });
-    await tx.previousPassword.deleteMany({ where: { id: { in: forgotten.map(({ id }) => id) } } });
+    await tx.previousPassword.deleteMany({ where: { id: { in: outdated.map(({ id }) => id) } } });
   }
 
-  async #conclude(
+  async #recordChange(
     tx: Transaction,
     person: Person,
     actor: Actor,
     action: Action,
-    news: readonly News[],
-    tell?: (tx: Transaction) => Promise<void>,
+    events: readonly News[],
+    notify?: (tx: Transaction) => Promise<void>,
   ): Promise<void> {
     const { email: to, firstName, locale } = person;
     await note(tx, actor, action);
-    if (tell) await tell(tx);
+    if (notify) await notify(tx);
     else if (to) {
       const data = { firstName: nameFor(person, firstName) };
       await this.#use.mail.enqueue(tx, { kind: 'password_changed', to, locale, data });
     }
-    if (news.length > 0) await enqueue(tx, ...news);
+    if (events.length > 0) await enqueue(tx, ...events);
   }
 }

@@ -28,8 +28,8 @@ export const ResetPassword = named(
   }),
 );
 
-/** `password/change`, which is found at two addresses. */
-const changing = (passwords: PasswordsService, method: 'post' | 'put', path: string) =>
+/** The password change, available at two paths. */
+const passwordChange = (passwords: PasswordsService, method: 'post' | 'put', path: string) =>
   route({
     method,
     path,
@@ -37,9 +37,9 @@ const changing = (passwords: PasswordsService, method: 'post' | 'put', path: str
     clients: 'first_party',
     admits: ['password_change_required'],
     limit: 'password',
-    summary: 'Change the password',
+    summary: 'Change your password',
     description:
-      'Ends every other session, and the trust in devices. The session of the token goes on.',
+      'Ends all other sessions and trust in devices. The session of the token continues.',
     body: ChangePassword,
     responses: { 200: done },
     problems: { 409: 'The password was changed at the same time' },
@@ -50,7 +50,7 @@ const changing = (passwords: PasswordsService, method: 'post' | 'put', path: str
         confirmation: body.new_password_confirmation,
       };
       await passwords.change(personOf(caller), given, originOf(req));
-      return reply(200, { success: true, message: 'The password is changed.' });
+      return reply(200, { success: true, message: 'The password has been changed.' });
     },
   });
 
@@ -60,13 +60,14 @@ export const passwordRoutes = (passwords: PasswordsService): RouteTable => ({
     path: '/api/auth/password/forgot',
     permission: 'public',
     limit: 'passwordForgot',
-    summary: 'Ask for a link to choose a new password',
-    description: 'The answer is the same whether or not there is an account with the address.',
+    summary: 'Request a password reset',
+    description:
+      'Mails a link to choose a new password. The response is the same whether or not an account with the address exists.',
     body: ForgotPassword,
     responses: { 200: done },
     handler({ body, req, reply }) {
       passwords.forgot(body.email, originOf(req));
-      const message = 'If there is an account with this address, a mail with a link is on its way.';
+      const message = 'If an account with this address exists, a mail with a link is on its way.';
       return reply(200, { success: true, message });
     },
   }),
@@ -75,17 +76,21 @@ export const passwordRoutes = (passwords: PasswordsService): RouteTable => ({
     path: '/api/auth/password/reset',
     permission: 'public',
     limit: 'public',
-    summary: 'Choose a new password, with the token of the mail',
-    description: 'Ends every session and revokes every token of the account.',
+    summary: 'Reset the password',
+    description:
+      'Takes the token of the mail. Ends all sessions and revokes all tokens of the account.',
     body: ResetPassword,
     responses: { 200: done },
     problems: { 409: 'The password was changed at the same time' },
     async handler({ body, req, reply }) {
       const { password_confirmation: confirmation, ...given } = body;
       await passwords.reset({ ...given, confirmation }, originOf(req));
-      return reply(200, { success: true, message: 'The password is changed. You can sign in.' });
+      return reply(200, {
+        success: true,
+        message: 'The password has been changed. You can now sign in.',
+      });
     },
   }),
-  changePassword: changing(passwords, 'post', '/api/auth/password/change'),
-  updateUserPassword: changing(passwords, 'put', '/api/user/password'),
+  changePassword: passwordChange(passwords, 'post', '/api/auth/password/change'),
+  updateUserPassword: passwordChange(passwords, 'put', '/api/user/password'),
 });

@@ -21,13 +21,13 @@ interface Dependencies {
   readonly confirmation: PasswordConfirmation;
   readonly quota: MailQuota;
   readonly background: Background;
-  /** By account: how often its password may be changed, or tried to be. */
+  /** Rate limit of password changes per account, including failed attempts. */
   readonly changes: Attempts;
-  /** Seconds that the link of a reset is good for. */
+  /** Lifetime of the reset link in seconds. */
   readonly resetLifetime: number;
 }
 
-const refuse = (errors: FieldErrors): void => {
+const throwIfInvalid = (errors: FieldErrors): void => {
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
 };
 
@@ -37,7 +37,7 @@ const actorFor = ({ id: userId, tenantId }: Person, origin: Origin): Actor => ({
   ...origin,
 });
 
-/** Passwords that are forgotten, reset and changed (decision I6). */
+/** Password resets and changes (decision I6). */
 export class PasswordsService {
   readonly #use: Dependencies;
 
@@ -45,10 +45,13 @@ export class PasswordsService {
     this.#use = dependencies;
   }
 
-  /** Has a link sent to the address, where somebody has it; the caller learns neither that nor when. */
+  /**
+   * Mails a reset link if the address has an account. Runs in the background, so that neither the response nor
+   * its timing reveals this.
+   */
   forgot(email: string, origin: Origin): void {
     const { background, repository, quota, resetLifetime } = this.#use;
-    background.run('a password reset was not sent', async () => {
+    background.run('a password reset mail could not be sent', async () => {
       const person = await repository.person(email);
       if (!person || !(await quota.admits('password_reset', email))) return;
       await repository.sendReset(person, actorFor(person, origin), resetLifetime);
@@ -56,8 +59,8 @@ export class PasswordsService {
   }
 
   /**
-   * Replaces a password by the token of a mail, and signs its owner out everywhere. 422 names the token
-   * and every rule that the new password breaks.
+   * Sets a new password with a reset token and signs the user out everywhere. 422 names the token and every
+   * rule that the new password breaks.
    */
   async reset(
     given: {
@@ -69,61 +72,60 @@ export class PasswordsService {
     origin: Origin,
   ): Promise<void> {
     const { repository, passwords } = this.#use;
-    const tokenIsBad: FieldErrors = { token: ['the link is invalid or has expired'] };
+    const invalidToken: FieldErrors = { token: ['the link is invalid or has expired'] };
     const reset = await repository.findReset(given.token, given.email);
-    refuse({
-      ...(!reset && tokenIsBad),
+    throwIfInvalid({
+      ...(!reset && invalidToken),
       ...passwords.errors('password', given, reset?.person ?? given),
     });
     if (!reset) return;
     const { person } = reset;
     const current = person.passwordHash ? [person.passwordHash] : [];
-    // The passwords of who only claimed the address are nobody's to know of.
+    // Do not reveal passwords of somebody who only claimed the address.
     const isClaim = person.emailVerifiedAt === null;
-    const taken = isClaim ? [] : [...current, ...(await repository.previous(person))];
-    const hash = await this.#hashOfNew('password', given.password, person, taken);
+    const unusable = isClaim ? [] : [...current, ...(await repository.previous(person))];
+    const hash = await this.#hashOfNew('password', given.password, person, unusable);
     const isDone = await repository
       .reset(reset, hash, actorFor(person, origin))
       .catch((error: unknown) => {
-        // Another person has confirmed the address meanwhile.
+        // Another user has confirmed the address meanwhile.
         if (isAddressTaken(error)) return false;
         throw error;
       });
-    if (!isDone) refuse(tokenIsBad);
+    if (!isDone) throwIfInvalid(invalidToken);
   }
 
   /**
-   * Replaces the caller's own password, and ends all their other sessions. 422 names the fields: a wrong
-   * current password, and every rule that the new one breaks. 429 after too many attempts of the caller,
-   * wherever they were made. `tell` runs in the transaction of the change, in the place of the mail that
-   * tells of it.
+   * Changes the caller's password and ends all their other sessions. 422 names a wrong current password and
+   * every rule that the new one breaks; 429 after too many attempts by any client. `notify` replaces the mail
+   * about the change and runs in the same transaction.
    */
   async change(
     caller: UserCaller,
     given: { readonly current: string; readonly password: string; readonly confirmation: string },
     origin: Origin,
-    tell?: (tx: Transaction) => Promise<void>,
+    notify?: (tx: Transaction) => Promise<void>,
   ): Promise<void> {
     const { repository, passwords, changes } = this.#use;
     await changes.take(caller.id);
     const person = await repository.personById(caller.id);
-    refuse({
+    throwIfInvalid({
       ...(await this.#errorsOfCurrent(caller.id, given.current)),
       ...passwords.errors('new_password', given, person),
     });
-    // The current one has just been checked: its equal needs no hash to be found.
+    // The current password was just verified, so comparing texts is enough.
     if (normalisedPassword(given.password) === normalisedPassword(given.current)) {
       throw passwords.reused('new_password');
     }
     const previous = await repository.previous(person);
     const hash = await this.#hashOfNew('new_password', given.password, person, previous);
-    await repository.change(person, hash, caller, actorOf(caller, origin), tell);
+    await repository.change(person, hash, caller, actorOf(caller, origin), notify);
   }
 
   /**
-   * Gives an account that nobody proved to own to who reads the mails of its address: with a password of
-   * theirs, and without whatever else somebody may have set up to sign in with. Gives the events. The caller
-   * holds the address (`lockAddress`).
+   * Gives an unconfirmed account to the owner of the mailbox: sets a new password and removes everything that
+   * somebody else may have set up to sign in. Returns the events to publish. The caller has locked the address
+   * (`lockAddress`).
    */
   takeOver(
     tx: Transaction,
@@ -145,15 +147,15 @@ export class PasswordsService {
     }
   }
 
-  /** `taken`: the hashes that it must not have. */
+  /** `unusable`: hashes of passwords that must not be reused. */
   async #hashOfNew(
     field: string,
     password: string,
     { id }: Person,
-    taken: readonly string[],
+    unusable: readonly string[],
   ): Promise<string> {
     const { passwords } = this.#use;
-    if (await passwords.matchesAny(password, taken, id)) throw passwords.reused(field);
+    if (await passwords.matchesAny(password, unusable, id)) throw passwords.reused(field);
     return passwords.hash(password, id);
   }
 }

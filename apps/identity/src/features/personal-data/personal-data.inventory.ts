@@ -1,5 +1,5 @@
-/** Every table with personal data, and where the document has it. */
-export const HELD: Readonly<Record<string, readonly string[]>> = {
+/** Every table with personal data and the sections of the export that contain it. */
+export const EXPORTED_TABLES: Readonly<Record<string, readonly string[]>> = {
   users: ['profile', 'password'],
   profile_pictures: ['picture'],
   memberships: ['memberships'],
@@ -18,19 +18,20 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   activity_entries: ['activity', 'activity_as_administrator', 'activity_of_others'],
 };
 
-/** Tables that could be taken for such, and why the document does not have them. */
+/** Tables that look like personal data, and why the export omits them. */
 export const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   oauth_artifacts:
-    'What oidc-provider needs to go on: secrets of sessions, grants and tokens, which stand in `sessions`, `tokens` and `applications`.',
-  outbox: 'Events name users by their id alone, for other services, and go after a week.',
+    'Internal state of oidc-provider: secrets of sessions, grants and tokens, which are listed in `sessions`, `tokens` and `applications`.',
+  outbox:
+    'Events contain only user ids, are meant for other services, and are deleted after a week.',
   outbox_mails:
-    'Sealed, and without a reference to a person: mails that leave within minutes and go after a week at the latest. What they tell of is in the log.',
-  signing_keys: 'Keys of the service, and nobody’s.',
+    'Encrypted and without a reference to a user. Mails are sent within minutes and deleted after at most a week; the activity log records what they report.',
+  signing_keys: 'Keys of the service, not personal data.',
 };
 
-/** Columns of a user that the profile does not have, and why. */
+/** Columns of `users` that the profile omits, and why. */
 export const EXEMPT_COLUMNS: Readonly<Record<string, string>> = {
-  password_hash: 'A hash; `password` tells that there is one.',
+  password_hash: 'A hash; `password` shows whether one is set.',
   password_changed_at: 'In `password`.',
   force_password_change: 'In `password`, as `must_be_changed`.',
   tenant_id: 'In the profile, as `current_tenant_id`.',

@@ -7,7 +7,7 @@ import type {
 } from '../../generated/prisma/client.ts';
 import type { Entries, Section, Single } from './personal-data.schema.ts';
 
-/** One entry of a section. */
+/** One item of a section. */
 type Entry<S extends Section> = Entries[S][number];
 
 type Person = Prisma.UserGetPayload<{
@@ -50,7 +50,9 @@ const profile = (user: Person): Single['profile'] => ({
   updated_at: user.updatedAt,
 });
 
-/** What there is one of; of a password, a secret and a PIN only that they exist and since when. */
+/**
+ * The single objects of the export. For passwords, second factors and PINs only that they exist and since when.
+ */
 export const single = (user: Person): Single => {
   const { pin, registration, deletion } = user;
   return {
@@ -79,7 +81,7 @@ export const single = (user: Person): Single => {
   };
 };
 
-/** A membership as it is read. */
+/** A membership row with its relations. */
 export type Joined = Prisma.MembershipGetPayload<{
   include: {
     tenant: { select: { id: true; slug: true; name: true } };
@@ -88,7 +90,7 @@ export type Joined = Prisma.MembershipGetPayload<{
   };
 }>;
 
-/** A consent as it is read. */
+/** A consent row with its relations. */
 export type Allowed = Prisma.ConsentGetPayload<{
   include: {
     tenant: { select: { id: true; slug: true; name: true } };
@@ -96,7 +98,7 @@ export type Allowed = Prisma.ConsentGetPayload<{
   };
 }>;
 
-/** What a link in a mail is good for, as it is read. */
+/** A mailed link row with its relations. */
 export type Link = Prisma.OneTimeTokenGetPayload<{
   include: {
     tenant: { select: { id: true; slug: true; name: true } };
@@ -176,7 +178,7 @@ export const mailedLink = (row: Link): Entry<'mailed_links'> => ({
   used_at: row.usedAt,
 });
 
-/** Who invites, and who is invited, is somebody else's data to the other. */
+/** Omits the other party, who is another person. */
 export const invitation = (row: Link): Entry<'invitations_made' | 'invitations_received'> => ({
   tenant: row.tenant,
   role: row.role?.name ?? null,
@@ -185,7 +187,9 @@ export const invitation = (row: Link): Entry<'invitations_made' | 'invitations_r
   used_at: row.usedAt,
 });
 
-/** Where an administrator acted as the person, from where and why is the administrator's. */
+/**
+ * For impersonated actions, the address, user agent and reason belong to the administrator and are omitted.
+ */
 export const activity = (row: ActivityEntry): Entry<'activity'> => {
   const isOwn = row.impersonatorId === null;
   return {

@@ -16,32 +16,36 @@ interface Dependencies {
   readonly securityMails: Pick<SecurityMails, 'tell'>;
 }
 
-/** Reads the entries that follow one; the first ones after null. */
+/** Reads the entries after the given one; the first entries if null. */
 type Read<Row> = (after: Row | null) => Promise<Row[]>;
 
 type Entry<S extends Section> = Entries[S][number];
 
-/** Reads one section, batch by batch. */
+/** Reads one section in batches. */
 type Reader<S extends Section> = () => AsyncGenerator<Entries[S]>;
 
-/** Entries of one statement. */
+/** Number of entries per statement. */
 const BATCH = 500;
 
-/** Every statement goes on after the last one, so that nothing is held while a client takes its time. */
+/**
+ * Each statement continues after the last entry, so that a slow client holds no database resources.
+ */
 async function* batches<Row, Entry>(
   read: Read<Row>,
-  presented: (row: Row) => Entry,
+  present: (row: Row) => Entry,
 ): AsyncGenerator<Entry[]> {
   for (let last: Row | null = null; ; ) {
     const rows: Row[] = await read(last);
-    if (rows.length > 0) yield rows.map(presented);
+    if (rows.length > 0) yield rows.map(present);
     if (rows.length < BATCH) return;
     last = rows.at(-1) ?? null;
   }
 }
 
-/** Those of a user that follow one, by id: it may be gone meanwhile. */
-const following = (userId: string, last: { readonly id: string } | null) => ({
+/**
+ * Query for a user's next entries by id, which works even if the last one was deleted meanwhile.
+ */
+const nextBatch = (userId: string, last: { readonly id: string } | null) => ({
   where: last ? { userId, id: { gt: last.id } } : { userId },
   orderBy: { id: 'asc' as const },
   take: BATCH,
@@ -49,15 +53,15 @@ const following = (userId: string, last: { readonly id: string } | null) => ({
 
 async function* whole<Row, Entry>(
   read: () => Promise<Row[]>,
-  presented: (row: Row) => Entry,
+  present: (row: Row) => Entry,
 ): AsyncGenerator<Entry[]> {
   const rows = await read();
-  if (rows.length > 0) yield rows.map(presented);
+  if (rows.length > 0) yield rows.map(present);
 }
 
 const tenant = { select: { id: true, slug: true, name: true } } as const;
 
-/** Reads what identity holds about one person. */
+/** Reads all data that identity stores about one person. */
 export class PersonalDataRepository {
   readonly #database: Database;
   readonly #securityMails: Dependencies['securityMails'];
@@ -67,7 +71,7 @@ export class PersonalDataRepository {
     this.#securityMails = securityMails;
   }
 
-  /** Notes that the data leave, and tells the person by mail. */
+  /** Records the export and notifies the user by mail. */
   async noteExport(actor: Actor): Promise<void> {
     await this.#database.$transaction(async (tx) => {
       await note(tx, actor, 'data_exported');
@@ -75,7 +79,7 @@ export class PersonalDataRepository {
     });
   }
 
-  /** What there is one of; null where the person is gone. */
+  /** The single objects; null if the user does not exist. */
   async single(userId: string): Promise<Single | null> {
     const user = await this.#database.user.findUnique({
       where: { id: userId },
@@ -91,7 +95,7 @@ export class PersonalDataRepository {
     return user && present.single(user);
   }
 
-  /** How each section is read. */
+  /** The reader of each section. */
   readersOf(userId: string): { readonly [S in Section]: Reader<S> } {
     const db = this.#database;
     const activity = (where: Prisma.ActivityEntryWhereInput) => this.#activity(where);
@@ -109,17 +113,17 @@ export class PersonalDataRepository {
         ),
       devices: () =>
         batches<Device, Entry<'devices'>>(
-          (last) => db.device.findMany(following(userId, last)),
+          (last) => db.device.findMany(nextBatch(userId, last)),
           present.device,
         ),
       sessions: () =>
         batches<Session, Entry<'sessions'>>(
-          (last) => db.session.findMany(following(userId, last)),
+          (last) => db.session.findMany(nextBatch(userId, last)),
           present.session,
         ),
       tokens: () =>
         batches<Token, Entry<'tokens'>>(
-          (last) => db.token.findMany(following(userId, last)),
+          (last) => db.token.findMany(nextBatch(userId, last)),
           present.token,
         ),
       applications: () =>
@@ -135,7 +139,7 @@ export class PersonalDataRepository {
         ),
       previous_passwords: () =>
         batches<PreviousPassword, Entry<'previous_passwords'>>(
-          (last) => db.previousPassword.findMany(following(userId, last)),
+          (last) => db.previousPassword.findMany(nextBatch(userId, last)),
           ({ createdAt }) => ({ replaced_at: createdAt }),
         ),
       mailed_links: () => whole(() => this.#links({ userId }), present.mailedLink),
@@ -149,7 +153,7 @@ export class PersonalDataRepository {
     };
   }
 
-  /** At once: they expire within days, and a limit holds how many are made. */
+  /** Not batched: links expire within days and their number is limited. */
   #links(where: Prisma.OneTimeTokenWhereInput): Promise<present.Link[]> {
     return this.#database.oneTimeToken.findMany({
       where,
@@ -158,7 +162,7 @@ export class PersonalDataRepository {
     });
   }
 
-  /** What was sent to the address of a person who has confirmed it. */
+  /** Invitations sent to the user's address, if it is confirmed. */
   async #invitationsTo(userId: string): Promise<present.Link[]> {
     const { email, emailVerifiedAt } = await this.#database.user.findUniqueOrThrow({
       where: { id: userId },
@@ -167,7 +171,7 @@ export class PersonalDataRepository {
     return this.#links({ email, purpose: 'invitation' });
   }
 
-  /** In order of time, by the index of whose entries they are. */
+  /** Ordered by time, using the index of the filtered column. */
   #activity(where: Prisma.ActivityEntryWhereInput): Read<Prisma.ActivityEntryGetPayload<object>> {
     return (last) =>
       this.#database.activityEntry.findMany({

@@ -5,7 +5,7 @@ import { originOf } from '../../origin/origin.ts';
 import { PersonalData } from './personal-data.schema.ts';
 import type { PersonalDataService } from './personal-data.service.ts';
 
-/** What the file is called that holds somebody's data. */
+/** File name of the export. */
 export const FILE_NAME = 'account-data.json';
 
 async function* inEnvelope(parts: AsyncIterable<string>): AsyncGenerator<string> {
@@ -23,9 +23,9 @@ export const personalDataRoutes = (personalData: PersonalDataService): RouteTabl
     path: '/api/me/data/export',
     permission: 'authenticated',
     clients: 'first_party',
-    summary: 'Everything that identity holds about oneself',
+    summary: 'Export all data stored about you',
     description:
-      'One JSON document, sent while it is read, with the version of its schema. It holds no secrets, no hashes and no personal data of others. The export is noted in the activity log and told by mail. Without a recent authentication: 403 `reauthentication_required`. Too many exports of one caller at once are 429.',
+      'Streams one JSON document with the version of its schema. It contains no secrets, no hashes and no personal data of others. The export is recorded in the activity log, and the user is notified by mail. Without a recent authentication: 403 `reauthentication_required`. 429 if the caller runs too many exports at once.',
     responses: { 200: streamed({ 'application/json': success(PersonalData) }) },
     responseHeaders: { 200: ['Content-Disposition'] },
     async handler({ caller, req, reply }) {

@@ -15,7 +15,9 @@ import {
   verbatim,
 } from '@tessera/fields';
 
-/** Rises when something in the document changes its name, its meaning or its place; what is new leaves it. */
+/**
+ * Incremented when a field is renamed, moved or changes its meaning; new fields do not change it.
+ */
 export const SCHEMA_VERSION = 1;
 
 const ANY = Number.MAX_SAFE_INTEGER;
@@ -31,7 +33,7 @@ const Activity = shape({
   tenant_id: nullable(uuid()),
   reason: nullable(verbatim(500, 0)),
   ...agent,
-  by_administrator: described(bool(), 'An administrator acted as the person'),
+  by_administrator: described(bool(), 'True if an administrator acted as the user'),
 });
 
 const ActivityByOthers = shape({
@@ -62,7 +64,7 @@ const one = {
   }),
   picture: described(
     nullable(shape({ created_at: time() })),
-    'The picture itself is at `profile.avatar_url`',
+    'The image is available at `profile.avatar_url`',
   ),
   password: shape({
     is_set: bool(),
@@ -84,7 +86,7 @@ const one = {
   ),
   registration: described(
     nullable(shape({ tenant_name: text(200), expires_at: time() })),
-    'A sign-up that waits for the confirmation of the address',
+    'A registration that is not confirmed yet',
   ),
   deletion: nullable(
     shape({ requested_at: time(), due_at: time(), reminded_at: nullable(time()) }),
@@ -116,7 +118,7 @@ const many = {
     device_id: nullable(uuid()),
     authenticated_by: all(text(50)),
     is_remembered: bool(),
-    is_locked: described(bool(), 'Until the PIN is given'),
+    is_locked: described(bool(), 'True until the PIN is entered'),
     created_at: time(),
     authenticated_at: time(),
     last_active_at: time(),
@@ -131,7 +133,7 @@ const many = {
     client_id: text(200),
     tenant_id: nullable(uuid()),
     session_id: nullable(uuid()),
-    scopes: described(all(text(4000)), 'Empty: no limit'),
+    scopes: described(all(text(4000)), 'Empty means no limit'),
     created_at: time(),
     expires_at: time(),
     last_used_at: nullable(time()),
@@ -147,7 +149,7 @@ const many = {
   }),
   previous_passwords: described(
     shape({ replaced_at: time() }),
-    'When they were replaced; only hashes are held',
+    'When each password was replaced; only hashes are stored',
   ),
   mailed_links: shape({
     purpose: text(50),
@@ -165,7 +167,7 @@ const many = {
       expires_at: time(),
       used_at: nullable(time()),
     }),
-    'Without who made them',
+    'Without the inviter',
   ),
   invitations_made: described(
     shape({
@@ -175,20 +177,20 @@ const many = {
       expires_at: time(),
       used_at: nullable(time()),
     }),
-    'Without those who were invited',
+    'Without the invited person',
   ),
   activity: Activity,
   activity_as_administrator: described(
     ActivityByOthers,
-    'What the person did as another user, without whom',
+    'Actions by impersonation, without the impersonated user',
   ),
   activity_of_others: described(
     ActivityByOthers,
-    'What others did to the account, without who it was',
+    'Actions of others on the account, without the actor',
   ),
 };
 
-/** Everything that identity holds about a person. */
+/** All data that identity stores about a user. */
 export const PersonalData = named(
   'PersonalData',
   shape({
@@ -212,9 +214,9 @@ export const PersonalData = named(
 
 type Data = Out<typeof PersonalData>;
 
-/** What there is one of. */
+/** Single objects of the export. */
 export type Single = Pick<Data, keyof typeof one>;
-/** What there may be any number of, in the order of the document. */
+/** Lists of the export, in document order. */
 export type Section = keyof typeof many;
 export type Entries = { readonly [S in Section]: Data[S] };
 

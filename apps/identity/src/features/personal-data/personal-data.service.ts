@@ -12,7 +12,7 @@ interface Dependencies {
   readonly exports: Exports;
 }
 
-/** Everything that identity holds about a person, for that person. */
+/** Exports all data that identity stores about a user, for that user. */
 export class PersonalDataService {
   readonly #use: Dependencies;
 
@@ -21,9 +21,8 @@ export class PersonalDataService {
   }
 
   /**
-   * The document, as JSON in parts that are made while they are sent: an object as `PersonalData` describes
-   * it. 403 `reauthentication_required` without a recent authentication; the first part throws 429 where
-   * too many exports of the caller are under way.
+   * Streams the export as parts of a JSON document described by `PersonalData`. 403 `reauthentication_required`
+   * without a recent authentication. The first part throws 429 if the caller runs too many exports.
    */
   async export(caller: UserCaller, origin: Origin): Promise<AsyncGenerator<string>> {
     await this.#use.reauthentication.demandRecent(caller);

@@ -2,59 +2,64 @@ import { HttpError, invalidField } from '@tessera/http-kit';
 import pLimit from 'p-limit';
 import sharp, { type Sharp } from 'sharp';
 
-/** Media types of pictures that are taken. What a file really is, its content tells. */
+/** Accepted media types. The decoder, not the header, decides what a file is. */
 export const pictureTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] as const;
-/** Largest file that is taken. */
-export const MOST_BYTES = 10 * 1024 * 1024;
-/** A small file may unpack to any number of pixels: more than a phone takes are refused. */
-const MOST_PIXELS = 50_000_000;
-const SECONDS = 10;
-/** Pictures that may wait for their turn. */
-const MOST_WAITING = 8;
+/** Maximum file size. */
+export const MAX_BYTES = 10 * 1024 * 1024;
+/** Limits decompression bombs; phone cameras take fewer pixels. */
+const MAX_PIXELS = 50_000_000;
+const TIMEOUT_SECONDS = 10;
+/** Maximum length of the queue. */
+const MAX_QUEUED = 8;
 
-/** The side of a picture in pixels: as it is shown, and for screens with twice the pixels. */
+/** Side lengths in pixels: for normal and for high-density screens. */
 export const sizes = { small: 256, large: 512 } as const;
 
-/** A picture in both sizes, as WebP. */
+/** A picture in both sizes as WebP. */
 export interface PictureFiles {
   readonly small: Uint8Array<ArrayBuffer>;
   readonly large: Uint8Array<ArrayBuffer>;
 }
 
-// Whatever a file is called, these are the only decoders that see it.
+// Only these decoders are enabled.
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['Jpeg', 'Png', 'Webp', 'Nsgif'].map((format) => `VipsForeignLoad${format}Buffer`),
 });
-// Nothing is read twice, and a picture is no reason to take every core.
+// No cache is needed, and one picture must not occupy every core.
 sharp.cache(false);
 sharp.concurrency(1);
 
-/** One at a time, so that memory is bounded: unpacked, the largest picture takes 200 MB. */
-const turn = pLimit(1);
+/** Converts one picture at a time to bound memory: decoded, the largest picture takes 200 MB. */
+const queue = pLimit(1);
 
-/** 422 on `picture`: no picture, or none that is taken. */
+/** 422 on `picture`: not an image of an accepted type. */
 const unreadable = (cause: unknown): HttpError => {
   const message = 'must be a JPEG, PNG, WebP or GIF image of at most 50 megapixels';
   const { errors } = invalidField('picture', message);
-  return new HttpError(422, 'validation_failed', 'The picture cannot be read.', {
+  return new HttpError(422, 'validation_failed', 'The picture could not be read.', {
     errors: errors ?? {},
     cause,
   });
 };
 
-/** 503: enough pictures wait already. */
+/** 503: the queue is full. */
 const overloaded = (): HttpError =>
-  new HttpError(503, 'overloaded', 'Too many pictures are being converted. Try again.', {
-    headers: { 'Retry-After': '5' },
-  });
+  new HttpError(
+    503,
+    'overloaded',
+    'Too many pictures are being converted. Try again in a few seconds.',
+    {
+      headers: { 'Retry-After': '5' },
+    },
+  );
 
 const webp = async (image: Sharp): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(await image.webp({ quality: 82 }).toBuffer());
 
 const convert = async (content: Buffer): Promise<PictureFiles> => {
-  const { data, info } = await sharp(content, { limitInputPixels: MOST_PIXELS, failOn: 'error' })
-    .timeout({ seconds: SECONDS })
+  const { data, info } = await sharp(content, { limitInputPixels: MAX_PIXELS, failOn: 'error' })
+    .timeout({ seconds: TIMEOUT_SECONDS })
     .autoOrient()
     .resize(sizes.large, sizes.large, { fit: 'cover' })
     .toColourspace('srgb')
@@ -69,13 +74,12 @@ const convert = async (content: Buffer): Promise<PictureFiles> => {
 };
 
 /**
- * Makes a profile picture of a file: upright, cut to a square from its middle, in both sizes, without any
- * metadata. 422 on `picture` where the file cannot be read as an image of a type that is taken, 503 where too many
- * wait.
+ * Converts an image file to a profile picture: rotated upright, cropped to a square, in both sizes, without
+ * metadata. 422 on `picture` if the file is not an image of an accepted type, 503 if the queue is full.
  */
 export const pictureOf = async (content: Buffer): Promise<PictureFiles> => {
-  if (turn.pendingCount >= MOST_WAITING) throw overloaded();
-  return turn(() =>
+  if (queue.pendingCount >= MAX_QUEUED) throw overloaded();
+  return queue(() =>
     convert(content).catch((error: unknown) => {
       throw unreadable(error);
     }),

@@ -10,7 +10,7 @@ import type { PictureFiles } from './picture.image.ts';
 
 export class PictureRepository {
   readonly #database: Database;
-  /** The public address of a picture by its key. */
+  /** The public URL of a picture. */
   readonly #addressOf: (key: string) => string;
 
   constructor(database: Database, addressOf: (key: string) => string) {
@@ -18,14 +18,14 @@ export class PictureRepository {
     this.#addressOf = addressOf;
   }
 
-  /** The file of a key; null where there is none, or none any more. */
+  /** The file of a key; null if there is none. */
   async file(key: string, size: keyof PictureFiles): Promise<Uint8Array | null> {
     const select = { small: size === 'small', large: size === 'large' };
     const found = await this.#database.profilePicture.findUnique({ where: { key }, select });
     return found?.[size] ?? null;
   }
 
-  /** Puts a picture in the place of the one that there was. Commits with its activity entry and event. */
+  /** Sets or replaces the picture. Commits with its activity entry and event. */
   set(actor: Actor, { small, large }: PictureFiles): Promise<User> {
     const { userId } = actor;
     const picture = { key: newSecret(), small, large, createdAt: new Date() };
@@ -39,7 +39,7 @@ export class PictureRepository {
     });
   }
 
-  /** Removes the picture. Nothing is noted or told where there is none. */
+  /** Removes the picture. Records nothing if there is none. */
   remove(actor: Actor): Promise<User> {
     const { userId } = actor;
     return this.#changing(actor, 'picture_removed', async (tx) => {

@@ -8,11 +8,11 @@ import type { PictureRepository } from './picture.repository.ts';
 
 interface Dependencies {
   readonly repository: PictureRepository;
-  /** By account: how often its picture may be changed. */
+  /** Rate limit of picture changes per account. */
   readonly changes: Attempts;
 }
 
-/** The pictures of people. */
+/** Profile pictures. */
 export class PictureService {
   readonly #use: Dependencies;
 
@@ -20,14 +20,14 @@ export class PictureService {
     this.#use = dependencies;
   }
 
-  /** Null where there is no such picture, or not any more. */
+  /** Null if there is no such picture. */
   file(key: string, size: keyof PictureFiles): Promise<Uint8Array | null> {
     return this.#use.repository.file(key, size);
   }
 
   /**
-   * Gives the caller a picture, made of an image file; gives their profile. 422 on `picture` where the file
-   * is no image that is taken, 429 after too many, 503 where too many are being converted.
+   * Sets the caller's picture; returns their profile. 422 on `picture` if the file is not an image of an
+   * accepted type, 429 after too many changes, 503 if the queue is full.
    */
   async set(caller: UserCaller, content: Buffer, origin: Origin): Promise<User> {
     const { repository, changes } = this.#use;
@@ -35,7 +35,7 @@ export class PictureService {
     return repository.set(actorOf(caller, origin), await pictureOf(content));
   }
 
-  /** Takes the caller's picture away; gives their profile. */
+  /** Removes the caller's picture; returns their profile. */
   remove(caller: UserCaller, origin: Origin): Promise<User> {
     return this.#use.repository.remove(actorOf(caller, origin));
   }

@@ -7,7 +7,7 @@ import { UNLOCKED } from '../../security/lockout.ts';
 import { endSessions } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users/users.ts';
 
-/** The PIN of a user, as far as it is stored. */
+/** The stored part of a user's PIN. */
 export type StoredPin = Pick<Pin, 'hash' | 'createdAt' | 'lockedUntil'>;
 
 export class PinRepository {
@@ -23,7 +23,7 @@ export class PinRepository {
     return this.#database.pin.findUnique({ where: { userId } });
   }
 
-  /** False where the user has one already. */
+  /** False if the user already has a PIN. */
   set(actor: Actor, hash: string): Promise<boolean> {
     const { userId } = actor;
     return this.#database.$transaction(async (tx) => {
@@ -36,7 +36,7 @@ export class PinRepository {
     });
   }
 
-  /** Puts another PIN in the place of the one with the hash `old`; false where that has gone meanwhile. */
+  /** Replaces the PIN with the hash `old`; false if that has changed meanwhile. */
   replace(actor: Actor, old: string, hash: string): Promise<boolean> {
     const { userId } = actor;
     return this.#database.$transaction(async (tx) => {
@@ -52,7 +52,7 @@ export class PinRepository {
     });
   }
 
-  /** The right PIN was given: the session with all its tokens is open, and nothing counts as wrong. */
+  /** Unlocks the session and its tokens, and resets the count of wrong PINs. */
   async unlock(userId: string, sessionId: string | null): Promise<void> {
     await this.#database.$transaction(async (tx) => {
       await lockUser(tx, userId);
@@ -66,8 +66,8 @@ export class PinRepository {
   }
 
   /**
-   * Removes the PIN and ends the sessions that wait for it: they never proved to know it, and could not do so
-   * any more. False where there is none.
+   * Removes the PIN and ends the locked sessions, which could not be unlocked any more. False if there is no
+   * PIN.
    */
   remove(actor: Actor): Promise<boolean> {
     const { userId } = actor;
@@ -75,15 +75,15 @@ export class PinRepository {
       await lockUser(tx, userId);
       const { count } = await tx.pin.deleteMany({ where: { userId } });
       if (count === 0) return false;
-      const waiting = await tx.session.findMany({
+      const locked = await tx.session.findMany({
         where: { userId, pinPending: true, endedAt: null },
         select: { id: true },
       });
-      const sessionIds = waiting.map(({ id }) => id);
-      const news = await endSessions(tx, { sessionIds, userId }, 'factor_removed');
+      const sessionIds = locked.map(({ id }) => id);
+      const revocations = await endSessions(tx, { sessionIds, userId }, 'factor_removed');
       await note(tx, actor, 'pin_disabled');
       await this.#mails.tell(tx, userId, { kind: 'factor_removed', factor: 'pin' }, actor);
-      if (news.length > 0) await enqueue(tx, ...news);
+      if (revocations.length > 0) await enqueue(tx, ...revocations);
       return true;
     });
   }

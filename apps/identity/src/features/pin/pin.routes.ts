@@ -3,11 +3,11 @@ import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access/access.ts';
 import { done, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
-import { isOff, isOn, type PinService } from './pin.service.ts';
+import { noPin, type PinService, pinExists } from './pin.service.ts';
 
 export const pin = described(
   matching(/^[0-9]{6}$/, '6 digits', 6),
-  'Six digits, neither a run nor a single one repeated',
+  'Six digits, neither consecutive (123456) nor all equal',
   '192837',
 );
 
@@ -27,7 +27,7 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     permission: 'authenticated',
     clients: 'any',
     admits: ['pin_required'],
-    summary: 'Whether there is a PIN',
+    summary: 'Get whether a PIN is set',
     responses: { 200: success(named('PinStatus', shape({ enabled: bool() }))) },
     async handler({ caller, reply }) {
       const enabled = await pins.isEnabled(personOf(caller));
@@ -41,14 +41,15 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     clients: 'first_party',
     limit: 'password',
     summary: 'Set a PIN',
-    description: 'Later sign-ins are locked until it is verified; this one is not.',
+    description:
+      'Sessions started later are locked until the PIN is verified; the current one is not.',
     body: NewPin,
     responses: { 200: done },
-    problems: { 409: { description: 'There is a PIN already', refusal: isOn } },
+    problems: { 409: { description: 'A PIN is already set', refusal: pinExists } },
     async handler({ caller, body, req, reply }) {
       const given = { pin: body.pin, confirmation: body.pin_confirmation };
       await pins.set(personOf(caller), given, originOf(req));
-      return reply(200, { success: true, message: 'The PIN is set.' });
+      return reply(200, { success: true, message: 'The PIN has been set.' });
     },
   }),
   changePin: route({
@@ -59,10 +60,10 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     limit: 'pin',
     summary: 'Change the PIN',
     description:
-      'Wrong current PINs count together with those that are given to unlock a session: too many in a row lock the PIN.',
+      'Wrong current PINs count together with wrong PINs of unlock attempts: too many in a row lock the PIN.',
     body: ChangePin,
     responses: { 200: done },
-    problems: { 409: { description: 'There is no PIN', refusal: isOff } },
+    problems: { 409: { description: 'No PIN is set', refusal: noPin } },
     async handler({ caller, body, req, reply }) {
       const given = {
         current: body.current_pin,
@@ -70,7 +71,7 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
         confirmation: body.pin_confirmation,
       };
       await pins.change(personOf(caller), given, originOf(req));
-      return reply(200, { success: true, message: 'The PIN is changed.' });
+      return reply(200, { success: true, message: 'The PIN has been changed.' });
     },
   }),
   verifyPin: route({
@@ -83,7 +84,7 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     summary: 'Unlock the session with the PIN',
     body: shape({ pin }),
     responses: { 200: success(named('PinVerified', shape({ verified: oneOf(true) }))) },
-    problems: { 409: { description: 'There is no PIN', refusal: isOff } },
+    problems: { 409: { description: 'No PIN is set', refusal: noPin } },
     async handler({ caller, body, req, reply }) {
       await pins.verify(personOf(caller), body.pin, originOf(req));
       return reply(200, { success: true, data: { verified: true } });
@@ -96,13 +97,13 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     clients: 'first_party',
     limit: 'password',
     summary: 'Remove the PIN',
-    description: 'Ends the sessions that are still waiting for it.',
+    description: 'Ends the sessions that the PIN still locks.',
     body: PasswordOfPin,
     responses: { 200: done },
-    problems: { 409: { description: 'There is no PIN', refusal: isOff } },
+    problems: { 409: { description: 'No PIN is set', refusal: noPin } },
     async handler({ caller, body, req, reply }) {
       await pins.disable(personOf(caller), body.password, originOf(req));
-      return reply(200, { success: true, message: 'The PIN is removed.' });
+      return reply(200, { success: true, message: 'The PIN has been removed.' });
     },
   }),
 });

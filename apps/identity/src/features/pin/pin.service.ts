@@ -18,31 +18,31 @@ interface Dependencies {
 
 export interface NewPin {
   readonly pin: string;
-  /** The same once more. */
+  /** Repetition of the PIN. */
   readonly confirmation: string;
 }
 
-/** What is told of a PIN that cannot be had, or is not the one that it should be. */
+/** Validation messages of a PIN. */
 export const pinProblems = {
   wrong: 'the PIN is wrong',
   repeated: 'pin must not repeat a single digit',
-  run: 'pin must not be a run of digits',
-  unchanged: 'pin must be another one than before',
+  run: 'pin must not consist of consecutive digits',
+  unchanged: 'pin must differ from the current PIN',
 } as const;
 
-/** Whether there is a PIN, and whether it can be used. */
+/** The state of the PIN. */
 export interface PinStatus {
-  /** When it was set, or changed last; null where there is none. */
+  /** When it was last set or changed; null if there is none. */
   readonly since: Date | null;
-  /** Seconds until it can be tried again; null unless it is locked. */
+  /** Seconds until the lockout ends; null if not locked. */
   readonly lockedFor: number | null;
 }
 
-/** Each digit as far from the one before, round the clock of ten: 0 repeats, 1 ascends, 9 descends. */
+/** Differences between adjacent digits modulo 10: 0 repeats, 1 ascends, 9 descends. */
 const stepsOf = (pin: string): Set<number> =>
   new Set([...pin].slice(1).map((digit, i) => (Number(digit) - Number(pin[i]) + 10) % 10));
 
-/** Why a PIN of six digits is too easy; undefined when it is not. `567890` counts as a run. */
+/** Why a PIN is too easy to guess; undefined if it is not. `567890` counts as consecutive. */
 const weaknessOf = (pin: string): string | undefined => {
   const [step, ...others] = stepsOf(pin);
   if (others.length > 0) return undefined;
@@ -50,8 +50,8 @@ const weaknessOf = (pin: string): string | undefined => {
   return step === 1 || step === 9 ? pinProblems.run : undefined;
 };
 
-/** 422 on a PIN that is too easy, or is the current one, and on a confirmation that is not equal. */
-const refuseUnfit = ({ pin, confirmation }: NewPin, current: string | null = null): void => {
+/** 422 if the PIN is too easy or unchanged, or the confirmation differs. */
+const demandAcceptable = ({ pin, confirmation }: NewPin, current: string | null = null): void => {
   const weakness = weaknessOf(pin) ?? (pin === current ? pinProblems.unchanged : undefined);
   const errors = {
     ...(weakness && { pin: [weakness] }),
@@ -63,14 +63,14 @@ const refuseUnfit = ({ pin, confirmation }: NewPin, current: string | null = nul
 };
 
 const conflict = (message: string): HttpError => new HttpError(409, 'conflict', message);
-/** 409. */
-export const isOn = (): HttpError => conflict('There is a PIN already.');
-/** 409. */
-export const isOff = (): HttpError => conflict('There is no PIN.');
+/** 409 */
+export const pinExists = (): HttpError => conflict('A PIN is already set.');
+/** 409 */
+export const noPin = (): HttpError => conflict('No PIN is set.');
 
 /**
- * Six digits that unlock a session (decision I3). Setting, changing and removing them is 403
- * `reauthentication_required` without a recent authentication (decision I19).
+ * A PIN of six digits that unlocks a session (decision I3). Setting, changing or removing it requires a recent
+ * authentication: 403 `reauthentication_required` (decision I19).
  */
 export class PinService {
   readonly #use: Dependencies;
@@ -92,24 +92,21 @@ export class PinService {
     };
   }
 
-  /**
-   * Sets a PIN of six digits. 422 on one that is too easy or a confirmation that is not equal, 409 when
-   * there is one.
-   */
+  /** Sets a PIN. 422 if it is too easy or the confirmation differs, 409 if a PIN is already set. */
   async set(caller: UserCaller, given: NewPin, origin: Origin): Promise<void> {
     const { repository, passwords, reauthentication } = this.#use;
     const { pin } = given;
     await reauthentication.demandRecent(caller);
-    refuseUnfit(given);
-    if (await this.isEnabled(caller)) throw isOn();
+    demandAcceptable(given);
+    if (await this.isEnabled(caller)) throw pinExists();
     const hash = await passwords.hash(pin, caller.id);
-    if (!(await repository.set(actorOf(caller, origin), hash))) throw isOn();
+    if (!(await repository.set(actorOf(caller, origin), hash))) throw pinExists();
   }
 
   /**
-   * Puts another PIN in the place of the current one. 422 on a wrong current one, one that is too easy or is
-   * the same, or a confirmation that is not equal; 429 after too many wrong ones, for a growing time, whether
-   * they were given here or to unlock a session; 409 where there is none.
+   * Replaces the current PIN. 422 if the current PIN is wrong, the new one is too easy or unchanged, or the
+   * confirmation differs; 429 after too many wrong PINs, here or when unlocking, for increasing periods; 409 if
+   * no PIN is set.
    */
   async change(
     caller: UserCaller,
@@ -120,45 +117,47 @@ export class PinService {
     const { id: userId } = caller;
     await reauthentication.demandRecent(caller);
     const stored = await repository.find(userId);
-    if (!stored) throw isOff();
-    refuseUnfit(given, given.current);
+    if (!stored) throw noPin();
+    demandAcceptable(given, given.current);
     const actor = actorOf(caller, origin);
-    const isRight = await lockout.guess(userId, async () => {
+    const isCorrect = await lockout.guess(userId, async () => {
       if (!(await passwords.matches(given.current, stored.hash, userId))) return null;
       const hash = await passwords.hash(given.pin, userId);
       if (await repository.replace(actor, stored.hash, hash)) return true;
       throw conflict('The PIN was changed at the same time. Try again.');
     });
-    if (isRight) return;
+    if (isCorrect) return;
     await repository.noteFailure(actor);
     throw invalidField('current_pin', pinProblems.wrong);
   }
 
   /**
-   * Unlocks the caller's session and every token of it. 422 on a wrong PIN; 429 after too many, for a
-   * growing time; 409 where there is none.
+   * Unlocks the caller's session and all its tokens. 422 on a wrong PIN; 429 after too many, for increasing
+   * periods; 409 if no PIN is set.
    */
   async verify(caller: UserCaller, pin: string, origin: Origin): Promise<void> {
     const { repository, passwords, lockout } = this.#use;
     const { id: userId, sessionId } = caller;
     const stored = await repository.find(userId);
-    if (!stored) throw isOff();
-    const isRight = await lockout.guess(userId, async () => {
+    if (!stored) throw noPin();
+    const isCorrect = await lockout.guess(userId, async () => {
       if (!(await passwords.matches(pin, stored.hash, userId))) return null;
       await repository.unlock(userId, sessionId);
       return true;
     });
-    if (isRight) return;
+    if (isCorrect) return;
     await repository.noteFailure(actorOf(caller, origin));
     throw invalidField('pin', pinProblems.wrong);
   }
 
-  /** Removes the PIN; sessions that wait for it end. 422 on a wrong password, 409 where there is none. */
+  /**
+   * Removes the PIN and ends the sessions that it locks. 422 on a wrong password, 409 if no PIN is set.
+   */
   async disable(caller: UserCaller, password: string, origin: Origin): Promise<void> {
     const { repository, confirmation, reauthentication } = this.#use;
     await reauthentication.demandRecent(caller);
-    if (!(await this.isEnabled(caller))) throw isOff();
+    if (!(await this.isEnabled(caller))) throw noPin();
     await confirmation.demand(caller.id, password);
-    if (!(await repository.remove(actorOf(caller, origin)))) throw isOff();
+    if (!(await repository.remove(actorOf(caller, origin)))) throw noPin();
   }
 }

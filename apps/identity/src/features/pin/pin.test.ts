@@ -38,7 +38,7 @@ describe('PIN disabled: set', () => {
     const { user, bearer } = await someone();
     expect(await isEnabled(bearer)).toBe(false);
     const { status, body } = await set(bearer, PIN);
-    expect([status, body]).toEqual([200, { success: true, message: 'The PIN is set.' }]);
+    expect([status, body]).toEqual([200, { success: true, message: 'The PIN has been set.' }]);
     expect(await isEnabled(bearer)).toBe(true);
     const { database } = identity.context;
     const { hash } = await database.pin.findUniqueOrThrow({ where: { userId: user.id } });
@@ -127,7 +127,7 @@ describe('PIN enabled: change', () => {
 
   test('puts another PIN in the place of the current one, and is noted', async () => {
     const { status, body } = await change(bearer, PIN, NEXT);
-    expect([status, body]).toEqual([200, { success: true, message: 'The PIN is changed.' }]);
+    expect([status, body]).toEqual([200, { success: true, message: 'The PIN has been changed.' }]);
     const locked = steps.bearerOf(await steps.login(user));
     expect((await steps.verifyPin(locked, PIN)).status).toBe(422);
     expect((await steps.verifyPin(locked, NEXT)).status).toBe(200);

@@ -22,9 +22,9 @@ export const policyRoutes = (policies: PoliciesService): RouteTable => ({
     permission: 'authenticated',
     admits: ['impersonation', 'scoped'],
     limit: 'service',
-    summary: 'What the caller may do in the token’s tenant',
+    summary: 'List the caller’s policies in the token’s tenant',
     description:
-      'A deny beats every allow; what no policy allows is denied. The policies of a client are its scopes. Clients and system administrators name the tenant to act in by the header `X-Tenant: <slug>`.',
+      'Deny overrides allow; whatever no policy allows is denied. The policies of a client are its scopes. Clients and system administrators select the tenant to act in with the header `X-Tenant: <slug>`.',
     requestHeaders: ['X-Tenant'],
     responses: { 200: EffectivePolicies },
     async handler({ caller, req, reply }) {
@@ -37,9 +37,9 @@ export const policyRoutes = (policies: PoliciesService): RouteTable => ({
     method: 'get',
     path: '/api/permissions',
     permission: 'identity.permissions.list',
-    summary: 'The permissions that exist',
+    summary: 'List all permissions',
     description:
-      'All of them, on one page. `{slug}` stands for the slug of the tenant; `system` ones no tenant can grant.',
+      'Returns all permissions on one page. `{slug}` stands for the slug of the tenant. A tenant cannot grant permissions with `system: true`.',
     responses: { 200: pageOf(Permission, { max: 1000 }) },
     handler({ reply }) {
       const { length } = permissionRegistry;

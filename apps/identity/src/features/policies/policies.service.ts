@@ -17,8 +17,8 @@ export class PoliciesService {
   }
 
   /**
-   * What the caller may do in the token's tenant, or in the one that a client or an administrator names;
-   * and of which version of that tenant's policies this is true. 403 `tenant_forbidden` for another one.
+   * The caller's policies in the token's tenant, or in the tenant that a client or an administrator selects,
+   * and the version of that tenant's policies. 403 `tenant_forbidden` for another tenant.
    */
   async effective(
     caller: Caller,

@@ -2,17 +2,17 @@ import { type ActivityKind, actionsOfKind } from '../../activity/actions.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { PageAsked } from '../../lists/paging.ts';
 
-/** Which page of a user's own activity is asked for, and which entries; what is undefined narrows nothing. */
-export interface OwnActivityAsked extends PageAsked {
+/** Page and filters of a user's own activity; an undefined field does not filter. */
+export interface OwnActivityQuery extends PageAsked {
   readonly kind?: ActivityKind | undefined;
-  /** Included. */
+  /** Inclusive. */
   readonly from?: Date | undefined;
-  /** Not included. */
+  /** Exclusive. */
   readonly to?: Date | undefined;
 }
 
-/** A part of the entries of one kind. */
-interface PartOfKind extends Pick<OwnActivityAsked, 'from' | 'to'> {
+/** A range of the entries of one kind. */
+interface PartOfKind extends Pick<OwnActivityQuery, 'from' | 'to'> {
   readonly userId: string;
   readonly kind: ActivityKind;
   readonly skip: number;
@@ -20,8 +20,8 @@ interface PartOfKind extends Pick<OwnActivityAsked, 'from' | 'to'> {
 }
 
 /**
- * Finds the `id` of the entries of a kind, the newest first. Each action is read by itself, from the end of an
- * index in order of time, so that few rows are read of a long log; with `action IN (...)` the planner reads
+ * Selects the ids of the entries of a kind, newest first. Each action is read separately from the end of an
+ * index ordered by time, so that only few rows of a long log are read; with `action IN (...)` the planner reads
  * either all entries of these actions or all entries of the user.
  */
 export const newestOfKind = ({ userId, kind, from, to, skip, take }: PartOfKind): Prisma.Sql => {

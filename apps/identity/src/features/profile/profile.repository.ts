@@ -4,17 +4,17 @@ import type { Database } from '../../database.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
 import { type Paged, readPage } from '../../lists/paging.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import { newestOfKind, type OwnActivityAsked } from './own-activity.ts';
+import { newestOfKind, type OwnActivityQuery } from './own-activity.ts';
 
 type Changeable = Pick<User, 'firstName' | 'lastName' | 'phone' | 'timezone' | 'locale'>;
 
-/** What a user may change of themselves, and nothing besides; what is absent stays as it is. */
+/** The fields of their own that users can change; absent fields are left unchanged. */
 export type ProfileChange = { readonly [K in keyof Changeable]?: Changeable[K] | undefined };
 
-/** How a user’s way in is secured. */
+/** How an account is secured. */
 export interface Security {
   readonly twoFactorEnabled: boolean;
-  /** 0 where the second factor is off. */
+  /** 0 if two-factor authentication is off. */
   readonly recoveryCodesLeft: number;
   readonly pinEnabled: boolean;
   readonly forcePasswordChange: boolean;
@@ -34,7 +34,7 @@ export class ProfileRepository {
 
   /** Commits with its activity entry and `identity.user.updated`. */
   change(actor: Actor, change: ProfileChange): Promise<User> {
-    // Prisma leaves alone what is undefined, though its types do not say so.
+    // Prisma ignores undefined fields, although its types do not say so.
     const data = change as Partial<Changeable>;
     return this.#database.$transaction(async (tx) => {
       const user = await tx.user.update({ where: { id: actor.userId }, data });
@@ -62,25 +62,25 @@ export class ProfileRepository {
     return { ...password, twoFactorEnabled, recoveryCodesLeft, pinEnabled: pin !== null };
   }
 
-  /** A page of the user's own activity, the newest first. */
-  activity(userId: string, asked: OwnActivityAsked): Promise<Paged<ActivityEntry>> {
-    const { kind, from, to } = asked;
+  /** One page of the user's own activity, newest first. */
+  activity(userId: string, query: OwnActivityQuery): Promise<Paged<ActivityEntry>> {
+    const { kind, from, to } = query;
     const createdAt = { ...(from && { gte: from }), ...(to && { lt: to }) };
     const where = { userId, createdAt, ...(kind && { action: { in: actionsOfKind(kind) } }) };
     const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
-    return readPage(this.#database, asked, {
+    return readPage(this.#database, query, {
       count: (tx) => tx.activityEntry.count({ where }),
       rows: async (tx, part) => {
         if (!kind) return tx.activityEntry.findMany({ where, orderBy: [...orderBy], ...part });
-        const asked = { userId, kind, from, to, ...part };
-        const found = await tx.$queryRaw<{ id: string }[]>(newestOfKind(asked));
+        const range = { userId, kind, from, to, ...part };
+        const found = await tx.$queryRaw<{ id: string }[]>(newestOfKind(range));
         const id = { in: found.map((entry) => entry.id) };
         return tx.activityEntry.findMany({ where: { id }, orderBy: [...orderBy] });
       },
     });
   }
 
-  /** An entry of the user's own activity; null where they have no such entry. */
+  /** An entry of the user's own activity; null if there is none with this id. */
   activityEntry(userId: string, id: string): Promise<ActivityEntry | null> {
     return this.#database.activityEntry.findFirst({ where: { id, userId } });
   }

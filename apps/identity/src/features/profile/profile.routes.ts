@@ -23,7 +23,7 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       permission: 'authenticated',
       summary,
       description:
-        'For people; a service account is changed by who looks after it. Fields that are not given stay as they are.',
+        'Only for people: service accounts are managed by the tenant’s administrators. Omitted fields are left unchanged.',
       body: ProfileInput,
       responses: { 200: success(Profile) },
       async handler({ caller, body, req, reply }) {
@@ -37,21 +37,24 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       path: '/api/profile',
       permission: 'authenticated',
       admits: ['impersonation'],
-      summary: 'One’s own profile',
+      summary: 'Get your profile',
       responses: { 200: success(Profile) },
       async handler({ caller, reply }) {
         const user = await profiles.show(userOf(caller));
         return reply(200, { success: true, data: presentProfile(user) });
       },
     }),
-    updateProfile: update('/api/profile', 'Change one’s own profile'),
-    updateUserProfile: update('/api/user/profile', 'Change one’s own profile, as PUT /api/profile'),
+    updateProfile: update('/api/profile', 'Update your profile'),
+    updateUserProfile: update(
+      '/api/user/profile',
+      'Update your profile (same as PUT /api/profile)',
+    ),
     showSecurity: route({
       method: 'get',
       path: '/api/me/security',
       permission: 'authenticated',
       admits: ['pin_required', 'password_change_required', 'impersonation'],
-      summary: 'How one’s own account is secured',
+      summary: 'Get the security status of your account',
       responses: { 200: success(SecurityStatus) },
       async handler({ caller, reply }) {
         const security = await profiles.security(userOf(caller));
@@ -63,7 +66,7 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       path: '/api/profile/activity',
       permission: 'authenticated',
       admits: ['impersonation'],
-      summary: 'One’s own activity, the newest first',
+      summary: 'List your activity, newest first',
       query: ActivityQuery,
       responses: { 200: pageOf(Activity) },
       async handler({ caller, query: { page: asked, per_page: perPage, kind, from, to }, reply }) {

@@ -20,15 +20,15 @@ import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
 import { pageFields } from '../../http/route.ts';
 import type { ProfileChange, Security } from './profile.repository.ts';
 
-/** The languages that identity speaks. */
+/** Supported languages. */
 const locale = oneOf('en', 'hu', 'de');
 
-/** Digits with what people write between them, the extension included. */
+/** Digits with common separators and an optional extension. */
 const PHONE = /^\+?[0-9][0-9 ()./-]*( *(x|ext\.?) *[0-9]+)?$/;
 
 const phone = described(
   matching(PHONE, 'a telephone number', 50),
-  'As people write it',
+  'In any common notation',
   '+36 1 234 5678',
 );
 
@@ -41,7 +41,7 @@ export const Profile = named(
     email: nullable(text(254)),
     name: text(401),
     first_name: text(200),
-    // Empty for a service account, which has one name.
+    // Empty for a service account, which has a single name.
     last_name: verbatim(200, 0),
     phone: nullable(text(50)),
     avatar_url: nullable(text(2000)),
@@ -55,7 +55,7 @@ export const ProfileInput = named(
   partial(shape({ ...names, phone: nullable(phone), timezone: timeZone(), locale })),
 );
 
-/** The same as a form sends it: whole, and with nothing typed for no telephone number. */
+/** The fields of the profile form, all required; an empty phone number means none. */
 export const profileFormFields = {
   ...names,
   phone: matching(new RegExp(`^(${PHONE.source.slice(1, -1)})?$`), 'a telephone number', 50),
@@ -80,8 +80,11 @@ export const Activity = named(
     action: text(100),
     ip_address: nullable(text(100)),
     user_agent: nullable(text(500)),
-    kind: described(nullable(oneOf(...ACTIVITY_KINDS)), 'What it is about; null for an old action'),
-    by_operator: described(bool(), 'An administrator of the platform acted as the user'),
+    kind: described(
+      nullable(oneOf(...ACTIVITY_KINDS)),
+      'Category of the action; null for actions of earlier versions',
+    ),
+    by_operator: described(bool(), 'True if an administrator of the platform acted as the user'),
     created_at: time(),
   }),
 );
@@ -89,11 +92,11 @@ export const Activity = named(
 export const ActivityQuery = shape({
   ...pageFields,
   kind: optional(oneOf(...ACTIVITY_KINDS)),
-  from: described(optional(time()), 'Included'),
-  to: described(optional(time()), 'Not included'),
+  from: described(optional(time()), 'Start of the period (inclusive)'),
+  to: described(optional(time()), 'End of the period (exclusive)'),
 });
 
-/** The database holds the locale to what is offered: only this service writes it. */
+/** Only this service writes the column, so the value is supported. */
 const localeOf = (value: string): 'en' | 'hu' | 'de' =>
   value === 'hu' || value === 'de' ? value : 'en';
 
@@ -129,7 +132,7 @@ export const presentSecurity = (security: Security) => ({
 export const presentActivity = (entry: ActivityEntry) => ({
   id: entry.id,
   action: entry.action,
-  // Of an administrator who acted as the user, these are the administrator's.
+  // For impersonated actions these are the administrator's.
   ip_address: entry.impersonatorId === null ? entry.ipAddress : null,
   user_agent: entry.impersonatorId === null ? entry.userAgent : null,
   kind: actionOf(entry.action)?.kind ?? null,

@@ -4,10 +4,10 @@ import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
 import type { Paged } from '../../lists/paging.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import type { OwnActivityAsked } from './own-activity.ts';
+import type { OwnActivityQuery } from './own-activity.ts';
 import type { ProfileChange, ProfileRepository, Security } from './profile.repository.ts';
 
-/** A user’s own data. Who was deleted between the check of the token and here gets 401. */
+/** A user's own profile. 401 if the user was deleted after the token was checked. */
 export class ProfileService {
   readonly #repository: ProfileRepository;
 
@@ -19,7 +19,7 @@ export class ProfileService {
     return present(await this.#repository.find(id));
   }
 
-  /** Changes what is given; nothing given changes nothing. */
+  /** Updates the given fields; no effect if there are none. */
   async change(caller: UserCaller, change: ProfileChange, origin: Origin): Promise<User> {
     const isEmpty = Object.values(change).every((value) => value === undefined);
     if (isEmpty) return this.show(caller);
@@ -30,14 +30,14 @@ export class ProfileService {
     return present(await this.#repository.security(id));
   }
 
-  /** A page of the caller's own activity, the newest first. 422 on `to` where it is before `from`. */
-  async activity({ id }: UserCaller, asked: OwnActivityAsked): Promise<Paged<ActivityEntry>> {
-    const { from, to } = asked;
+  /** One page of the caller's own activity, newest first. 422 on `to` if it is before `from`. */
+  async activity({ id }: UserCaller, query: OwnActivityQuery): Promise<Paged<ActivityEntry>> {
+    const { from, to } = query;
     if (from && to && to < from) throw invalidField('to', 'to must not be before from');
-    return this.#repository.activity(id, asked);
+    return this.#repository.activity(id, query);
   }
 
-  /** An entry of the caller's own activity; null where they have no such entry. */
+  /** An entry of the caller's own activity; null if there is none with this id. */
   activityEntry({ id }: UserCaller, entryId: string): Promise<ActivityEntry | null> {
     return this.#repository.activityEntry(id, entryId);
   }

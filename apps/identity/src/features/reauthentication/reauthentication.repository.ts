@@ -17,7 +17,7 @@ export class ReauthenticationRepository {
     return session?.isRecent ?? false;
   }
 
-  /** Notes that the user authenticated in a session just now. */
+  /** Records that the user has just authenticated in a session. */
   async record(sessionId: string, actor: Actor): Promise<void> {
     const { userId } = actor;
     await this.#database.$transaction(async (tx) => {

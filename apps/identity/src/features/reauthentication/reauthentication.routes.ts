@@ -12,14 +12,14 @@ export const reauthenticationRoutes = (reauthentication: ReauthenticationService
     permission: 'authenticated',
     clients: 'first_party',
     limit: 'password',
-    summary: 'Confirm the password of the user who is signed in',
+    summary: 'Confirm your password',
     description:
-      'Adding or removing a second factor or a PIN needs an authentication of the last minutes: without one it is 403 `reauthentication_required`. After this it is recent again, for every token of the session.',
+      'Sensitive operations, such as adding or removing a second factor or a PIN, need an authentication within the last minutes; otherwise they return 403 `reauthentication_required`. Confirming the password makes the authentication recent again for all tokens of the session.',
     body: named('Reauthentication', shape({ password: verbatim(1000, 0) })),
     responses: { 200: done },
     async handler({ caller, body, req, reply }) {
       await reauthentication.reauthenticate(personOf(caller), body.password, originOf(req));
-      return reply(200, { success: true, message: 'You are authenticated again.' });
+      return reply(200, { success: true, message: 'Your password is confirmed.' });
     },
   }),
 });

@@ -16,12 +16,12 @@ const reauthenticationRequired = (): HttpError =>
   new HttpError(
     403,
     'reauthentication_required',
-    'This needs a recent sign-in. Confirm your password with `POST /api/auth/reauthenticate`, or your second factor with `POST /api/auth/2fa/verify`.',
+    'This needs a recent authentication. Confirm your password with `POST /api/auth/reauthenticate` or your second factor with `POST /api/auth/2fa/verify`.',
   );
 
 /**
- * Whoever takes over a session that is open must not add or remove a factor: that needs an authentication
- * of the last few minutes (decision I19). For routes and pages alike.
+ * Demands a recent authentication for sensitive operations, so that somebody who takes over an open session
+ * cannot add or remove a factor (decision I19). Used by API routes and pages.
  */
 export class ReauthenticationService {
   readonly #use: Dependencies;
@@ -30,20 +30,22 @@ export class ReauthenticationService {
     this.#use = dependencies;
   }
 
-  /** 403 `reauthentication_required` unless the user authenticated recently in the session of the caller. */
+  /**
+   * 403 `reauthentication_required` unless the user has recently authenticated in the caller's session.
+   */
   async demandRecent(caller: UserCaller): Promise<void> {
     if (!(await this.isRecent(caller))) throw reauthenticationRequired();
   }
 
-  /** Whether the user authenticated recently in the session of the caller. */
+  /** Whether the user has recently authenticated in the caller's session. */
   async isRecent({ sessionId }: UserCaller): Promise<boolean> {
     const { repository, maxAge } = this.#use;
     return sessionId !== null && (await repository.isRecent(sessionId, maxAge));
   }
 
   /**
-   * Confirms the password of the user who is signed in: from now on their authentication is recent. 422 on
-   * a wrong password, 429 after too many of these.
+   * Confirms the user's password, which makes their authentication recent. 422 on a wrong password, 429 after
+   * too many.
    */
   async reauthenticate(caller: UserCaller, password: string, origin: Origin): Promise<void> {
     const { repository, confirmation } = this.#use;

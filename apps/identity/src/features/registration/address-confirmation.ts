@@ -9,14 +9,14 @@ import type { TenantCreation } from '../tenants/tenant-creation.ts';
 import { type Claimant, endOtherClaims } from './claims.ts';
 
 interface Options {
-  /** Whether they get the tenant that they asked for when they registered. */
+  /** Whether to create the tenant that was requested at registration. */
   readonly withTenant?: boolean;
 }
 
 /**
- * What happens when an address turns out to be somebody's (decision I21), however that was proved. It takes
- * place in the transaction of the caller, who holds the address (`lockAddress`) and the user, and publishes
- * what it gives.
+ * Confirms or disowns email addresses (decision I21), whatever proved the ownership. Runs in the caller's
+ * transaction; the caller has locked the address (`lockAddress`) and the user, and publishes the returned
+ * events.
  */
 export class AddressConfirmation {
   readonly #tenants: Pick<TenantCreation, 'createRegistered'>;
@@ -26,8 +26,8 @@ export class AddressConfirmation {
   }
 
   /**
-   * Confirms the address: other claims to it end, and who registered gets the tenant that they asked for.
-   * Throws what `isAddressTaken` recognises where another person has confirmed it.
+   * Confirms the address, ends other claims to it, and creates the tenant requested at registration. Throws an
+   * error that `isAddressTaken` recognises if another user has confirmed the address.
    */
   async confirm(
     tx: Transaction,
@@ -48,36 +48,36 @@ export class AddressConfirmation {
     const tenantId = tenant?.id ?? user.tenantId;
     await note(tx, { userId, tenantId, ...origin }, 'email_verified');
     const changed: News = { type: 'identity.user.updated', data: { user_id: userId } };
-    return [changed, ...ended, ...(tenant?.news ?? [])];
+    return [changed, ...ended, ...(tenant?.events ?? [])];
   }
 
   /**
-   * Ends an account for the person whose address it claims. Members of a tenant keep theirs, signed out
-   * everywhere: they can use it only with another address, which they confirm. Gives whether it was deleted,
-   * and what there is to tell of its tokens.
+   * Ends an unconfirmed account on behalf of the owner of its address. The account of a tenant member is kept
+   * but signed out everywhere; it can only be used after confirming another address. Returns whether it was
+   * deleted, and the events to publish.
    */
   async disown(
     tx: Transaction,
     userId: string,
     origin: Origin,
-  ): Promise<{ readonly isDeleted: boolean; readonly news: readonly News[] }> {
+  ): Promise<{ readonly isDeleted: boolean; readonly events: readonly News[] }> {
     const isMember = (await tx.membership.count({ where: { userId } })) > 0;
-    if (!isMember) return { isDeleted: true, news: await removeUser(tx, userId) };
+    if (!isMember) return { isDeleted: true, events: await removeUser(tx, userId) };
     const { tenantId } = await tx.user.findUniqueOrThrow({ where: { id: userId } });
     await voidOneTimeTokens(tx, 'email_verification', { userId });
     await voidOneTimeTokens(tx, 'password_reset', { userId });
     await note(tx, { userId, tenantId, ...origin }, 'address_disowned');
-    const news = await revokeUserTokens(tx, { userId }, 'address_disowned');
-    return { isDeleted: false, news: [news] };
+    const revocation = await revokeUserTokens(tx, { userId }, 'address_disowned');
+    return { isDeleted: false, events: [revocation] };
   }
 
   async #addTenant(
     tx: Transaction,
     userId: string,
     name: string,
-  ): Promise<{ readonly id: string; readonly news: readonly News[] }> {
+  ): Promise<{ readonly id: string; readonly events: readonly News[] }> {
     const role = await tx.role.findFirstOrThrow({ where: { name: 'owner', tenantId: null } });
-    // An administrator gives the secret of its client out by rotating it.
+    // An administrator can obtain a client secret by rotating it.
     const { tenant } = await this.#tenants.createRegistered(tx, name);
     const { id, status } = tenant;
     const version = await bumpPolicyVersion(tx, id);
@@ -85,7 +85,7 @@ export class AddressConfirmation {
     await tx.membership.create({ data: { tenantId: id, userId, roleId: role.id } });
     return {
       id,
-      news: [
+      events: [
         {
           type: 'identity.tenant.status_changed',
           data: { tenant_id: id, status: status === 'provisioning' ? 'provisioning' : 'active' },

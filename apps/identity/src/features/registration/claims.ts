@@ -2,15 +2,15 @@ import type { Transaction } from '../../database.ts';
 import type { News } from '../../outbox/outbox.ts';
 import { removeUser } from '../../users/user-removal.ts';
 
-/** Somebody whose address is about to be confirmed. */
+/** A user whose address is being confirmed. */
 export interface Claimant {
   readonly id: string;
   readonly email: string;
 }
 
 /**
- * Deletes the other unconfirmed accounts with this address. Those that are members of a tenant stay, and
- * have to change their address. The caller holds the address (`lockAddress`).
+ * Deletes the other unconfirmed accounts with this address. Members of a tenant are kept and must change their
+ * address. The caller has locked the address (`lockAddress`).
  */
 export const endOtherClaims = async (tx: Transaction, { id, email }: Claimant): Promise<News[]> => {
   const others = await tx.user.findMany({
@@ -24,7 +24,7 @@ export const endOtherClaims = async (tx: Transaction, { id, email }: Claimant): 
     orderBy: { id: 'asc' },
     select: { id: true },
   });
-  const news: News[] = [];
-  for (const other of others) news.push(...(await removeUser(tx, other.id)));
-  return news;
+  const events: News[] = [];
+  for (const other of others) events.push(...(await removeUser(tx, other.id)));
+  return events;
 };

@@ -3,20 +3,22 @@ import { type OwnCookie, ownCookie } from '../../http/session-cookie.ts';
 import { newSecret } from '../../security/secrets.ts';
 
 /**
- * The cookie of a browser that registered (decision I21). The link of the mail confirms the address where
- * it is opened with the cookie; elsewhere, somebody else may have registered.
+ * The cookie that identifies the browser of a registration (decision I21). The mailed link alone confirms the
+ * address only in this browser; elsewhere, somebody else may have registered.
  */
 export const confirmationCookie = (config: { readonly isLocal: boolean }): OwnCookie =>
   ownCookie('confirmation', config);
 
 const SECRET = /^[\w-]{43}$/;
 
-/** The cookie's value for an answer: that of the request, so that a browser can register twice, or a new one. */
-export const keepConfirmation = (
+/**
+ * Sets the cookie and returns its value. Reuses the value of the request, so that a browser can register twice.
+ */
+export const setConfirmationCookie = (
   cookie: OwnCookie,
   req: Request,
   res: Response,
-  /** Seconds. */
+  /** In seconds. */
   lifetime: number,
 ): string => {
   const known = cookie.secretOf(req);

@@ -5,17 +5,17 @@ import { digest } from '../../security/secrets.ts';
 import { findOneTimeToken, spendOneTimeToken } from '../../tokens/one-time.ts';
 import { lockAddress, lockUser } from '../../users/users.ts';
 
-/** An account whose address a link is about. */
-export interface Pending {
+/** An account and the link that confirms its address. */
+export interface PendingConfirmation {
   readonly tokenHash: Uint8Array<ArrayBuffer>;
   readonly email: string;
   readonly person: User;
-  /** Null where they did not register themselves. */
+  /** Null if the user did not register themselves. */
   readonly registration: Registration | null;
 }
 
-/** What whoever opens the link says of themselves, in the place of what was registered. */
-export interface Details {
+/** AccountDetails entered by the person who opens the link; they replace the registered ones. */
+export interface AccountDetails {
   readonly firstName?: string | undefined;
   readonly lastName?: string | undefined;
   readonly tenantName?: string | undefined;
@@ -28,8 +28,11 @@ export class ConfirmationRepository {
     this.#database = database;
   }
 
-  /** What a link is about; null where it is unknown, has expired, or was used without confirming anything. */
-  async find(token: string): Promise<Pending | null> {
+  /**
+   * The account that a link belongs to; null if the link is unknown, expired, or used without having confirmed
+   * anything.
+   */
+  async find(token: string): Promise<PendingConfirmation | null> {
     const found = await findOneTimeToken(this.#database, 'email_verification', token);
     if (!found?.userId) return null;
     const { tokenHash, userId, email } = found;
@@ -41,14 +44,16 @@ export class ConfirmationRepository {
     return { tokenHash, email, person, registration: person.registration };
   }
 
-  /** Whether this is the value of the cookie of the browser that registered. */
-  isCookieOf({ registration }: Pending, secret: string): boolean {
+  /** Whether this is the cookie value of the browser that registered. */
+  isCookieOf({ registration }: PendingConfirmation, secret: string): boolean {
     return registration !== null && digest(secret).equals(Buffer.from(registration.cookieHash));
   }
 
-  /** Uses the link up and does the work, which publishes what it gives; false where somebody was faster. */
+  /**
+   * Marks the link as used, runs `work` and publishes its events; false if the link has been used meanwhile.
+   */
   use(
-    { tokenHash, email, person }: Pending,
+    { tokenHash, email, person }: PendingConfirmation,
     work: (tx: Transaction) => Promise<readonly News[]>,
   ): Promise<boolean> {
     return this.#database.$transaction(async (tx) => {
@@ -57,13 +62,13 @@ export class ConfirmationRepository {
       const where = { id: person.id, email, emailVerifiedAt: null, isActive: true };
       if ((await tx.user.count({ where })) === 0) return false;
       if (!(await spendOneTimeToken(tx, { tokenHash }))) return false;
-      const news = await work(tx);
-      if (news.length > 0) await enqueue(tx, ...news);
+      const events = await work(tx);
+      if (events.length > 0) await enqueue(tx, ...events);
       return true;
     });
   }
 
-  async changeDetails(tx: Transaction, userId: string, details: Details): Promise<void> {
+  async changeDetails(tx: Transaction, userId: string, details: AccountDetails): Promise<void> {
     const { firstName, lastName, tenantName } = details;
     await tx.user.update({
       where: { id: userId },

@@ -15,14 +15,14 @@ import type { Request } from 'express';
 import { type Caller, done, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import type { ConfirmationService, Opener } from './confirmation.service.ts';
+import type { ConfirmationService, LinkOpener } from './confirmation.service.ts';
 import { confirmationCookie } from './confirmation-cookie.ts';
 
 export const ConfirmAddress = named(
   'ConfirmAddress',
   shape({
     token: verbatim(200, 0),
-    password: described(optional(verbatim(1000, 0)), 'Required where `asks` is `password`'),
+    password: described(optional(verbatim(1000, 0)), 'Required if `asks` is `password`'),
     password_confirmation: optional(verbatim(1000, 0)),
     first_name: optional(text(200)),
     last_name: optional(text(200)),
@@ -30,18 +30,21 @@ export const ConfirmAddress = named(
   }),
 );
 
-const Question = named(
+const Requirements = named(
   'AddressConfirmation',
   shape({
     email: email(),
     is_confirmed: bool(),
     asks: described(
       oneOf('nothing', 'password'),
-      '`password`: this is not the browser that registered, so that a new password has to be chosen',
+      '`password` if a new password is required because another browser registered the account',
     ),
-    first_name: described(text(200), 'As registered, perhaps by somebody else'),
+    first_name: described(
+      text(200),
+      'As registered; somebody else may have registered the account',
+    ),
     last_name: text(200),
-    tenant_name: described(nullable(text(200)), 'Of the tenant that is created then'),
+    tenant_name: described(nullable(text(200)), 'Name of the tenant that will be created'),
   }),
 );
 
@@ -51,27 +54,29 @@ interface Dependencies {
   authenticate(req: Request): Promise<Caller>;
 }
 
-/** Who shows by a sign-in that they are the one who registered. */
-const signedIn = (caller: Caller): UserCaller | null => {
+/** The caller, if their sign-in shows that they registered the account. */
+const registrantOf = (caller: Caller): UserCaller | null => {
   if (caller.type !== 'user' || caller.clientKind !== 'first_party') return null;
   const { restriction } = caller;
   return restriction === null || restriction === 'email_verification_required' ? caller : null;
 };
 
-const problems = { 422: 'The link is invalid or has expired, or a password is missing or refused' };
+const problems = {
+  422: 'The link is invalid or has expired, or the password is missing or not acceptable',
+};
 
 const OUTCOMES = {
-  deleted: 'The account is deleted.',
+  deleted: 'The account has been deleted.',
   signed_out:
-    'The account belongs to a member of a tenant. It is signed out everywhere, and has to confirm another address.',
+    'The account belongs to a member of a tenant. It has been signed out everywhere and must confirm another address.',
 } as const;
 
-export const confirmationRoutes = (use: Dependencies): RouteTable => {
-  const { confirmation } = use;
-  const cookie = confirmationCookie(use);
-  const openerOf = async (req: Request): Promise<Opener> => ({
+export const confirmationRoutes = (dependencies: Dependencies): RouteTable => {
+  const { confirmation } = dependencies;
+  const cookie = confirmationCookie(dependencies);
+  const openerOf = async (req: Request): Promise<LinkOpener> => ({
     secret: cookie.secretOf(req),
-    caller: req.headers.authorization ? signedIn(await use.authenticate(req)) : null,
+    caller: req.headers.authorization ? registrantOf(await dependencies.authenticate(req)) : null,
   });
   return {
     getAddressConfirmation: route({
@@ -79,20 +84,20 @@ export const confirmationRoutes = (use: Dependencies): RouteTable => {
       path: '/api/auth/email/verify',
       permission: 'public',
       limit: 'public',
-      summary: 'Show what the link that confirms an email address asks for',
-      description: 'Changes nothing: programs open the links of mails before their reader does.',
+      summary: 'Get what confirming an email address requires',
+      description: 'Has no side effects: mail scanners open links before the recipient does.',
       query: shape({ token: verbatim(200) }),
-      responses: { 200: success(Question) },
+      responses: { 200: success(Requirements) },
       problems,
       async handler({ query, req, reply }) {
-        const question = await confirmation.show(query.token, await openerOf(req));
+        const requirements = await confirmation.show(query.token, await openerOf(req));
         const data = {
-          email: question.email,
-          is_confirmed: question.isConfirmed,
-          asks: question.asks,
-          first_name: question.firstName,
-          last_name: question.lastName,
-          tenant_name: question.tenantName,
+          email: requirements.email,
+          is_confirmed: requirements.isConfirmed,
+          asks: requirements.asks,
+          first_name: requirements.firstName,
+          last_name: requirements.lastName,
+          tenant_name: requirements.tenantName,
         };
         return reply(200, { success: true, data });
       },
@@ -102,9 +107,9 @@ export const confirmationRoutes = (use: Dependencies): RouteTable => {
       path: '/api/auth/email/verify',
       permission: 'public',
       limit: 'public',
-      summary: 'Confirm an email address, with the token of the mail',
+      summary: 'Confirm an email address',
       description:
-        'With the cookie of the browser that registered, or the token of a sign-in to the account, the address is confirmed and nothing else changes. Otherwise `password` is required: it replaces the one that was registered, and every session, device and factor of the account ends. Who registered gets their tenant.',
+        'Takes the token of the mail. With the cookie of the browser that registered, or a bearer token of the account, only the address is confirmed. Otherwise `password` is required: it replaces the registered password, and all sessions, devices and factors of the account are removed. Afterwards the tenant requested at registration is created.',
       body: ConfirmAddress,
       responses: { 200: done },
       problems: { ...problems, 409: 'The account was changed at the same time' },
@@ -117,7 +122,7 @@ export const confirmationRoutes = (use: Dependencies): RouteTable => {
           tenantName: body.tenant_name,
         };
         await confirmation.confirm(body.token, await openerOf(req), given, originOf(req));
-        return reply(200, { success: true, message: 'The email address is confirmed.' });
+        return reply(200, { success: true, message: 'The email address has been confirmed.' });
       },
     }),
     disownEmail: route({
@@ -125,9 +130,9 @@ export const confirmationRoutes = (use: Dependencies): RouteTable => {
       path: '/api/auth/email/disown',
       permission: 'public',
       limit: 'public',
-      summary: 'Delete an account that somebody else registered with the address',
+      summary: 'Delete an account that somebody else registered with your address',
       description:
-        'Takes the token of the mail, for as long as the address is not confirmed. The account of a member of a tenant is not deleted: it is signed out everywhere, and has to confirm another address.',
+        'Takes the token of the mail, as long as the address is not confirmed. The account of a tenant member is not deleted, but signed out everywhere; it must confirm another address.',
       body: named('DisownAddress', shape({ token: verbatim(200, 0) })),
       responses: { 200: done },
       problems: { 422: 'The link is invalid or has expired' },

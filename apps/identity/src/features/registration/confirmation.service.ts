@@ -9,34 +9,38 @@ import type { UserCaller } from '../../tokens/caller.ts';
 import { isAddressTaken } from '../../users/users.ts';
 import type { PasswordsService } from '../passwords/passwords.service.ts';
 import type { AddressConfirmation } from './address-confirmation.ts';
-import type { ConfirmationRepository, Details, Pending } from './confirmation.repository.ts';
+import type {
+  AccountDetails,
+  ConfirmationRepository,
+  PendingConfirmation,
+} from './confirmation.repository.ts';
 
-/** Who opens a link, as far as the browser tells. */
-export interface Opener {
-  /** The value of the confirmation cookie. */
+/** What is known about the person who opens a link. */
+export interface LinkOpener {
+  /** Value of the confirmation cookie. */
   readonly secret: string | null;
-  /** Who is signed in. */
+  /** The signed-in user, if any. */
   readonly caller: UserCaller | null;
 }
 
-/** What somebody gives who cannot show that they are the one who registered. */
-export interface NewOwner extends Details {
+/** Input of a person who cannot show that they registered the account. */
+export interface TakeoverInput extends AccountDetails {
   readonly password?: string | undefined;
   readonly confirmation?: string | undefined;
 }
 
-/** What a link asks of its reader. */
-export interface Question {
-  /** Whose account the link is about. */
+/** What confirming an address requires. */
+export interface ConfirmationRequirements {
+  /** The user whose address the link confirms. */
   readonly userId: string;
   readonly email: string;
-  /** `nothing` also where the address is confirmed already. */
+  /** `nothing` also if the address is already confirmed. */
   readonly asks: 'nothing' | 'password';
   readonly isConfirmed: boolean;
-  /** As registered; who registered may be somebody else. */
+  /** As registered; somebody else may have registered the account. */
   readonly firstName: string;
   readonly lastName: string;
-  /** Null where no tenant will be created. */
+  /** Null if no tenant will be created. */
   readonly tenantName: string | null;
 }
 
@@ -49,7 +53,7 @@ interface Dependencies {
 
 const invalidLink = () => invalidField('token', 'the link is invalid or has expired');
 
-/** What the link of the mail does that asks whether an address is somebody's (decision I21). */
+/** Confirms email addresses with the link of the mail (decision I21). */
 export class ConfirmationService {
   readonly #use: Dependencies;
 
@@ -57,8 +61,10 @@ export class ConfirmationService {
     this.#use = dependencies;
   }
 
-  /** What the link asks of who opens it, and changes nothing. 422 on `token` where it is good for nothing. */
-  async show(token: string, opener: Opener): Promise<Question> {
+  /**
+   * What the link requires of the person who opens it; changes nothing. 422 on `token` if the link is invalid.
+   */
+  async show(token: string, opener: LinkOpener): Promise<ConfirmationRequirements> {
     const pending = await this.#find(token);
     const { email, person, registration } = pending;
     const { firstName, lastName } = person;
@@ -69,16 +75,21 @@ export class ConfirmationService {
   }
 
   /**
-   * Confirms the address. In the browser that registered, and for who is signed in to the account, nothing
-   * else changes. Anybody else may not be the one who registered: they choose a new password (422 until
-   * then), and every session and every factor of the account ends. Confirmed already: nothing happens, and a
-   * password is refused (422 on `token`).
+   * Confirms the address. In the browser that registered, or signed in to the account, nothing else changes.
+   * Otherwise the person must choose a new password (422 without one), and all sessions and factors of the
+   * account are removed. If the address is already confirmed, nothing happens, and a password is rejected (422
+   * on `token`).
    */
-  async confirm(token: string, opener: Opener, given: NewOwner, origin: Origin): Promise<void> {
+  async confirm(
+    token: string,
+    opener: LinkOpener,
+    given: TakeoverInput,
+    origin: Origin,
+  ): Promise<void> {
     const pending = await this.#find(token);
     const { person, email } = pending;
     if (person.emailVerifiedAt !== null) {
-      // A password that is not saved must not look as if it were.
+      // Accepting the password would suggest that it was saved.
       if (given.password !== undefined) throw invalidLink();
       return;
     }
@@ -98,9 +109,9 @@ export class ConfirmationService {
   }
 
   /**
-   * Ends the account that somebody else registered with the reader's address. Gives `deleted`, or
-   * `signed_out` for the account of a member of a tenant, which stays but is of no use with this address.
-   * 422 on `token` where the link is good for nothing.
+   * Ends an account that somebody else registered with the recipient's address. Returns `deleted`, or
+   * `signed_out` for a tenant member, whose account is kept but unusable with this address. 422 on `token` if
+   * the link is invalid.
    */
   async disown(token: string, origin: Origin): Promise<'deleted' | 'signed_out'> {
     const pending = await this.#find(token);
@@ -108,30 +119,30 @@ export class ConfirmationService {
     const { id } = pending.person;
     let outcome: 'deleted' | 'signed_out' = 'deleted';
     await this.#using(pending, async (tx) => {
-      const { isDeleted, news } = await this.#use.addresses.disown(tx, id, origin);
+      const { isDeleted, events } = await this.#use.addresses.disown(tx, id, origin);
       outcome = isDeleted ? 'deleted' : 'signed_out';
-      return news;
+      return events;
     });
     return outcome;
   }
 
-  async #find(token: string): Promise<Pending> {
+  async #find(token: string): Promise<PendingConfirmation> {
     const pending = await this.#use.repository.find(token);
     if (!pending) throw invalidLink();
     return pending;
   }
 
-  #isOwn(pending: Pending, { secret, caller }: Opener): boolean {
+  #isOwn(pending: PendingConfirmation, { secret, caller }: LinkOpener): boolean {
     if (secret !== null && this.#use.repository.isCookieOf(pending, secret)) return true;
     return caller?.id === pending.person.id && caller.impersonatorId === null;
   }
 
   async #using(
-    pending: Pending,
+    pending: PendingConfirmation,
     work: (tx: Transaction) => Promise<readonly News[]>,
   ): Promise<void> {
     const isDone = await this.#use.repository.use(pending, work).catch((error: unknown) => {
-      // Another person has confirmed the address meanwhile.
+      // Another user has confirmed the address meanwhile.
       if (isAddressTaken(error)) return false;
       throw error;
     });
@@ -146,7 +157,7 @@ export class ConfirmationService {
     const { passwords } = this.#use;
     const errors: FieldErrors =
       password === undefined
-        ? { password: ['password is required: this browser did not register the account'] }
+        ? { password: ['password is required because another browser registered the account'] }
         : passwords.errors('password', { password, confirmation }, owner);
     if (Object.keys(errors).length > 0) throw validationFailed(errors);
     return passwords.hash(password ?? '', owner.email);

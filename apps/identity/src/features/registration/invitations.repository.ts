@@ -11,7 +11,7 @@ import {
 import { findPerson, lockAddress } from '../../users/users.ts';
 import type { Person } from '../passwords/passwords.service.ts';
 
-/** Who invites; null where it is a system application. */
+/** The inviter; null for a system application. */
 export type Inviter = (Actor & { readonly name: string }) | null;
 
 export interface NewInvitation {
@@ -19,32 +19,32 @@ export interface NewInvitation {
   readonly roleId: string;
   readonly email: string;
   readonly inviter: Inviter;
-  /** The inviter's; null where that is a machine. */
+  /** Language of the inviter; null for a system application. */
   readonly locale: string | null;
-  /** What the inviter says that they are called. */
+  /** Name of the invited person, as entered by the inviter. */
   readonly firstName?: string | undefined;
   readonly lastName?: string | undefined;
 }
 
-/** An invitation that is still good. */
+/** A valid invitation. */
 export interface Invitation {
   readonly tokenHash: Uint8Array<ArrayBuffer>;
   readonly email: string;
   readonly roleId: string;
   readonly inviterId: string | null;
-  /** What the inviter says that they are called; null where nothing was said. */
+  /** Name of the invited person, as entered by the inviter; null if none was given. */
   readonly firstName: string | null;
   readonly lastName: string | null;
   readonly tenant: Tenant;
 }
 
-/** Whose address it is, and whether that is certain. */
+/** The account with the invited address, and whether the address is confirmed. */
 export type Invited = Person & { readonly isActive: boolean; readonly isVerified: boolean };
 
 export class InvitationsRepository {
   readonly #database: Database;
   readonly #mail: MailOutbox;
-  /** Seconds that an invitation is good for. */
+  /** Lifetime of an invitation in seconds. */
   readonly #lifetime: number;
 
   constructor(database: Database, mail: MailOutbox, lifetime: number) {
@@ -53,14 +53,17 @@ export class InvitationsRepository {
     this.#lifetime = lifetime;
   }
 
-  /** Notes that somebody invites, whether or not a mail is sent: the log must not tell who is known. */
+  /**
+   * Records the invitation whether or not a mail is sent: the log must not reveal which addresses have
+   * accounts.
+   */
   async note(tx: Transaction, { tenantId, inviter }: NewInvitation): Promise<void> {
     if (inviter) await note(tx, { ...inviter, tenantId }, 'member_invited');
   }
 
   /**
-   * Writes an invitation and its mail; an earlier one of the address is void. Nothing for members, and
-   * where the role is gone.
+   * Creates an invitation and its mail, and voids earlier invitations of the address. No effect if the address
+   * belongs to a member or the role no longer exists.
    */
   async invite(invitation: NewInvitation): Promise<void> {
     await this.#database.$transaction((tx) => this.#invite(tx, invitation));
@@ -103,7 +106,7 @@ export class InvitationsRepository {
     return (await tx.membership.count({ where: { tenantId, userId } })) > 0;
   }
 
-  /** The language of a tenant is that of its first owner; English where it has none. */
+  /** The language of the tenant's first owner; English if there is none. */
   async #languageOf(tx: Transaction, tenantId: string): Promise<string> {
     const first = await tx.membership.findFirst({
       where: { tenantId, role: { name: 'owner' }, user: { isServiceAccount: false } },
@@ -113,7 +116,7 @@ export class InvitationsRepository {
     return first?.user.locale ?? 'en';
   }
 
-  /** The invitation of a token; null where it is used, expired or unknown. */
+  /** The invitation of a token; null if used, expired or unknown. */
   async find(token: string): Promise<Invitation | null> {
     const found = await findOneTimeToken(this.#database, 'invitation', token);
     if (!found?.tenantId || !found.roleId || found.usedAt !== null) return null;
@@ -121,13 +124,13 @@ export class InvitationsRepository {
     return tenant && { ...found, roleId: found.roleId, tenant };
   }
 
-  /** Who has the address; null where nobody has an account with it. */
+  /** The account with the address; null if there is none. */
   async invited(email: string): Promise<Invited | null> {
     const user = await findPerson(this.#database, email);
     return user && { ...user, isVerified: user.emailVerifiedAt !== null };
   }
 
-  /** Uses the invitation up; false where somebody was faster. */
+  /** Marks the invitation as used; false if it has been used meanwhile. */
   spend(tx: Transaction, invitation: Invitation): Promise<boolean> {
     return spendOneTimeToken(tx, invitation);
   }
@@ -147,7 +150,7 @@ export class InvitationsRepository {
     });
   }
 
-  /** Makes the person; the mail that they read the token in proves the address. */
+  /** Creates the user; reading the mailed token proves the address. */
   async addPerson(
     tx: Transaction,
     person: {

@@ -31,7 +31,7 @@ interface Dependencies {
 }
 
 export const invitationRoutes = ({ invitations, authenticate }: Dependencies): RouteTable => {
-  /** The person who is signed in, where a token is sent. */
+  /** The signed-in user, if the request has a token. */
   const callerOf = async (req: Request): Promise<UserCaller | null> => {
     if (req.headers.authorization === undefined) return null;
     const caller = await authenticate(req);
@@ -45,15 +45,15 @@ export const invitationRoutes = ({ invitations, authenticate }: Dependencies): R
     permission: 'public',
     limit: 'public',
     clients: 'first_party',
-    summary: 'Accept an invitation, with the token of the mail',
+    summary: 'Accept an invitation',
     description:
-      'Whoever has an account sends the token of a sign-in to that account, and becomes a member of the tenant. Whoever has none gives a name and chooses a password; 422 names what is missing. An account whose address was never confirmed is given to the reader of the mail, with a new password and without its factors and sessions. Nobody is signed in by it.',
+      'Takes the token of the mail. Users with an account authenticate with a bearer token of that account and become members of the tenant. Others send a name and a new password; 422 names missing fields. An account whose address was never confirmed is given to the recipient of the mail, with a new password and without its factors and sessions. Accepting does not sign anybody in.',
     body: AcceptInvitation,
     responses: { 200: success(Accepted) },
     problems: {
-      401: 'The address has an account: sign in to it first',
+      401: 'The address has an account; a bearer token of that account is required',
       403: 'The tenant is suspended, or the invitation is for another account',
-      409: 'The account was made at the same time',
+      409: 'The account was created at the same time',
     },
     async handler({ body, req, reply }) {
       const given = {
@@ -74,9 +74,9 @@ export const invitationRoutes = ({ invitations, authenticate }: Dependencies): R
       method: 'post',
       path: '/api/tenants/{tenantId}/members',
       permission: 'identity.members.create',
-      summary: 'Invite somebody into the tenant, by mail',
+      summary: 'Invite a person to the tenant by mail',
       description:
-        'The answer is the same whether or not there is an account with the address. An earlier invitation of the same address is void.',
+        'The response is the same whether or not an account with the address exists. Earlier invitations of the address stop working.',
       params: shape({ tenantId: uuid() }),
       body: named('Invite', shape({ email: email(), role: text(100) })),
       responses: { 202: done },

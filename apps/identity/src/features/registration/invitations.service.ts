@@ -22,7 +22,7 @@ import type {
   Inviter,
 } from './invitations.repository.ts';
 
-/** What somebody without an account of their own gives with the token. */
+/** Input of a person without an account. */
 export interface Acceptance {
   readonly firstName?: string | undefined;
   readonly lastName?: string | undefined;
@@ -30,23 +30,25 @@ export interface Acceptance {
   readonly confirmation?: string | undefined;
 }
 
-/** Where a request to accept comes from. */
-export interface Accepting {
+/** The context of a request to accept an invitation. */
+export interface AcceptContext {
   readonly origin: Origin;
   readonly locale: string;
-  /** Who is signed in; null where nobody is. */
+  /** The signed-in user; null if there is none. */
   readonly caller: UserCaller | null;
 }
 
 export interface ShownInvitation {
   readonly email: string;
-  /** The name of the tenant. */
+  /** Name of the tenant. */
   readonly tenant: string;
-  /** What `accept` needs beside the token: a sign-in to the account with the address, or a new account. */
+  /**
+   * What `accept` requires besides the token: signing in to the account with the address, or a new account.
+   */
   readonly asks: 'sign_in' | 'name_and_password';
-  /** Whose account that is. */
+  /** The user with the address, if any. */
   readonly userId: string | null;
-  /** What the inviter says that the reader is called. */
+  /** Name of the invited person, as entered by the inviter. */
   readonly firstName: string;
   readonly lastName: string;
 }
@@ -57,7 +59,7 @@ interface Dependencies {
   readonly passwords: Passwords;
   readonly accounts: Pick<PasswordsService, 'takeOver'>;
   readonly quota: MailQuota;
-  /** By tenant: invitations a day. */
+  /** Daily limit of invitations per tenant. */
   readonly perTenant: Attempts;
   readonly background: Background;
 }
@@ -67,15 +69,15 @@ const inviterOf = (caller: Caller, origin: Origin): Inviter =>
     ? null
     : { ...actorOf(caller, origin), name: `${caller.firstName} ${caller.lastName}`.trim() };
 
-/** Refuses everybody but who is signed in to the account that is invited (decision I21). */
+/** Allows only the invited user, signed in to their account (decision I21). */
 const demandOwn = ({ id }: Invited, caller: UserCaller | null): void => {
   if (caller === null) throw unauthenticated();
   if (caller.id === id && caller.impersonatorId === null) return;
-  const message = 'The invitation is for another account: sign in with the address it was sent to.';
+  const message = 'The invitation is for another account. Sign in with the address it was sent to.';
   throw new HttpError(403, 'invitation_forbidden', message);
 };
 
-/** Invitations into a tenant (decision I10). */
+/** Invitations to a tenant (decision I10). */
 export class InvitationsService {
   readonly #use: Dependencies;
 
@@ -84,9 +86,9 @@ export class InvitationsService {
   }
 
   /**
-   * Invites an address by mail; the caller learns neither from the answer, nor from its time, nor from the
-   * activity log whether it has an account. 422 on `role` where the caller could not give it, 429 where the
-   * tenant has invited too many today.
+   * Invites an address by mail. Neither the response, its timing nor the activity log reveals whether the
+   * address has an account. 422 on `role` if the caller may not grant it, 429 if the tenant has reached its
+   * daily limit.
    */
   async invite(
     caller: Caller,
@@ -104,28 +106,32 @@ export class InvitationsService {
     const { tenantId, email } = given;
     const locale = caller.type === 'user' ? caller.locale : null;
     const inviter = inviterOf(caller, origin);
-    const invitation = await members.withGivableRole(caller, tenantId, role, async (tx, roleId) => {
-      await perTenant.take(tenantId);
-      const written = { ...about, roleId, inviter, locale };
-      await repository.note(tx, written);
-      return written;
-    });
-    background.run('an invitation was not sent', async () => {
+    const invitation = await members.withGrantableRole(
+      caller,
+      tenantId,
+      role,
+      async (tx, roleId) => {
+        await perTenant.take(tenantId);
+        const written = { ...about, roleId, inviter, locale };
+        await repository.note(tx, written);
+        return written;
+      },
+    );
+    background.run('an invitation could not be sent', async () => {
       if (!(await quota.admits('invitation', `${tenantId}:${email}`))) return;
       await repository.invite(invitation);
     });
   }
 
   /**
-   * Lets the reader of the mail in; gives the tenant. Who has an account accepts it signed in to that
-   * account: 401 where nobody is signed in, 403 where it is somebody else. Who has none, or one whose address
-   * was never confirmed (so that somebody else may have made it), chooses a password: 422 names what is
-   * missing.
+   * Accepts an invitation; returns the tenant. Users with an account must be signed in to it: 401 without a
+   * token, 403 with another account. Others, including those with an unconfirmed account that somebody else may
+   * have created, choose a password; 422 names missing fields.
    */
   async accept(
     token: string,
     given: Acceptance,
-    { origin, locale, caller }: Accepting,
+    { origin, locale, caller }: AcceptContext,
   ): Promise<Tenant> {
     const { repository, members } = this.#use;
     const invitation = await repository.find(token);
@@ -149,12 +155,12 @@ export class InvitationsService {
       });
     } catch (error) {
       if (!isAddressTaken(error)) throw error;
-      throw new HttpError(409, 'conflict', 'The account was made at the same time. Try again.');
+      throw new HttpError(409, 'conflict', 'The account was created at the same time. Try again.');
     }
     return tenant;
   }
 
-  /** What an invitation says and asks of its reader, for a page. 422 on `token` where it is good for nothing. */
+  /** The content and requirements of an invitation, for a page. 422 on `token` if it is invalid. */
   async show(token: string): Promise<ShownInvitation> {
     const { repository } = this.#use;
     const invitation = await repository.find(token);
@@ -171,32 +177,32 @@ export class InvitationsService {
     };
   }
 
-  /** What makes the person who joins, once everything that they gave is checked and hashed. */
+  /** Prepares the user who joins: validates and hashes the input before the transaction starts. */
   async #joining(
     { email }: Invitation,
     invited: Invited | null,
     given: Acceptance,
-    { origin, locale }: Pick<Accepting, 'origin' | 'locale'>,
+    { origin, locale }: Pick<AcceptContext, 'origin' | 'locale'>,
   ): Promise<(tx: Transaction) => Promise<Joining>> {
     const { repository, passwords, accounts } = this.#use;
-    if (invited?.isVerified) return async () => ({ userId: invited.id, news: [] });
+    if (invited?.isVerified) return async () => ({ userId: invited.id, events: [] });
     const { firstName = '', lastName = '', password = '' } = given;
-    this.#refuse(given, email, invited);
+    this.#demandValid(given, email, invited);
     const passwordHash = await passwords.hash(password, email);
     if (invited) {
       return async (tx) => {
         await repository.rename(tx, invited.id, given);
-        // They join a tenant that is there: the one that somebody wanted to register is not made.
+        // They join an existing tenant; the one requested at registration is not created.
         const options = { withTenant: false };
-        const news = await accounts.takeOver(tx, invited, passwordHash, origin, options);
-        return { userId: invited.id, news };
+        const events = await accounts.takeOver(tx, invited, passwordHash, origin, options);
+        return { userId: invited.id, events };
       };
     }
     const person = { email, firstName, lastName, passwordHash, locale };
-    return async (tx) => ({ userId: await repository.addPerson(tx, person), news: [] });
+    return async (tx) => ({ userId: await repository.addPerson(tx, person), events: [] });
   }
 
-  #refuse(
+  #demandValid(
     { firstName, lastName, password, confirmation = '' }: Acceptance,
     email: string,
     known: Invited | null,

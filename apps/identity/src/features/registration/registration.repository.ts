@@ -15,42 +15,42 @@ export interface NewPerson {
   readonly locale: string;
 }
 
-/** Who registers, and with what. */
+/** A registration to store. */
 export interface NewRegistration {
   readonly person: NewPerson;
   readonly tenantName: string;
-  /** The value of the confirmation cookie. */
+  /** Value of the confirmation cookie. */
   readonly secret: string;
 }
 
-/** Who has confirmed an address. */
+/** The user who has confirmed an address. */
 export interface Holder {
   readonly firstName: string;
   readonly locale: string;
   readonly isActive: boolean;
 }
 
-/** Who waits for the confirmation of an address. */
+/** A user whose address is not confirmed yet. */
 export interface Claimant {
   readonly id: string;
   readonly email: string;
   readonly locale: string;
 }
 
-/** Who asks for another link, as far as they show it. */
-export interface Asker {
-  /** The value of the confirmation cookie. */
+/** What is known about the person who requests another link. */
+export interface LinkRequester {
+  /** Value of the confirmation cookie. */
   readonly secret: string | null;
-  /** The id of who is signed in. */
+  /** Id of the signed-in user, if any. */
   readonly userId: string | null;
 }
 
 interface Dependencies {
   readonly database: Database;
   readonly mail: MailOutbox;
-  /** Seconds that the link is good for which confirms an address. */
+  /** Lifetime of the confirmation link in seconds. */
   readonly verificationLifetime: number;
-  /** Seconds that an account waits for its confirmation. */
+  /** Seconds after which an unconfirmed account is deleted. */
   readonly registrationLifetime: number;
 }
 
@@ -65,22 +65,22 @@ export class RegistrationRepository {
     this.#use = dependencies;
   }
 
-  /** The person who has confirmed this address, active or not. */
+  /** The user who has confirmed this address, active or not. */
   holder(email: string): Promise<Holder | null> {
     return this.#use.database.user.findFirst({
       where: { email, isServiceAccount: false, emailVerifiedAt: { not: null } },
     });
   }
 
-  async tellHolder(email: string, { firstName, locale }: Holder): Promise<void> {
+  async notifyHolder(email: string, { firstName, locale }: Holder): Promise<void> {
     await this.#use.database.$transaction((tx) =>
       this.#use.mail.enqueue(tx, { kind: 'address_taken', to: email, locale, data: { firstName } }),
     );
   }
 
   /**
-   * Creates an unconfirmed account for the address. Several may exist side by side; an earlier one of the
-   * same browser is replaced.
+   * Creates an unconfirmed account. Several may exist with the same address; an earlier one of the same browser
+   * is replaced.
    */
   async register(
     { person, tenantName, secret }: NewRegistration,
@@ -110,8 +110,10 @@ export class RegistrationRepository {
     });
   }
 
-  /** The unconfirmed account that a link is sent for: the caller's, or else the browser's, or else `findClaimant`. */
-  async claimant(email: string, { secret, userId }: Asker): Promise<Claimant | null> {
+  /**
+   * The unconfirmed account to send a link to: the caller's, else the browser's, else that of `findClaimant`.
+   */
+  async claimant(email: string, { secret, userId }: LinkRequester): Promise<Claimant | null> {
     const { database } = this.#use;
     const where = { isActive: true };
     const byPreference = [
@@ -126,7 +128,7 @@ export class RegistrationRepository {
     return null;
   }
 
-  /** Writes the mail with the link that confirms the address. */
+  /** Enqueues the mail with the confirmation link. */
   async sendVerification({ id: userId, email, locale }: Claimant): Promise<void> {
     const lifetime = this.#use.verificationLifetime;
     const purpose = 'email_verification';
@@ -139,7 +141,7 @@ export class RegistrationRepository {
     });
   }
 
-  /** Gives an account another address, which it claims in the place of the old one. 409 once that is confirmed. */
+  /** Changes the address of an unconfirmed account. 409 if the address is already confirmed. */
   async changeAddress(actor: Actor, email: string): Promise<Claimant> {
     const { userId } = actor;
     return this.#use.database.$transaction(async (tx) => {
@@ -149,7 +151,7 @@ export class RegistrationRepository {
       if (!user) throw unauthenticated();
       const { locale } = user;
       if (user.emailVerifiedAt !== null) {
-        throw new HttpError(409, 'conflict', 'The email address is confirmed already.');
+        throw new HttpError(409, 'conflict', 'The email address is already confirmed.');
       }
       await tx.user.update({ where: { id: userId }, data: { email } });
       await this.#voidLinks(tx, userId);
@@ -158,7 +160,7 @@ export class RegistrationRepository {
     });
   }
 
-  /** Links that were sent to the old address say nothing of the new one. */
+  /** Links sent to the old address prove nothing about the new one. */
   async #voidLinks(tx: Transaction, userId: string): Promise<void> {
     await voidOneTimeTokens(tx, 'email_verification', { userId });
     await voidOneTimeTokens(tx, 'password_reset', { userId });

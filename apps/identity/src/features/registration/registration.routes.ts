@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import { activeTenant, authorize, personOf } from '../../access/access.ts';
 import { type Caller, done, route } from '../../http/route.ts';
 import { localeOf, originOf } from '../../origin/origin.ts';
-import { confirmationCookie, keepConfirmation } from './confirmation-cookie.ts';
+import { confirmationCookie, setConfirmationCookie } from './confirmation-cookie.ts';
 import type { InvitationsService } from './invitations.service.ts';
 import type { RegistrationService } from './registration.service.ts';
 
@@ -16,15 +16,18 @@ export const Register = named(
     first_name: text(200),
     last_name: text(200),
     email: email(),
-    password: described(optional(password), 'Required without a token, and refused with one'),
+    password: described(optional(password), 'Required without a token, rejected with one'),
     password_confirmation: described(
       optional(password),
-      'Required without a token, and refused with one',
+      'Required without a token, rejected with one',
     ),
-    role: described(optional(text(100)), 'With a token: of the member; `member` unless given'),
+    role: described(
+      optional(text(100)),
+      'With a token: the role of the member, by default `member`',
+    ),
     tenant_name: described(
       optional(text(200)),
-      'Required without a token: the tenant that is created when the address is confirmed',
+      'Required without a token: name of the tenant to create when the address is confirmed',
     ),
   }),
 );
@@ -32,35 +35,35 @@ export const Register = named(
 export interface Dependencies {
   readonly registration: RegistrationService;
   readonly invitations: InvitationsService;
-  /** Whether anybody may register themselves. */
+  /** Whether registration without an invitation is enabled. */
   readonly isOpen: boolean;
   readonly isLocal: boolean;
-  /** Seconds that an account waits for the confirmation of its address. */
+  /** Seconds after which an unconfirmed account is deleted. */
   readonly lifetime: number;
   authenticate(req: Request): Promise<Caller>;
 }
 
 const PERMISSION = 'identity.users.create';
 
-/** The role of who is invited without one. */
-const USUAL_ROLE = 'member';
+/** Role of an invited member if none is given. */
+const DEFAULT_ROLE = 'member';
 
-const own = ['password', 'password_confirmation', 'tenant_name'] as const;
+const registrationFields = ['password', 'password_confirmation', 'tenant_name'] as const;
 
-/** 422 that names every one of the fields that is there, or is not, against the rule. */
-const refuse = (fields: readonly string[], message: (field: string) => string): void => {
+/** 422 naming each of the fields, if any. */
+const rejectFields = (fields: readonly string[], message: (field: string) => string): void => {
   if (fields.length === 0) return;
   throw validationFailed(Object.fromEntries(fields.map((field) => [field, [message(field)]])));
 };
 
-export const registrationRoutes = (use: Dependencies): RouteTable => {
-  const { registration, invitations, isOpen } = use;
-  const cookie = confirmationCookie(use);
+export const registrationRoutes = (dependencies: Dependencies): RouteTable => {
+  const { registration, invitations, isOpen } = dependencies;
+  const cookie = confirmationCookie(dependencies);
 
-  /** The caller, where the gate let everybody in; undefined for who registers themselves. */
+  /** The caller if the request has a token; undefined for a registration. */
   const callerOf = async (req: Request): Promise<Caller | undefined> => {
     if (req.headers.authorization === undefined) return undefined;
-    const caller = await use.authenticate(req);
+    const caller = await dependencies.authenticate(req);
     await authorize(caller, { ...register, permission: PERMISSION }, req);
     return caller;
   };
@@ -70,25 +73,25 @@ export const registrationRoutes = (use: Dependencies): RouteTable => {
     path: '/api/auth/register',
     permission: isOpen ? 'public' : PERMISSION,
     limit: isOpen ? 'public' : 'default',
-    summary: 'Invite a person into the tenant, or register oneself',
+    summary: 'Invite a person to the tenant, or register',
     description:
-      'With a token that holds `identity.users.create`: invites a person by mail into the active tenant, with a role that gives nothing that the caller lacks. They choose their own password; the names are suggested to them. Without a token, where REGISTRATION_ENABLED is set: registers the caller, who has to confirm the address before the account can be used and the tenant `tenant_name` is created. Sets the cookie `confirmation`, with which the link of the mail confirms the address. The answer is always the same, whether or not the address has an account.',
+      'With a token that has `identity.users.create`: invites a person by mail to the active tenant, with a role that grants only permissions the caller holds. They choose their own password; the names are suggestions. Without a token, if REGISTRATION_ENABLED is set: registers the caller, who must confirm the address before the account can be used and the tenant `tenant_name` is created. Sets the cookie `confirmation`, with which the mailed link confirms the address. The response is the same whether or not the address has an account.',
     body: Register,
     responses: { 202: done },
     problems: {
-      401: 'There is no token, or it is not good; without one, nobody may register themselves here',
-      403: 'The caller may not invite others',
+      401: 'The token is missing or invalid; registration without a token is disabled',
+      403: 'The caller may not invite members',
     },
     async handler({ caller: known, body, req, res, reply }) {
       const caller = known ?? (await callerOf(req));
       const names = { firstName: body.first_name, lastName: body.last_name };
       if (caller !== undefined) {
-        refuse(
-          own.filter((field) => body[field] !== undefined),
-          (field) => `${field} is not allowed: the person who is invited chooses it`,
+        rejectFields(
+          registrationFields.filter((field) => body[field] !== undefined),
+          (field) => `${field} is not allowed: the invited person chooses it`,
         );
         const { id: tenantId } = activeTenant(caller);
-        const { role = USUAL_ROLE } = body;
+        const { role = DEFAULT_ROLE } = body;
         await invitations.invite(
           caller,
           { tenantId, email: body.email, role, ...names },
@@ -96,12 +99,15 @@ export const registrationRoutes = (use: Dependencies): RouteTable => {
         );
         return reply(202, { success: true, message: 'The invitation is on its way.' });
       }
-      refuse(
-        own.filter((field) => body[field] === undefined),
+      rejectFields(
+        registrationFields.filter((field) => body[field] === undefined),
         (field) => `${field} is required`,
       );
-      refuse(body.role === undefined ? [] : ['role'], () => 'who registers is the owner');
-      const secret = keepConfirmation(cookie, req, res, use.lifetime);
+      rejectFields(
+        body.role === undefined ? [] : ['role'],
+        () => 'role is not allowed: whoever registers becomes the owner',
+      );
+      const secret = setConfirmationCookie(cookie, req, res, dependencies.lifetime);
       const application = {
         ...names,
         email: body.email,
@@ -122,18 +128,18 @@ export const registrationRoutes = (use: Dependencies): RouteTable => {
       path: '/api/auth/email/resend',
       permission: 'public',
       limit: 'public',
-      summary: 'Send another link that confirms an email address',
+      summary: 'Resend the link that confirms an email address',
       description:
-        'The answer is the same whether or not the address waits for its confirmation. Where several accounts do, the link is for that of the token, or else of the cookie `confirmation`.',
+        'The response is the same whether or not the address is waiting for confirmation. If several accounts have the address, the link is for the account of the token, or else of the cookie `confirmation`.',
       body: named('ResendVerification', shape({ email: email() })),
       responses: { 200: done },
       async handler({ body, req, reply }) {
-        const caller = req.headers.authorization ? await use.authenticate(req) : null;
+        const caller = req.headers.authorization ? await dependencies.authenticate(req) : null;
         registration.resendVerification(body.email, {
           secret: cookie.secretOf(req),
           userId: caller?.type === 'user' ? caller.id : null,
         });
-        const message = 'If this address waits for its confirmation, a mail is on its way.';
+        const message = 'If this address is waiting for confirmation, a mail is on its way.';
         return reply(200, { success: true, message });
       },
     }),
@@ -143,12 +149,12 @@ export const registrationRoutes = (use: Dependencies): RouteTable => {
       permission: 'authenticated',
       clients: 'first_party',
       admits: ['email_verification_required'],
-      summary: 'Correct the email address of an account that has not confirmed it',
+      summary: 'Change the email address of an unconfirmed account',
       description:
-        'Sends a link to the new address; links to the old one end. The account signs in with the new address from then on. The answer is the same whether or not the address has an account.',
+        'Sends a link to the new address; links to the old one stop working. From then on, the account signs in with the new address. The response is the same whether or not another account has the address.',
       body: named('ChangeUnconfirmedAddress', shape({ email: email() })),
       responses: { 202: done },
-      problems: { 409: 'The address of the account is confirmed already' },
+      problems: { 409: 'The address of the account is already confirmed' },
       async handler({ caller, body, req, reply }) {
         await registration.changeAddress(personOf(caller), body.email, originOf(req));
         return reply(202, { success: true, message: 'Check your email to continue.' });

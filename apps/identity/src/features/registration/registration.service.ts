@@ -6,17 +6,17 @@ import type { Origin } from '../../origin/origin.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type {
-  Asker,
   Claimant,
+  LinkRequester,
   NewPerson,
   RegistrationRepository,
 } from './registration.repository.ts';
 
-/** A person as a form describes them. */
-export interface Application extends Omit<NewPerson, 'passwordHash'> {
+/** The input of a registration. */
+export interface RegistrationInput extends Omit<NewPerson, 'passwordHash'> {
   readonly password: string;
   readonly confirmation: string;
-  /** Of the tenant of their own, which is created when the address is confirmed. */
+  /** Name of the tenant to create when the address is confirmed. */
   readonly tenantName: string;
 }
 
@@ -24,12 +24,12 @@ interface Dependencies {
   readonly repository: RegistrationRepository;
   readonly passwords: Passwords;
   readonly quota: MailQuota;
-  /** By account: how often it may change its address. */
+  /** Rate limit of address changes per account. */
   readonly addressChanges: Attempts;
   readonly background: Background;
 }
 
-/** New people, and the mails that ask whether their addresses are theirs (decisions I8 and I21). */
+/** Registration and confirmation mails (decisions I8 and I21). */
 export class RegistrationService {
   readonly #use: Dependencies;
 
@@ -38,42 +38,44 @@ export class RegistrationService {
   }
 
   /**
-   * Makes a person who has to confirm their address, and tells whoever reads its mails. The caller learns
-   * from neither the answer nor its time whether the address has an account: all of it happens beside the
-   * answer. `secret` is the value of the confirmation cookie.
+   * Creates an unconfirmed account and mails the address. Works in the background, so that neither the response
+   * nor its timing reveals whether the address has an account. `secret` is the value of the confirmation
+   * cookie.
    */
-  async register(application: Application, secret: string, origin: Origin): Promise<void> {
+  async register(input: RegistrationInput, secret: string, origin: Origin): Promise<void> {
     const { repository, background, passwords } = this.#use;
-    const { password, confirmation, tenantName, ...given } = application;
+    const { password, confirmation, tenantName, ...given } = input;
     const errors = passwords.errors('password', { password, confirmation }, given);
     if (Object.keys(errors).length > 0) throw validationFailed(errors);
     const person = { ...given, passwordHash: await passwords.hash(password, given.email) };
-    background.run('a registration was lost', async () => {
+    background.run('a registration could not be stored', async () => {
       await this.#sendLink(await repository.register({ person, tenantName, secret }, origin));
     });
   }
 
-  /** Sends another link to an address that waits for its confirmation; the caller learns nothing. */
-  resendVerification(email: string, asker: Asker): void {
+  /** Resends the link to an unconfirmed address; reveals nothing to the caller. */
+  resendVerification(email: string, requester: LinkRequester): void {
     const { repository, background } = this.#use;
-    background.run('a verification was not sent', async () => {
-      const claimant = await repository.claimant(email, asker);
+    background.run('a confirmation mail could not be sent', async () => {
+      const claimant = await repository.claimant(email, requester);
       if (claimant) await this.#sendLink(claimant);
     });
   }
 
   /**
-   * Gives the caller another address before the old one is confirmed, and has a link sent there. The answer
-   * is the same whether or not somebody has it. 409 once the address is confirmed.
+   * Changes the caller's unconfirmed address and mails a confirmation link to it. Reveals nothing about other
+   * accounts. 409 if the address is already confirmed.
    */
   async changeAddress(caller: UserCaller, email: string, origin: Origin): Promise<void> {
     const { repository, addressChanges, background } = this.#use;
     await addressChanges.take(caller.id);
     const claimant = await repository.changeAddress(actorOf(caller, origin), email);
-    background.run('a verification was not sent', () => this.#sendLink(claimant));
+    background.run('a confirmation mail could not be sent', () => this.#sendLink(claimant));
   }
 
-  /** To who has confirmed the address, that they have an account; else the link that confirms it. */
+  /**
+   * Mails the holder of a confirmed address that they have an account; otherwise mails the confirmation link.
+   */
   async #sendLink(claimant: Claimant): Promise<void> {
     const { repository, quota } = this.#use;
     const { email } = claimant;
@@ -83,7 +85,7 @@ export class RegistrationService {
         await repository.sendVerification(claimant);
       }
     } else if (holder.isActive && (await quota.admits('address_taken', email))) {
-      await repository.tellHolder(email, holder);
+      await repository.notifyHolder(email, holder);
     }
   }
 }

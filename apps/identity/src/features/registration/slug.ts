@@ -1,16 +1,16 @@
 import anyAscii from 'any-ascii';
 
-/** Longest slug: it is a DNS label (RFC 1035 section 2.3.4). */
+/** Maximum length: a slug is a DNS label (RFC 1035 section 2.3.4). */
 const LENGTH = 63;
 
-/** What a name without a single letter or digit becomes. */
+/** Used for a name without letters or digits. */
 const FALLBACK = 'tenant';
 
 const cut = (slug: string, length: number): string => slug.slice(0, length).replace(/-+$/, '');
 
 /**
- * The slug of a tenant, made from its name in whatever script: "Café Kovács & Co." is `cafe-kovacs-co`,
- * "Пример" is `primer`.
+ * The slug derived from a tenant name in any script: "Café Kovács & Co." becomes `cafe-kovacs-co`, "Пример"
+ * becomes `primer`.
  */
 export const slugOf = (name: string): string => {
   const words = anyAscii(name.normalize('NFC'))
@@ -21,7 +21,7 @@ export const slugOf = (name: string): string => {
   return cut(words, LENGTH) || FALLBACK;
 };
 
-/** The slug with a number that tells it from others: `acme`, 2 is `acme-2`. 1 is the slug itself. */
+/** The slug with a distinguishing number: `acme` and 2 give `acme-2`; 1 gives the slug itself. */
 export const numberedSlug = (slug: string, number: number): string => {
   if (number === 1) return slug;
   const suffix = `-${number}`;

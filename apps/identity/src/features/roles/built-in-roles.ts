@@ -2,7 +2,7 @@ import { type BuiltInRole, builtInRoles } from '@tessera/contracts';
 import type { Database, Transaction } from '../../database.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 
-/** The first of two numbers of an advisory lock; nothing else in this database uses it. */
+/** First key of a two-key advisory lock; unique in this database. */
 const LOCK = 0x0b1e;
 
 const isSame = (
@@ -14,7 +14,7 @@ const isSame = (
   return stored.description === description && text(stored.policies) === text(policies);
 };
 
-/** Makes the roles what this release says they are; gives the ids of those that had to be changed. */
+/** Writes the built-in roles of this release; returns the ids of the changed ones. */
 const writeRoles = async (tx: Transaction): Promise<string[]> => {
   const stored = await tx.role.findMany({ where: { tenantId: null }, include: { policies: true } });
   const changed: string[] = [];
@@ -31,30 +31,30 @@ const writeRoles = async (tx: Transaction): Promise<string[]> => {
   return changed;
 };
 
-/** Tells the services of every tenant where somebody has one of these roles. */
-const tellTenants = async (tx: Transaction, roleIds: readonly string[]): Promise<void> => {
-  const raised = await tx.$queryRaw<{ tenant_id: string; version: bigint }[]>`
+/** Publishes a policy update for every tenant in which a member has one of these roles. */
+const publishPolicyUpdates = async (tx: Transaction, roleIds: readonly string[]): Promise<void> => {
+  const updated = await tx.$queryRaw<{ tenant_id: string; version: bigint }[]>`
     UPDATE identity.policy_versions SET version = version + 1 WHERE tenant_id IN (
       SELECT tenant_id FROM identity.memberships WHERE role_id = ANY (${roleIds}::uuid[]))
     RETURNING tenant_id, version`;
-  if (raised.length === 0) return;
-  const news = raised.map(({ tenant_id, version }) => ({
+  if (updated.length === 0) return;
+  const events = updated.map(({ tenant_id, version }) => ({
     type: 'identity.policy.updated' as const,
     data: { tenant_id, version: Number(version), user_ids: null },
   }));
-  await enqueue(tx, ...news);
+  await enqueue(tx, ...events);
 };
 
 /**
- * Makes the built-in roles what this release says they are, and tells where that changes what members
- * may do. Replicas that start together take turns; one that finds all as it should be writes nothing.
+ * Writes the built-in roles of this release and publishes changes of members' permissions. An advisory lock
+ * serializes replicas; nothing is written if the roles are up to date.
  */
 export const ensureBuiltInRoles = (database: Database): Promise<void> =>
   database.$transaction(
     async (tx) => {
       await tx.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK}::int, 0)`;
       const changed = await writeRoles(tx);
-      if (changed.length > 0) await tellTenants(tx, changed);
+      if (changed.length > 0) await publishPolicyUpdates(tx, changed);
     },
     { maxWait: 60_000, timeout: 60_000 },
   );

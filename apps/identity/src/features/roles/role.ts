@@ -1,22 +1,22 @@
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { type Role, roleOf } from '../members/member.ts';
 
-/** A role as its tenant sees it. */
+/** A role with its member count in one tenant. */
 export interface TenantRole extends Role {
   readonly description: string;
-  /** How many members of the tenant have it. */
+  /** Number of members of the tenant with this role. */
   readonly memberCount: number;
   readonly createdAt: Date;
 }
 
-/** What is read of a role to tell all of it. */
-export const wholeRole = (tenantId: string) =>
+/** Relations read with a role. */
+export const roleRelations = (tenantId: string) =>
   ({
     policies: { orderBy: [{ action: 'asc' }, { effect: 'asc' }] },
     _count: { select: { memberships: { where: { tenantId } } } },
   }) as const satisfies Prisma.RoleInclude;
 
-type Row = Prisma.RoleGetPayload<{ include: ReturnType<typeof wholeRole> }>;
+type Row = Prisma.RoleGetPayload<{ include: ReturnType<typeof roleRelations> }>;
 
 export const tenantRoleOf = (row: Row): TenantRole => ({
   ...roleOf(row),

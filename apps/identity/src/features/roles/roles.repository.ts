@@ -5,9 +5,9 @@ import type { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../lists/paging.ts';
 import { literally } from '../../lists/search.ts';
 import { policiesOf } from '../members/member.ts';
-import { type TenantRole, tenantRoleOf, wholeRole } from './role.ts';
+import { roleRelations, type TenantRole, tenantRoleOf } from './role.ts';
 
-/** What is asked of a list of roles. */
+/** Page, filter and order of a role list. */
 export interface RoleQuery {
   readonly page: number;
   readonly perPage: number;
@@ -15,21 +15,21 @@ export interface RoleQuery {
   readonly sort: { readonly by: 'name' | 'created_at'; readonly order: 'asc' | 'desc' };
 }
 
-/** What makes a role. */
+/** The changeable fields of a role. */
 export interface RoleContent {
   readonly name: string;
   readonly description: string;
   readonly policies: readonly Policy[];
 }
 
-/** Who has a role. */
+/** The members with a role. */
 export interface RoleHolders {
   readonly userIds: readonly string[];
-  /** What they carry besides the role: each set of policies once, the empty one among them. */
+  /** The distinct sets of their own policies, including the empty set. */
   readonly ownPolicies: readonly (readonly Policy[])[];
 }
 
-/** The roles of a tenant: its own, and the built-in ones. */
+/** Matches the tenant's own roles and the built-in ones. */
 const inTenant = (tenantId: string) =>
   ({ OR: [{ tenantId }, { tenantId: null }] }) satisfies Prisma.RoleWhereInput;
 
@@ -40,31 +40,33 @@ export class RolesRepository {
     this.#database = database;
   }
 
-  /** One page, and the number of it: a page beyond the last one is the last one. 404 without the tenant. */
+  /**
+   * One page and its number. A page beyond the last one returns the last one. 404 if the tenant does not exist.
+   */
   async list(
     tenantId: string,
-    { search, sort, ...asked }: RoleQuery,
+    { search, sort, ...page }: RoleQuery,
   ): Promise<{ roles: TenantRole[]; page: number; total: number }> {
     await demandTenant(this.#database, tenantId);
     const where = { ...inTenant(tenantId), ...(search && { name: literally(search) }) };
     const { order } = sort;
     const orderBy = [sort.by === 'name' ? { name: order } : { createdAt: order }, { id: order }];
-    const include = wholeRole(tenantId);
-    const { rows, ...at } = await readPage(this.#database, asked, {
+    const include = roleRelations(tenantId);
+    const { rows, ...at } = await readPage(this.#database, page, {
       count: (tx) => tx.role.count({ where }),
       rows: (tx, part) => tx.role.findMany({ where, include, orderBy, ...part }),
     });
     return { roles: rows.map(tenantRoleOf), ...at };
   }
 
-  /** Null where the tenant has no such role; 404 without the tenant. */
+  /** Null if the tenant has no such role; 404 if the tenant does not exist. */
   async find(tenantId: string, id: string): Promise<TenantRole | null> {
     await demandTenant(this.#database, tenantId);
     return new RolesInTransaction(this.#database, tenantId).find(id);
   }
 }
 
-/** The roles of a tenant, inside the transaction that changes one. */
+/** Changes roles of a tenant within a transaction. */
 export class RolesInTransaction {
   readonly #tx: Transaction;
   readonly #tenantId: string;
@@ -77,12 +79,12 @@ export class RolesInTransaction {
   async find(id: string): Promise<TenantRole | null> {
     const row = await this.#tx.role.findUnique({
       where: { id, ...inTenant(this.#tenantId) },
-      include: wholeRole(this.#tenantId),
+      include: roleRelations(this.#tenantId),
     });
     return row && tenantRoleOf(row);
   }
 
-  /** Whether another role than this one has the name. */
+  /** Whether another role has this name. */
   async isTaken(name: string, except?: string): Promise<boolean> {
     const other = await this.#tx.role.findFirst({
       where: { name, tenantId: this.#tenantId, ...(except && { id: { not: except } }) },
@@ -108,7 +110,7 @@ export class RolesInTransaction {
   async create({ policies, ...role }: RoleContent): Promise<TenantRole> {
     const row = await this.#tx.role.create({
       data: { ...role, tenantId: this.#tenantId, policies: { create: distinct(policies) } },
-      include: wholeRole(this.#tenantId),
+      include: roleRelations(this.#tenantId),
     });
     return tenantRoleOf(row);
   }
@@ -117,7 +119,7 @@ export class RolesInTransaction {
     const row = await this.#tx.role.update({
       where: { id },
       data: { ...role, policies: { deleteMany: {}, create: distinct(policies) } },
-      include: wholeRole(this.#tenantId),
+      include: roleRelations(this.#tenantId),
     });
     return tenantRoleOf(row);
   }
@@ -127,7 +129,7 @@ export class RolesInTransaction {
   }
 }
 
-/** The same policy twice says no more than once. */
+/** Removes duplicate policies. */
 const distinct = (policies: readonly Policy[]): Policy[] => [
   ...new Map(policies.map((policy) => [`${policy.effect} ${policy.action}`, policy])).values(),
 ];

@@ -42,8 +42,8 @@ const content = shape({
 const RoleInput = named('RoleInput', content);
 const RoleChange = named('RoleChange', partial(content));
 
-const InTenant = shape({ tenantId: uuid() });
-const OfRole = shape({ tenantId: uuid(), roleId: uuid() });
+const TenantParams = shape({ tenantId: uuid() });
+const RoleParams = shape({ tenantId: uuid(), roleId: uuid() });
 
 const RolesQuery = shape({
   ...pageFields,
@@ -76,8 +76,8 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
     method: 'get',
     path: '/api/tenants/{tenantId}/roles',
     permission: 'identity.roles.list',
-    summary: 'Roles of a tenant, the built-in ones among them',
-    params: InTenant,
+    summary: 'List the roles of a tenant, including built-in roles',
+    params: TenantParams,
     query: RolesQuery,
     responses: { 200: pageOf(Role) },
     async handler({ params, query, reply }) {
@@ -91,8 +91,9 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
     path: '/api/tenants/{tenantId}/roles',
     permission: 'identity.roles.create',
     summary: 'Create a role',
-    description: 'Of nothing that the caller does not hold. Members are given it by its name.',
-    params: InTenant,
+    description:
+      'The role can grant only permissions that the caller holds. Members are assigned a role by its name.',
+    params: TenantParams,
     body: RoleInput,
     responses: { 201: success(Role) },
     async handler({ caller, params, body, req, reply }) {
@@ -105,8 +106,8 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
     path: '/api/tenants/{tenantId}/roles/{roleId}',
     permission: 'identity.roles.view',
     resource: 'role',
-    summary: 'A role of a tenant',
-    params: OfRole,
+    summary: 'Get a role of a tenant',
+    params: RoleParams,
     responses: { 200: success(Role) },
     async handler({ params, reply }) {
       const role = await roles.show(params.tenantId, params.roleId);
@@ -118,14 +119,14 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
     path: '/api/tenants/{tenantId}/roles/{roleId}',
     permission: 'identity.roles.update',
     resource: 'role',
-    summary: 'Change a role, for all who have it',
+    summary: 'Update a role',
     description:
-      'Fields that are not given stay as they are. Nobody who has the role must come to hold more than the caller does; a policy that denies and is taken away counts as given.',
-    params: OfRole,
+      'Applies to all members with the role. Omitted fields are left unchanged. No member with the role may gain permissions that the caller does not hold; removing a deny policy counts as granting.',
+    params: RoleParams,
     body: RoleChange,
     responses: { 200: success(Role) },
     problems: {
-      403: 'The caller lacks a permission, or somebody who has the role holds more than the caller',
+      403: 'The caller lacks a permission, or a member with the role holds permissions that the caller does not',
       409: { description: 'The role is built in', refusal: roleBuiltIn },
     },
     async handler({ caller, params, body, req, reply }) {
@@ -139,17 +140,17 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
     path: '/api/tenants/{tenantId}/roles/{roleId}',
     permission: 'identity.roles.delete',
     resource: 'role',
-    summary: 'Delete a role that no member has',
-    description: 'Invitations as this role are void.',
-    params: OfRole,
+    summary: 'Delete an unused role',
+    description: 'Pending invitations with this role stop working.',
+    params: RoleParams,
     responses: { 200: done },
     problems: {
-      403: 'The caller lacks a permission, or the role is more than the caller holds',
-      409: { description: 'The role is built in, or a member has it', refusal: roleInUse },
+      403: 'The caller lacks a permission, or the role grants permissions that the caller does not hold',
+      409: { description: 'The role is built in, or members have it', refusal: roleInUse },
     },
     async handler({ caller, params, req, reply }) {
       await roles.remove(caller, params.tenantId, params.roleId, originOf(req));
-      return reply(200, { success: true, message: 'The role is deleted.' });
+      return reply(200, { success: true, message: 'The role has been deleted.' });
     },
   }),
 });

@@ -4,9 +4,14 @@ import { grantsBeyond, type Rights } from '@tessera/scope-matcher';
 import { noteOf } from '../../activity/activity.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { Caller } from '../../tokens/caller.ts';
-import type { MembersService, Turn } from '../members/members.service.ts';
-import type { MembersInTransaction } from '../members/members.transaction.ts';
-import { areSamePolicies, beyond, grantedBy, rightsOf } from '../members/rights.ts';
+import type { MemberContext, MembersService } from '../members/members.service.ts';
+import type { MembersWriter } from '../members/members.transaction.ts';
+import {
+  areSamePolicies,
+  combinedRights,
+  missingRights,
+  roleGrantsBeyond,
+} from '../members/rights.ts';
 import type { TenantRole } from './role.ts';
 import {
   type RoleContent,
@@ -16,28 +21,28 @@ import {
   type RolesRepository,
 } from './roles.repository.ts';
 
-/** What is absent stays as it is. */
+/** Absent fields are left unchanged. */
 export type RoleChange = { readonly [K in keyof RoleContent]?: RoleContent[K] | undefined };
 
-interface RoleTurn extends Turn<MembersInTransaction> {
+interface RoleContext extends MemberContext<MembersWriter> {
   readonly roles: RolesInTransaction;
 }
 
-/** 409: built-in roles are the same everywhere. */
+/** 409: built-in roles cannot be changed. */
 export const roleBuiltIn = (): HttpError =>
   new HttpError(
     409,
     'role_built_in',
-    'This role is the same in every tenant. Create a role of your own instead.',
+    'Built-in roles cannot be changed. Create a role of your own instead.',
   );
 
-/** 409: a role goes when nobody has it any more. */
+/** 409: a role with members cannot be deleted. */
 export const roleInUse = (): HttpError =>
-  new HttpError(409, 'role_in_use', 'Members have this role. Give them another one first.');
+  new HttpError(409, 'role_in_use', 'Members have this role. Assign them another role first.');
 
 const noRole = (): HttpError => notFound('The role');
 
-/** The roles of a tenant (decision I10). */
+/** Roles of a tenant (decision I10). */
 export class RolesService {
   readonly #roles: RolesRepository;
   readonly #members: MembersService;
@@ -54,14 +59,14 @@ export class RolesService {
     return this.#roles.list(tenantId, query);
   }
 
-  /** 404 where the tenant has no such role. */
+  /** 404 if the tenant has no such role. */
   async show(tenantId: string, id: string): Promise<TenantRole> {
     const role = await this.#roles.find(tenantId, id);
     if (!role) throw noRole();
     return role;
   }
 
-  /** Makes a role, of nothing that the caller does not hold (422 on `policies`). */
+  /** Creates a role. 422 on `policies` if it grants permissions that the caller does not hold. */
   create(
     caller: Caller,
     tenantId: string,
@@ -70,18 +75,18 @@ export class RolesService {
   ): Promise<TenantRole> {
     return this.#changing(caller, tenantId, async ({ roles, members, holder, tx }) => {
       await this.#demandFreeName(roles, content.name);
-      demandNoGrant(beyond(holder, rightsOf(content)));
+      demandNoGrant(missingRights(holder, combinedRights(content)));
       const role = await roles.create(content);
       await noteOf(tx, caller, origin, 'role_created', { tenantId, subjectId: role.id });
-      await members.tellPolicies([]);
+      await members.publishPolicyUpdate([]);
       return role;
     });
   }
 
   /**
-   * Changes a role for all who have it. Nobody raises any of them above what they hold themselves (422),
-   * or changes a role by which somebody holds more (403). 409 for a built-in one. What changes nothing is
-   * told to nobody.
+   * Changes a role for all its members. 422 if a member would gain permissions that the caller does not hold,
+   * 403 if a member with the role already holds more than the caller, 409 for a built-in role. A change without
+   * effect publishes no event.
    */
   change(
     caller: Caller,
@@ -95,36 +100,40 @@ export class RolesService {
       const { name = role.name, description = role.description, policies = role.policies } = change;
       await this.#demandFreeName(roles, name, id);
       const holders = await roles.holdersOf(id);
-      demandNoMore(holder, role, holders);
+      demandWithinCallerRights(holder, role, holders);
       if (isSame(role, { name, description, policies })) return role;
       for (const own of holders.ownPolicies) {
-        const before = rightsOf(role, own);
-        demandNoGrant(grantsBeyond({ holder, before, after: rightsOf({ policies }, own) }));
+        const before = combinedRights(role, own);
+        demandNoGrant(grantsBeyond({ holder, before, after: combinedRights({ policies }, own) }));
       }
       const changed = await roles.change(id, { name, description, policies });
       await noteOf(tx, caller, origin, 'role_updated', { tenantId, subjectId: id });
-      await members.tellPolicies(holders.userIds);
+      await members.publishPolicyUpdate(holders.userIds);
       return changed;
     });
   }
 
-  /** 409 for a built-in role, and for one that members have. */
+  /** 409 for a built-in role or a role with members. */
   remove(caller: Caller, tenantId: string, id: string, origin: Origin): Promise<void> {
     return this.#changing(caller, tenantId, async ({ roles, members, holder, tx }) => {
       const role = await this.#own(roles, id);
       if (role.memberCount > 0) {
         throw roleInUse();
       }
-      demandNoMore(holder, role, { userIds: [], ownPolicies: [[]] });
+      demandWithinCallerRights(holder, role, { userIds: [], ownPolicies: [[]] });
       await roles.remove(id);
       await noteOf(tx, caller, origin, 'role_deleted', { tenantId, subjectId: id });
-      await members.tellPolicies([]);
+      await members.publishPolicyUpdate([]);
     });
   }
 
-  #changing<T>(caller: Caller, tenantId: string, work: (turn: RoleTurn) => Promise<T>): Promise<T> {
-    return this.#members.changing(caller, tenantId, (turn) =>
-      work({ ...turn, roles: new RolesInTransaction(turn.tx, tenantId) }),
+  #changing<T>(
+    caller: Caller,
+    tenantId: string,
+    work: (context: RoleContext) => Promise<T>,
+  ): Promise<T> {
+    return this.#members.changing(caller, tenantId, (context) =>
+      work({ ...context, roles: new RolesInTransaction(context.tx, tenantId) }),
     );
   }
 
@@ -135,11 +144,11 @@ export class RolesService {
     throw roleBuiltIn();
   }
 
-  /** A built-in role would be hidden by one of its name: members are given roles by name. */
+  /** Names are unique, also among built-in roles, because members are assigned roles by name. */
   async #demandFreeName(roles: RolesInTransaction, name: string, except?: string): Promise<void> {
     const isBuiltIn = Object.hasOwn(builtInRoles, name.toLowerCase());
     if (!isBuiltIn && !(await roles.isTaken(name, except))) return;
-    throw invalidField('name', `there is a role "${name}" already`);
+    throw invalidField('name', `a role named "${name}" already exists`);
   }
 }
 
@@ -150,16 +159,23 @@ const isSame = (role: TenantRole, { name, description, policies }: RoleContent):
 
 const demandNoGrant = ([given]: readonly string[]): void => {
   if (given === undefined) return;
-  throw invalidField('policies', `this gives ${given}, which you do not hold yourself`);
+  throw invalidField('policies', `this grants ${given}, which you do not hold yourself`);
 };
 
-/** 403 where the role, by itself or with what one of its holders has besides, is more than the caller holds. */
-const demandNoMore = (holder: Rights, role: TenantRole, { ownPolicies }: RoleHolders): void => {
+/**
+ * 403 if the role alone, or combined with the own policies of one of its members, grants more than the caller
+ * holds.
+ */
+const demandWithinCallerRights = (
+  holder: Rights,
+  role: TenantRole,
+  { ownPolicies }: RoleHolders,
+): void => {
   const [more] = [
-    ...grantedBy(role, holder),
-    ...ownPolicies.flatMap((own) => beyond(holder, rightsOf(role, own))),
+    ...roleGrantsBeyond(role, holder),
+    ...ownPolicies.flatMap((own) => missingRights(holder, combinedRights(role, own))),
   ];
   if (more === undefined) return;
-  const message = `With this role somebody holds ${more}, which you do not hold yourself.`;
+  const message = `A member with this role holds ${more}, which you do not hold yourself.`;
   throw new HttpError(403, 'role_holds_more', message);
 };

@@ -84,7 +84,7 @@ describe('a role', () => {
     const other = (await post(bearer, { name: 'Author' }).expect(201)).body.data;
     for (const name of ['Editor', 'owner', 'Owner']) {
       const answer = await post(bearer, { name }).expect(422);
-      expect(answer.body.errors).toEqual({ name: [`there is a role "${name}" already`] });
+      expect(answer.body.errors).toEqual({ name: [`a role named "${name}" already exists`] });
     }
     await put(bearer, other.id, { name: 'Editor' }).expect(422);
     await put(bearer, id, { name: 'Editor' }).expect(200);

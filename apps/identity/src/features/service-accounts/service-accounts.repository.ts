@@ -2,17 +2,17 @@ import type { Transaction } from '../../database.ts';
 
 export interface AccountFields {
   readonly name: string;
-  /** Where those are reached who look after it; nothing signs in with it. */
+  /** Contact address of the owners; not used to sign in. */
   readonly email: string | null;
 }
 
-/** What is not given stays as it is. */
+/** Absent fields are left unchanged. */
 export type AccountChange = { readonly [K in keyof AccountFields]?: AccountFields[K] | undefined };
 
-/** A service account has one name; the row of a user has two. */
+/** Service accounts have a single name, but users have two columns. */
 const nameInRow = (name: string) => ({ firstName: name, lastName: '' });
 
-/** Gives the id. The account is a member of nothing yet. */
+/** Returns the id. The account is not a member of any tenant yet. */
 export const addAccount = async (
   tx: Transaction,
   tenantId: string,
@@ -35,7 +35,9 @@ export const changeAccount = async (
   });
 };
 
-/** The row stays, inactive and without an address: the activity log goes on telling what it did. */
+/**
+ * Keeps the row, inactive and without an address, so that the activity log can still name the account.
+ */
 export const retireAccount = async (tx: Transaction, userId: string): Promise<void> => {
   await tx.user.update({ where: { id: userId }, data: { isActive: false, email: null } });
 };

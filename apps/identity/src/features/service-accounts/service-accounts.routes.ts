@@ -31,8 +31,8 @@ const fields = { name: text(200), email: optional(nullable(email())), role: text
 const ServiceAccountInput = named('ServiceAccountInput', shape(fields));
 const ServiceAccountChange = named('ServiceAccountChange', partial(shape(fields)));
 
-const InTenant = shape({ tenantId: uuid() });
-const OfAccount = shape({ tenantId: uuid(), userId: uuid() });
+const TenantParams = shape({ tenantId: uuid() });
+const AccountParams = shape({ tenantId: uuid(), userId: uuid() });
 
 const COLLECTION = '/api/tenants/{tenantId}/service-accounts';
 const ITEM = `${COLLECTION}/{userId}` as const;
@@ -50,8 +50,8 @@ export const serviceAccountRoutes = (accounts: ServiceAccountsService): RouteTab
     method: 'get',
     path: COLLECTION,
     permission: 'identity.service_accounts.list',
-    summary: 'Service accounts of a tenant',
-    params: InTenant,
+    summary: 'List the service accounts of a tenant',
+    params: TenantParams,
     query: MembersInQuery,
     responses: { 200: pageOf(ServiceAccount) },
     async handler({ params, query, reply }) {
@@ -66,14 +66,14 @@ export const serviceAccountRoutes = (accounts: ServiceAccountsService): RouteTab
     permission: 'identity.service_accounts.create',
     summary: 'Create a service account',
     description:
-      'It calls with API keys and has no password. The role must give nothing that the caller does not hold.',
-    params: InTenant,
+      'A service account authenticates with API keys and has no password. Its role can grant only permissions that the caller holds.',
+    params: TenantParams,
     body: ServiceAccountInput,
     responses: { 201: success(ServiceAccount) },
     async handler({ caller, params, body, req, reply }) {
       const { email = null, ...given } = body;
-      const made = { ...given, email };
-      const account = await accounts.create(caller, params.tenantId, made, originOf(req));
+      const input = { ...given, email };
+      const account = await accounts.create(caller, params.tenantId, input, originOf(req));
       return reply(201, { success: true, data: present(account) });
     },
   }),
@@ -82,8 +82,8 @@ export const serviceAccountRoutes = (accounts: ServiceAccountsService): RouteTab
     path: ITEM,
     permission: 'identity.service_accounts.view',
     resource: 'service_account',
-    summary: 'A service account',
-    params: OfAccount,
+    summary: 'Get a service account',
+    params: AccountParams,
     responses: { 200: success(ServiceAccount) },
     async handler({ params, reply }) {
       return reply(200, { success: true, data: present(await accounts.show(params)) });
@@ -94,10 +94,10 @@ export const serviceAccountRoutes = (accounts: ServiceAccountsService): RouteTab
     path: ITEM,
     permission: 'identity.service_accounts.update',
     resource: 'service_account',
-    summary: 'Change a service account',
+    summary: 'Update a service account',
     description:
-      'Fields that are not given stay as they are. Another role holds for its keys at once.',
-    params: OfAccount,
+      'Omitted fields are left unchanged. A change of the role immediately applies to its API keys.',
+    params: AccountParams,
     body: ServiceAccountChange,
     responses: { 200: success(ServiceAccount) },
     async handler({ caller, params, body, req, reply }) {
@@ -111,11 +111,11 @@ export const serviceAccountRoutes = (accounts: ServiceAccountsService): RouteTab
     permission: 'identity.service_accounts.delete',
     resource: 'service_account',
     summary: 'Delete a service account and revoke its keys',
-    params: OfAccount,
+    params: AccountParams,
     responses: { 200: done },
     async handler({ caller, params, req, reply }) {
       await accounts.remove(caller, params, originOf(req));
-      return reply(200, { success: true, message: 'The service account is deleted.' });
+      return reply(200, { success: true, message: 'The service account has been deleted.' });
     },
   }),
 });

@@ -12,23 +12,23 @@ const Service = named(
   }),
 );
 
-const Answer = shape({ status: oneOf('ok', 'degraded'), services: list(Service) });
+const Health = shape({ status: oneOf('ok', 'degraded'), services: list(Service) });
 
 export const serviceHealthRoutes = (check: () => Promise<ServiceHealth[]>): RouteTable => ({
   showServiceHealth: route({
     method: 'get',
     path: '/api/service-health',
     permission: 'identity.service_health.view',
-    summary: 'Whether what identity works with is well',
+    summary: 'Check the health of identity’s dependencies',
     description:
-      'Each part has two seconds to answer. The relay is well while no event has waited for ten seconds.',
-    responses: { 200: success(Answer) },
+      'Each dependency has two seconds to answer. The event relay is healthy while no event has waited for more than ten seconds.',
+    responses: { 200: success(Health) },
     async handler({ reply }) {
       const services = await check();
-      const isWell = services.every(({ status }) => status !== 'down');
+      const isHealthy = services.every(({ status }) => status !== 'down');
       return reply(200, {
         success: true,
-        data: { status: isWell ? 'ok' : 'degraded', services },
+        data: { status: isHealthy ? 'ok' : 'degraded', services },
       });
     },
   }),

@@ -8,7 +8,7 @@ export type Health = 'up' | 'down' | 'not_configured';
 export interface ServiceHealth {
   readonly name: 'database' | 'event_relay' | 'crm' | 'deployment_automation';
   readonly status: Health;
-  /** How long the answer took, in milliseconds; null where nothing was asked. */
+  /** Response time in milliseconds; null if nothing was checked. */
   readonly latency_ms: number | null;
 }
 
@@ -19,52 +19,52 @@ interface Dependencies {
   readonly hasBroker: boolean;
 }
 
-/** A part that has not answered by then is down. */
-const PATIENCE_MS = 2000;
+/** A dependency that takes longer is down. */
+const TIMEOUT_MS = 2000;
 
-/** An event that has waited for so long is one that nobody publishes. */
-const LONGEST_WAIT = '10 seconds';
+/** The relay is down if an event has waited longer. */
+const MAX_EVENT_AGE = '10 seconds';
 
 const check = async (
   name: ServiceHealth['name'],
   isUp: () => Promise<boolean>,
 ): Promise<ServiceHealth> => {
-  const begun = performance.now();
-  const over = new AbortController();
-  const late = pause(PATIENCE_MS, false, { signal: over.signal }).catch(() => false);
-  const status = (await Promise.race([isUp().catch(() => false), late])) ? 'up' : 'down';
-  over.abort();
-  return { name, status, latency_ms: Math.round(performance.now() - begun) };
+  const startedAt = performance.now();
+  const finished = new AbortController();
+  const timeout = pause(TIMEOUT_MS, false, { signal: finished.signal }).catch(() => false);
+  const status = (await Promise.race([isUp().catch(() => false), timeout])) ? 'up' : 'down';
+  finished.abort();
+  return { name, status, latency_ms: Math.round(performance.now() - startedAt) };
 };
 
-const none = async (name: ServiceHealth['name']): Promise<ServiceHealth> => ({
+const notConfigured = async (name: ServiceHealth['name']): Promise<ServiceHealth> => ({
   name,
   status: 'not_configured',
   latency_ms: null,
 });
 
-/** Asks everything that identity works with, all at once and for two seconds at most. */
+/** Checks all dependencies in parallel, for at most two seconds. */
 export const serviceHealth = ({
   pool,
   crm,
   automation,
   hasBroker,
 }: Dependencies): Promise<ServiceHealth[]> => {
-  const answers = async (): Promise<boolean> => (await pool.query('SELECT 1')).rowCount === 1;
-  const relays = async (): Promise<boolean> => {
+  const isDatabaseUp = async (): Promise<boolean> => (await pool.query('SELECT 1')).rowCount === 1;
+  const isRelayUp = async (): Promise<boolean> => {
     const { rowCount } = await pool.query(
       `SELECT FROM identity.outbox
        WHERE published_at IS NULL AND created_at < now() - $1::interval LIMIT 1`,
-      [LONGEST_WAIT],
+      [MAX_EVENT_AGE],
     );
     return rowCount === 0;
   };
   return Promise.all([
-    check('database', answers),
-    hasBroker ? check('event_relay', relays) : none('event_relay'),
-    crm.isConfigured ? check('crm', () => crm.isReady()) : none('crm'),
+    check('database', isDatabaseUp),
+    hasBroker ? check('event_relay', isRelayUp) : notConfigured('event_relay'),
+    crm.isConfigured ? check('crm', () => crm.isReady()) : notConfigured('crm'),
     automation.isConfigured
       ? check('deployment_automation', () => automation.isHealthy())
-      : none('deployment_automation'),
+      : notConfigured('deployment_automation'),
   ]);
 };

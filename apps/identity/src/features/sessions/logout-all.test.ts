@@ -29,7 +29,7 @@ describe('all tokens active: POST /api/auth/logout-all', () => {
     const answer = await logoutAll(first);
     expect([answer.status, answer.body]).toEqual([
       200,
-      { success: true, message: 'Signed out everywhere.' },
+      { success: true, message: 'All sessions have ended.' },
     ]);
     expect(String(answer.headers['set-cookie'])).toMatch(
       /^__Host-session=; .*Expires=Thu, 01 Jan 1970/,

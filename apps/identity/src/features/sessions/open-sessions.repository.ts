@@ -5,22 +5,22 @@ import { endSession, revokeOtherSessions } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users/users.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 
-/** Most sessions that a list holds: a person has a handful. */
-export const MOST_SESSIONS = 200;
+/** Maximum length of the list; most users have a handful of sessions. */
+export const MAX_SESSIONS = 200;
 
-/** A session that has not ended, as far as people can tell sessions apart. */
+/** An open session. */
 export interface OpenSession {
   readonly id: string;
-  /** Null where the device is no longer recorded. */
+  /** Null if the device is no longer recorded. */
   readonly deviceId: string | null;
   readonly ipAddress: string | null;
   readonly userAgent: string | null;
   readonly isRemembered: boolean;
   readonly createdAt: Date;
-  /** When a page or a token of it was last used, to a few minutes. */
+  /** When a page or token of the session was last used, with a precision of a few minutes. */
   readonly lastActiveAt: Date;
   readonly expiresAt: Date;
-  /** The names of the apps that are signed in with it, in alphabetical order. */
+  /** Names of the applications signed in with this session, in alphabetical order. */
   readonly applications: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export class OpenSessionsRepository {
     this.#devices = devices;
   }
 
-  /** The last used first. */
+  /** Most recently used first. */
   list(userId: string): Promise<OpenSession[]> {
     return this.#database.$queryRaw<OpenSession[]>`
       SELECT s.id, s.device_id AS "deviceId", s.ip_address AS "ipAddress",
@@ -48,10 +48,10 @@ export class OpenSessionsRepository {
         FROM identity.tokens t LEFT JOIN identity.oauth_clients c ON c.client_id = t.client_id
         WHERE t.session_id = s.id AND t.user_id = s.user_id) t ON true
       WHERE s.user_id = ${userId}::uuid AND s.ended_at IS NULL AND s.expires_at > now()
-      ORDER BY "lastActiveAt" DESC, s.id LIMIT ${MOST_SESSIONS}`;
+      ORDER BY "lastActiveAt" DESC, s.id LIMIT ${MAX_SESSIONS}`;
   }
 
-  /** Ends a session of a user with every token of it; false where they have no such session. */
+  /** Ends a session and revokes its tokens; false if the user has no such session. */
   end(actor: Actor, sessionId: string): Promise<boolean> {
     const { userId } = actor;
     return this.#database.$transaction(async (tx) => {
@@ -60,24 +60,24 @@ export class OpenSessionsRepository {
         where: { id: sessionId, userId, endedAt: null, expiresAt: { gt: new Date() } },
       });
       if (isOpen === 0) return false;
-      const gone = await endSession(tx, { sessionId, userId }, 'session_revoked');
+      const revocation = await endSession(tx, { sessionId, userId }, 'session_revoked');
       await note(tx, actor, 'session_revoked');
-      await enqueue(tx, gone);
+      await enqueue(tx, revocation);
       return true;
     });
   }
 
-  /** Ends every session but one, and the trust in every device but that of this session. */
+  /** Ends all other sessions and revokes trust in all other devices. */
   async endOthers(
     actor: Actor,
-    kept: { readonly sessionId: string | null; readonly tokenId: string },
+    current: { readonly sessionId: string | null; readonly tokenId: string },
   ): Promise<void> {
     const { userId } = actor;
     await this.#database.$transaction(async (tx) => {
-      const gone = await revokeOtherSessions(tx, { userId, ...kept }, 'logout_others');
-      await this.#devices.endTrustOfOthers(tx, userId, kept.sessionId);
+      const revocations = await revokeOtherSessions(tx, { userId, ...current }, 'logout_others');
+      await this.#devices.endTrustOfOthers(tx, userId, current.sessionId);
       await note(tx, actor, 'logout_others');
-      if (gone.length > 0) await enqueue(tx, ...gone);
+      if (revocations.length > 0) await enqueue(tx, ...revocations);
     });
   }
 }

@@ -4,25 +4,28 @@ import { personOf } from '../../access/access.ts';
 import { done, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import { placeFields, presentPlace } from '../devices/device.schema.ts';
-import { MOST_SESSIONS } from './open-sessions.repository.ts';
+import { MAX_SESSIONS } from './open-sessions.repository.ts';
 import type { ListedSession, OpenSessionsService } from './open-sessions.service.ts';
 
 const Session = named(
   'Session',
   shape({
     id: uuid(),
-    device_id: described(nullable(uuid()), 'null: the device is no longer recorded'),
+    device_id: described(nullable(uuid()), 'Null if the device is no longer recorded'),
     ip_address: nullable(text(100)),
     ...placeFields,
     user_agent: nullable(text(500)),
-    is_remembered: described(bool(), 'It outlives the browser, and does not end for idleness.'),
+    is_remembered: described(
+      bool(),
+      'True if the session survives closing the browser and has no idle timeout',
+    ),
     is_current: bool(),
     applications: described(
       list(text(200), { max: 1000 }),
-      'The names of the applications that are signed in with it',
+      'Names of the applications signed in with this session',
     ),
     created_at: time(),
-    last_active_at: described(time(), 'To a few minutes'),
+    last_active_at: described(time(), 'With a precision of a few minutes'),
     expires_at: time(),
   }),
 );
@@ -47,9 +50,9 @@ export const openSessionRoutes = (sessions: OpenSessionsService): RouteTable => 
     path: '/api/sessions',
     permission: 'authenticated',
     clients: 'first_party',
-    summary: 'Where one is signed in',
-    description: 'The sessions that have not ended, the last used first.',
-    responses: { 200: success(list(Session, { max: MOST_SESSIONS })) },
+    summary: 'List your open sessions',
+    description: 'Most recently used first.',
+    responses: { 200: success(list(Session, { max: MAX_SESSIONS })) },
     async handler({ caller, reply }) {
       const listed = await sessions.list(personOf(caller));
       return reply(200, { success: true, data: listed.map(present) });
@@ -62,7 +65,7 @@ export const openSessionRoutes = (sessions: OpenSessionsService): RouteTable => 
     clients: 'first_party',
     resource: 'session',
     summary: 'End a session',
-    description: 'Its access tokens and refresh tokens end at once. The device stays known.',
+    description: 'Its access and refresh tokens are revoked immediately. The device remains known.',
     params: shape({ id: uuid() }),
     responses: { 200: done },
     async handler({ caller, params, req, reply }) {
@@ -78,11 +81,11 @@ export const openSessionRoutes = (sessions: OpenSessionsService): RouteTable => 
     limit: 'signOut',
     summary: 'Sign out everywhere else',
     description:
-      'Ends every session but that of the token, and trusts no device any more but the one of this session.',
+      'Ends all sessions except that of the token and revokes trust in all other devices.',
     responses: { 200: done },
     async handler({ caller, req, reply }) {
       await sessions.endOthers(personOf(caller), originOf(req));
-      return reply(200, { success: true, message: 'Signed out everywhere else.' });
+      return reply(200, { success: true, message: 'All other sessions have ended.' });
     },
   }),
 });

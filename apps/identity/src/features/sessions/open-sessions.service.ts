@@ -6,13 +6,13 @@ import type { UserCaller } from '../../tokens/caller.ts';
 import type { OpenSession, OpenSessionsRepository } from './open-sessions.repository.ts';
 
 export interface ListedSession extends OpenSession {
-  /** The caller's own. */
+  /** Whether it is the caller's session. */
   readonly isCurrent: boolean;
-  /** Where it was opened; null where its address is not known. */
+  /** Location where it was opened; null if unknown. */
   readonly place: Place | null;
 }
 
-/** Where people are signed in, and how they end that, one by one or all but one. */
+/** Lists and ends the open sessions of users. */
 export class OpenSessionsService {
   readonly #repository: OpenSessionsRepository;
   readonly #places: Pick<Places, 'of'>;
@@ -22,7 +22,7 @@ export class OpenSessionsService {
     this.#places = places;
   }
 
-  /** The sessions of the caller that have not ended, the last used first. */
+  /** The caller's open sessions, most recently used first. */
   async list({ id, sessionId }: UserCaller): Promise<ListedSession[]> {
     const sessions = await this.#repository.list(id);
     return sessions.map((session) => ({
@@ -32,13 +32,13 @@ export class OpenSessionsService {
     }));
   }
 
-  /** Ends a session of the caller with its tokens; 404 where they have none with this id. */
+  /** Ends a session and revokes its tokens; 404 if the caller has no such session. */
   async end(caller: UserCaller, sessionId: string, origin: Origin): Promise<void> {
     const isEnded = await this.#repository.end(actorOf(caller, origin), sessionId);
     if (!isEnded) throw notFound('The session');
   }
 
-  /** Signs the caller out everywhere but here, and trusts no other device any more. */
+  /** Ends the caller's other sessions and revokes trust in other devices. */
   endOthers(caller: UserCaller, origin: Origin): Promise<void> {
     const { sessionId, tokenId } = caller;
     return this.#repository.endOthers(actorOf(caller, origin), { sessionId, tokenId });

@@ -31,7 +31,7 @@ const reused = [
   {
     success: false,
     error: 'token_reused',
-    message: 'This token was replaced before. Everything was signed out: sign in again.',
+    message: 'This token was already replaced. All sessions have ended; sign in again.',
   },
 ];
 /** A sign-in whose first token was replaced: that token, and the good one. */

@@ -10,36 +10,36 @@ import { revoked, revokeGrant, revokeToken, revokeUserTokens } from '../../token
 import { lockUser } from '../../users/users.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 
-/** The database did not say whether it committed. */
-export class CommitInDoubt extends Error {
+/** The connection broke during the commit, so its outcome is unknown. */
+export class CommitOutcomeUnknown extends Error {
   constructor(cause: unknown) {
-    super('The database did not say whether it committed.', { cause });
-    this.name = 'CommitInDoubt';
+    super('The outcome of the commit is unknown.', { cause });
+    this.name = 'CommitOutcomeUnknown';
   }
 }
 
-interface Switch {
+interface TenantSwitch {
   readonly caller: UserCaller;
   readonly actor: Actor;
   readonly tenantId: string;
-  /** Most seconds that the token lives, by the flow that the presented one comes from. */
+  /** Maximum token lifetime in seconds, by the flow of the presented token. */
   readonly lifetimes: { readonly signIn: number; readonly code: number };
 }
 
 export interface Switched {
   readonly token: string;
-  /** With a token of the code flow: renews the new one at `POST /oauth/token`. */
+  /** For tokens of the code flow: the refresh token for `POST /oauth/token`. */
   readonly refreshToken: string | null;
-  /** Seconds that the token lives. */
+  /** Lifetime of the token in seconds. */
   readonly expiresIn: number;
 }
 
-/** A chain that was left for another tenant. */
-interface Left {
-  /** The grant that goes on; null for the chain of a sign-in. */
+/** A token chain that was moved to another tenant. */
+interface MovedChain {
+  /** The grant that continues; null for the chain of a sign-in. */
   readonly grantId: string | null;
   readonly refreshToken: string | null;
-  readonly news: readonly News[];
+  readonly revocations: readonly News[];
 }
 
 interface Dependencies {
@@ -57,8 +57,8 @@ export class SessionsRepository {
   }
 
   /**
-   * Renews a token, and tells that the old one is gone. Throws `CommitInDoubt` where the new one may have
-   * been recorded: the same `successorId` again finds out.
+   * Renews a token and publishes the revocation of the old one. Throws `CommitOutcomeUnknown` if the new one
+   * may have been stored; calling again with the same `successorId` finds out.
    */
   async renew(
     { id: userId, tokenId }: UserCaller,
@@ -74,13 +74,13 @@ export class SessionsRepository {
         return renewed;
       });
     } catch (error) {
-      throw isCommitting ? new CommitInDoubt(error) : error;
+      throw isCommitting ? new CommitOutcomeUnknown(error) : error;
     }
   }
 
   /**
-   * Revokes all that a user has, because a token of this session came back that had been replaced. A token
-   * of a session that has ended says nothing new: with it nobody is signed out again and again.
+   * Revokes all tokens of a user because a replaced token of this session was presented again. No effect if the
+   * session has ended, so that an old token cannot sign the user out repeatedly.
    */
   async endReusedChain(actor: Actor, sessionId: string): Promise<void> {
     const { userId } = actor;
@@ -90,42 +90,42 @@ export class SessionsRepository {
         where: { id: sessionId, endedAt: null, expiresAt: { gt: new Date() } },
       });
       if (isAlive === 0) return;
-      const gone = await revokeUserTokens(tx, { userId }, 'token_reused');
+      const revocation = await revokeUserTokens(tx, { userId }, 'token_reused');
       await note(tx, actor, 'token_reused');
-      await enqueue(tx, gone);
+      await enqueue(tx, revocation);
     });
   }
 
-  /** Ends every session and revokes every token of a user; no device is trusted any more. */
+  /** Ends all sessions and revokes all tokens and trusted devices of a user. */
   async endAll(actor: Actor): Promise<void> {
     const { userId } = actor;
     await this.#use.database.$transaction(async (tx) => {
-      const gone = await revokeUserTokens(tx, { userId }, 'logout_all');
+      const revocation = await revokeUserTokens(tx, { userId }, 'logout_all');
       await this.#use.devices.endTrust(tx, userId);
       await note(tx, actor, 'logout_all');
-      await enqueue(tx, gone);
+      await enqueue(tx, revocation);
     });
   }
 
-  /** Whether there is such a tenant, whoever asks. */
+  /** Whether the tenant exists, regardless of the caller. */
   async isTenant(id: string): Promise<boolean> {
     return (await this.#use.database.tenant.count({ where: { id } })) > 0;
   }
 
   /**
-   * Exchanges a token for one of another tenant in the same session; the next sign-in starts there too.
-   * The chain of the presented token ends. `left` where the user is no member, `gone` where the token or
-   * its session is no longer good.
+   * Exchanges a token for one of another tenant in the same session; the next sign-in starts there too. The
+   * token chain of the presented token ends. `left` if the user is not a member, `gone` if the token or its
+   * session is no longer valid.
    */
   switchTenant({
     caller,
     actor,
     tenantId,
     lifetimes,
-  }: Switch): Promise<Switched | 'left' | 'gone'> {
+  }: TenantSwitch): Promise<Switched | 'left' | 'gone'> {
     const { id: userId, clientId } = caller;
     return this.#use.database.$transaction(async (tx) => {
-      // Held, and before the user: who ends the membership waits, and then finds the new token.
+      // Locked before the user: a removal of the membership waits and then finds the new token.
       const memberships = await tx.$queryRaw<unknown[]>`
         SELECT 1 FROM identity.memberships
         WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userId}::uuid FOR KEY SHARE`;
@@ -134,9 +134,9 @@ export class SessionsRepository {
       const from = await lockOrigin(tx, caller);
       if (!from) return 'gone';
       const name = `tenant-switch:${tenantId}`;
-      const moved = await this.#leave(tx, caller, from, { tenantId, name });
+      const moved = await this.#moveChain(tx, caller, from, { tenantId, name });
       if (!moved) return 'gone';
-      const { grantId, refreshToken, news } = moved;
+      const { grantId, refreshToken, revocations } = moved;
       const isCodeFlow = grantId !== null;
       const lifetime = isCodeFlow ? lifetimes.code : lifetimes.signIn;
       const expiresIn = Math.min(lifetime, from.secondsLeft);
@@ -153,27 +153,27 @@ export class SessionsRepository {
       });
       await tx.user.update({ where: { id: userId }, data: { tenantId } });
       await note(tx, actor, 'tenant_switched');
-      await enqueue(tx, ...news);
+      await enqueue(tx, ...revocations);
       return { token, refreshToken, expiresIn };
     });
   }
 
   /**
-   * Ends the chain of a token: that of a sign-in is the token alone, that of the code flow its grant, which
-   * goes on in the other tenant. Undefined where the grant has ended.
+   * Ends the chain of a token. The chain of a sign-in is the token alone; in the code flow it is the grant,
+   * which continues in the other tenant. Undefined if the grant has ended.
    */
-  async #leave(
+  async #moveChain(
     tx: Transaction,
     { id: userId, tokenId }: UserCaller,
     { grantId }: TokenOrigin,
     to: { readonly tenantId: string; readonly name: string },
-  ): Promise<Left | undefined> {
+  ): Promise<MovedChain | undefined> {
     const reason = 'tenant_switched';
     if (grantId === null) {
-      const news = [await revokeToken(tx, { tokenId, userId }, reason)];
-      return { grantId, refreshToken: null, news };
+      const revocations = [await revokeToken(tx, { tokenId, userId }, reason)];
+      return { grantId, refreshToken: null, revocations };
     }
     const moved = await moveGrant(tx, grantId, to);
-    return moved && { ...moved, news: await revokeGrant(tx, grantId, reason) };
+    return moved && { ...moved, revocations: await revokeGrant(tx, grantId, reason) };
   }
 }

@@ -6,16 +6,19 @@ import { sessionCookie } from '../../http/session-cookie.ts';
 import { originOf } from '../../origin/origin.ts';
 import type { SessionsService } from './sessions.service.ts';
 
-const token = described(verbatim(8192), 'The bearer token');
+const token = described(verbatim(8192), 'Bearer token');
 const seconds = int(0, Number.MAX_SAFE_INTEGER);
-const expires_in = described(seconds, 'Seconds that the token lives');
+const expires_in = described(seconds, 'Lifetime of the token in seconds');
 
 const Refreshed = named(
   'Refreshed',
   shape({
     token,
     expires_in,
-    refresh_expires_in: described(seconds, 'Seconds that the sign-in lives'),
+    refresh_expires_in: described(
+      seconds,
+      'Seconds until the session ends; the token can be renewed until then',
+    ),
   }),
 );
 
@@ -24,7 +27,10 @@ const Switched = named(
   shape({
     token,
     refresh_token: optional(
-      described(verbatim(200), 'With a token of the code flow: for `POST /oauth/token`.'),
+      described(
+        verbatim(200),
+        'For tokens of the code flow: refresh token for `POST /oauth/token`',
+      ),
     ),
     expires_in,
     tenant: named('SwitchedTenant', shape({ id: uuid(), slug: text(63), name: text(200) })),
@@ -45,11 +51,11 @@ export const sessionRoutes = (
       permission: 'authenticated',
       credential: 'renewable',
       admits: ['email_verification_required'],
-      summary: 'Exchange the token for a new one',
+      summary: 'Renew the token',
       description:
-        'Takes a token that has expired, too, for as long as the sign-in lasts. The token that is presented is no longer good: presented again, it ends everything that the user has.',
+        'Accepts expired tokens as long as the session lasts. The presented token is revoked; presenting it again revokes all tokens of the user.',
       responses: { 200: success(Refreshed) },
-      problems: { 422: 'The token was exchanged before: every token of the user is revoked' },
+      problems: { 422: 'The token was already renewed; all tokens of the user are revoked' },
       async handler({ caller, req, reply }) {
         const { token, record, chainEndsAt } = await sessions.refresh(
           userOf(caller),
@@ -73,12 +79,12 @@ export const sessionRoutes = (
       clients: 'first_party',
       limit: 'signOut',
       summary: 'Sign out everywhere',
-      description: 'Ends every session, revokes every token, and trusts no device any more.',
+      description: 'Ends all sessions and revokes all tokens and trusted devices.',
       responses: { 200: done },
       async handler({ caller, req, res, reply }) {
         await sessions.logoutAll(personOf(caller), originOf(req));
         res.clearCookie(cookie.name, cookie.options);
-        return reply(200, { success: true, message: 'Signed out everywhere.' });
+        return reply(200, { success: true, message: 'All sessions have ended.' });
       },
     }),
     switchTenant: route({
@@ -86,14 +92,14 @@ export const sessionRoutes = (
       path: '/api/auth/switch-tenant',
       permission: 'authenticated',
       admits: ['scoped'],
-      summary: 'Exchange the token for one of another tenant',
+      summary: 'Switch to another tenant',
       description:
-        'The session stays, and the next sign-in starts in that tenant. The token that is presented is no longer good. A token of the code flow of a first-party client gets a refresh token for the new tenant too, and the refresh token that it had is no longer good; other clients stay in the tenant of their token.',
+        'Exchanges the token for one of another tenant in the same session; the next sign-in starts in that tenant. The presented token is revoked. With a code flow token of a first-party client, the response also contains a refresh token for the new tenant, and the old refresh token stops working. Other clients cannot switch.',
       body: named('SwitchTenant', shape({ tenant_id: uuid() })),
       responses: { 200: success(Switched) },
       problems: {
-        403: 'The user is no member of the tenant, the tenant is suspended, or the client is not first-party',
-        404: 'There is no such tenant; only administrators learn of it',
+        403: 'The user is not a member of the tenant, the tenant is suspended, or the client is not first-party',
+        404: 'The tenant does not exist (only system administrators get this response)',
       },
       async handler({ body, caller, req, reply }) {
         const { token, refreshToken, expiresIn, tenant } = await sessions.switchTenant(

@@ -8,32 +8,36 @@ import type { Origin } from '../../origin/origin.ts';
 import { invalidToken } from '../../tokens/authenticate.ts';
 import type { CallerTenant, UserCaller } from '../../tokens/caller.ts';
 import type { Renewed } from '../../tokens/renew.ts';
-import { CommitInDoubt, type SessionsRepository, type Switched } from './sessions.repository.ts';
+import {
+  CommitOutcomeUnknown,
+  type SessionsRepository,
+  type Switched,
+} from './sessions.repository.ts';
 
-/** How long, and how often, a database is asked that did not say whether it committed. */
-const [ASK_MS, PAUSE_MS] = [2000, 100];
-/** Renewals of which nobody knows whether they were recorded; more at once than a database has connections. */
-const IN_DOUBT = 1000;
+/** How long and how often a renewal with an unknown outcome is retried. */
+const [RETRY_FOR_MS, RETRY_EVERY_MS] = [2000, 100];
+/** Maximum number of renewals with an unknown outcome; more than there are database connections. */
+const MAX_UNRESOLVED = 1000;
 
 const tokenReused = (): HttpError =>
   new HttpError(
     422,
     'token_reused',
-    'This token was replaced before. Everything was signed out: sign in again.',
+    'This token was already replaced. All sessions have ended; sign in again.',
   );
 
 const databaseUnavailable = (cause: unknown): HttpError =>
-  unavailable('database_unavailable', 'The database does not answer. Try again.', cause);
+  unavailable('database_unavailable', 'The database is unavailable. Try again.', cause);
 
 type SwitchLifetimes = Parameters<SessionsRepository['switchTenant']>[0]['lifetimes'];
 
-/** How users stay signed in, and get out (decisions I4 and I5). */
+/** Token renewal, sign-out and tenant switch (decisions I4 and I5). */
 export class SessionsService {
   readonly #repository: SessionsRepository;
-  /** Seconds that a token of a tenant switch lives, by the flow that it comes from. */
+  /** Token lifetimes after a tenant switch in seconds, by flow. */
   readonly #switchLifetimes: SwitchLifetimes;
-  /** Successors by the token that they may or may not have replaced. */
-  readonly #inDoubt = new LRUCache<string, string>({ max: IN_DOUBT });
+  /** Ids of successors by the id of the token they may have replaced. */
+  readonly #unresolved = new LRUCache<string, string>({ max: MAX_UNRESOLVED });
 
   constructor(repository: SessionsRepository, switchLifetimes: SwitchLifetimes) {
     this.#repository = repository;
@@ -41,8 +45,8 @@ export class SessionsService {
   }
 
   /**
-   * Exchanges a token for a new one of the same chain. One that was exchanged before ends everything that
-   * the user has: 422 `token_reused`. 401 for one that was revoked meanwhile.
+   * Renews a token. 422 `token_reused` for an already renewed token, which revokes all tokens of the user; 401
+   * for a token that was revoked meanwhile.
    */
   async refresh(caller: UserCaller, origin: Origin): Promise<Renewed> {
     const renewed = await this.#renew(caller);
@@ -54,15 +58,15 @@ export class SessionsService {
     throw tokenReused();
   }
 
-  /** Signs a user out everywhere. */
+  /** Ends all sessions of a user. */
   logoutAll(caller: UserCaller, origin: Origin): Promise<void> {
     return this.#repository.endAll(actorOf(caller, origin));
   }
 
   /**
-   * Exchanges a token for one of another tenant. 403 for a token of a tenant's or a third-party client,
-   * which stays where it was issued (decision I19), and where the user is no member or the tenant is not
-   * active; only administrators learn (404) that there is no such tenant.
+   * Switches to another tenant. 403 for a token of a tenant's or third-party client, which stays in its tenant
+   * (decision I19), and if the user is not a member or the tenant is not active. Only administrators get 404
+   * for an unknown tenant.
    */
   async switchTenant(
     caller: UserCaller,
@@ -84,23 +88,23 @@ export class SessionsService {
   }
 
   /**
-   * The client ends up with the new token, or with the old one still good: where a connection breaks while
-   * the database commits, it is asked again what it did, now and when the client comes back.
+   * Guarantees that the client ends up with the new token or with the old one still valid: if the connection
+   * breaks during the commit, the renewal is retried with the same successor, now and when the client retries.
    */
   async #renew(caller: UserCaller): Promise<Renewed | 'reused' | 'gone'> {
     const { tokenId } = caller;
-    const successorId = this.#inDoubt.get(tokenId) ?? uuidv7();
-    const deadline = performance.now() + ASK_MS;
+    const successorId = this.#unresolved.get(tokenId) ?? uuidv7();
+    const deadline = performance.now() + RETRY_FOR_MS;
     for (;;) {
       try {
         const renewed = await this.#repository.renew(caller, successorId);
-        this.#inDoubt.delete(tokenId);
+        this.#unresolved.delete(tokenId);
         return renewed;
       } catch (error) {
-        if (error instanceof CommitInDoubt) this.#inDoubt.set(tokenId, successorId);
-        if (this.#inDoubt.get(tokenId) !== successorId) throw error;
+        if (error instanceof CommitOutcomeUnknown) this.#unresolved.set(tokenId, successorId);
+        if (this.#unresolved.get(tokenId) !== successorId) throw error;
         if (performance.now() > deadline) throw databaseUnavailable(error);
-        await pause(PAUSE_MS);
+        await pause(RETRY_EVERY_MS);
       }
     }
   }

@@ -5,14 +5,16 @@ import type { Passwords } from '../../passwords/passwords.ts';
 interface Dependencies {
   readonly database: Pick<Database, 'user'>;
   readonly passwords: Passwords;
-  /** By user: those of strangers at the door do not count here. */
+  /** Failed attempts by user, counted separately from failed sign-ins. */
   readonly failedAttempts: Attempts;
 }
 
-/** What a program is told of a password that is not the user's. */
+/** Message for a wrong password. */
 export const WRONG_PASSWORD = 'the password is wrong';
 
-/** Asks who is signed in for their password once more, before what a stolen token must not do. */
+/**
+ * Verifies the password of a signed-in user before operations that a stolen token must not perform.
+ */
 export class PasswordConfirmation {
   readonly #use: Dependencies;
 
@@ -20,15 +22,15 @@ export class PasswordConfirmation {
     this.#use = dependencies;
   }
 
-  /** 422 on the field when the password is wrong, 429 after too many of these. */
+  /** 422 on the field if the password is wrong, 429 after too many wrong passwords. */
   async demand(userId: string, password: string, field = 'password'): Promise<void> {
     const { failedAttempts } = this.#use;
     await failedAttempts.take(userId);
-    const isRight = await this.#matches(userId, password).catch(async (error: unknown) => {
+    const isCorrect = await this.#matches(userId, password).catch(async (error: unknown) => {
       await failedAttempts.giveBack(userId);
       throw error;
     });
-    if (!isRight) throw invalidField(field, WRONG_PASSWORD);
+    if (!isCorrect) throw invalidField(field, WRONG_PASSWORD);
     await failedAttempts.giveBack(userId);
   }
 

@@ -23,7 +23,7 @@ describe('a sign-in is refused', () => {
   const refusal = {
     success: false,
     error: 'invalid_credentials',
-    message: 'The e-mail address or the password is wrong.',
+    message: 'The email address or the password is wrong.',
   };
 
   test('in the same words whatever is wrong, without a cookie', async () => {

@@ -5,13 +5,13 @@ import { deviceCookie } from '../devices/device-cookie.ts';
 import { confirmationCookie } from '../registration/confirmation-cookie.ts';
 import type { Client, SignedIn } from './sign-in.service.ts';
 
-/** What browsers keep of a sign-in. */
+/** Cookies of a sign-in. */
 export interface SignInCookies {
-  /** Where a request to sign in comes from. */
+  /** The client of a sign-in request. */
   clientOf(req: Request): Client;
-  keep(res: Response, signedIn: SignedIn): void;
-  /** The session is forgotten, the device is not. */
-  forgetSession(res: Response): void;
+  set(res: Response, signedIn: SignedIn): void;
+  /** Clears the session cookie; the device cookie remains. */
+  clearSession(res: Response): void;
 }
 
 export const signInCookies = (config: { readonly isLocal: boolean }): SignInCookies => {
@@ -24,14 +24,14 @@ export const signInCookies = (config: { readonly isLocal: boolean }): SignInCook
       formerSecret: session.secretOf(req),
       confirmationSecret: confirmation.secretOf(req),
     }),
-    keep(res, { sessionSecret, sessionExpiresIn, remember, deviceSecret }) {
+    set(res, { sessionSecret, sessionExpiresIn, remember, deviceSecret }) {
       res.cookie(session.name, sessionSecret, {
         ...session.options,
         ...(remember && { maxAge: sessionExpiresIn * 1000 }),
       });
       res.cookie(device.name, deviceSecret, device.options);
     },
-    forgetSession(res) {
+    clearSession(res) {
       res.clearCookie(session.name, session.options);
     },
   };

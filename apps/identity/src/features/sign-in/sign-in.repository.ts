@@ -21,35 +21,35 @@ export interface Account {
   readonly passwordHash: string | null;
   readonly isActive: boolean;
   readonly isServiceAccount: boolean;
-  /** Whether the address is known to be theirs. */
+  /** Whether the email address is confirmed. */
   readonly isConfirmed: boolean;
   /** Null before the first sign-in. */
   readonly lastLoginAt: Date | null;
-  /** Where the next sign-in starts. */
+  /** The tenant in which the next sign-in starts. */
   readonly tenantId: string | null;
   readonly hasTwoFactor: boolean;
   readonly hasPin: boolean;
 }
 
-/** Who may mean to sign in with an address. */
+/** Accounts that can sign in with an address. */
 export interface Claimants {
-  /** Who has confirmed it. */
+  /** The account that has confirmed the address. */
   readonly holder: Account | null;
   /**
-   * Of those who registered with it and have not confirmed it: the one of this browser, or else who is
-   * already a member somewhere, or else the newest.
+   * One of the unconfirmed accounts with the address: preferably the one registered in this browser, else a
+   * member of a tenant, else the newest.
    */
   readonly claimant: Account | null;
 }
 
 export interface NewSession {
   readonly deviceId: string;
-  /** How the user proved who they are (RFC 8176). */
+  /** Authentication methods (RFC 8176). */
   readonly amr: readonly string[];
   readonly secret: string;
-  /** Of the session that the browser had before. */
+  /** Secret of the browser's previous session. */
   readonly formerSecret: string | null;
-  /** Whether its cookie outlives the browser. */
+  /** Whether the cookie survives closing the browser. */
   readonly isRemembered: boolean;
   /** In seconds. */
   readonly lifetime: number;
@@ -59,7 +59,7 @@ export interface NewSession {
 
 const hashOf = (secret: string) => new Uint8Array(digest(secret));
 
-/** What is needed to judge a sign-in, in one statement. */
+/** Everything needed to decide a sign-in, in one statement. */
 const ACCOUNT = Prisma.sql`
   SELECT u.id, u.email, u.first_name AS "firstName", u.last_name AS "lastName",
     u.locale, u.timezone, u.last_login_at AS "lastLoginAt", u.password_hash AS "passwordHash", u.is_active AS "isActive",
@@ -84,7 +84,7 @@ export class SignInRepository {
     return this.#database.$transaction(work);
   }
 
-  /** The accounts whose passwords are tried with an address, each with its default tenant. */
+  /** The accounts that can sign in with an address, each with its default tenant. */
   async accounts(email: string, confirmationSecret: string | null): Promise<Claimants> {
     const found = await this.#database.$queryRaw<Account[]>`
       SELECT DISTINCT ON ("isConfirmed") a.* FROM (${ACCOUNT}
@@ -99,18 +99,18 @@ export class SignInRepository {
     };
   }
 
-  /** The account as it is now, and stays until the transaction ends. */
+  /** The account, locked until the transaction ends. */
   async lockedAccount(tx: Transaction, id: string): Promise<Account | null> {
     await lockUser(tx, id);
     const [found] = await tx.$queryRaw<Account[]>`${ACCOUNT} WHERE u.id = ${id}::uuid`;
     return found ?? null;
   }
 
-  async keepHash(tx: Transaction, id: string, passwordHash: string): Promise<void> {
+  async updateHash(tx: Transaction, id: string, passwordHash: string): Promise<void> {
     await tx.user.update({ where: { id }, data: { passwordHash } });
   }
 
-  /** Issues the token of a sign-in that waits for its second factor. */
+  /** Issues the token of a sign-in that needs a second factor. */
   async suspend(
     tx: Transaction,
     { id: userId }: Account,
@@ -120,7 +120,7 @@ export class SignInRepository {
     return this.#issueToken(tx, { ...grant, use: 'two_factor', remember });
   }
 
-  /** Spends the token of a sign-in that waited; null when it is spent or revoked. */
+  /** Revokes the token of a pending sign-in; null if it was already used or revoked. */
   async resume(tx: Transaction, tokenId: string): Promise<{ readonly remember: boolean } | null> {
     const [token] = await tx.token.updateManyAndReturn({
       where: { id: tokenId, use: 'two_factor', revokedAt: null },
@@ -130,12 +130,12 @@ export class SignInRepository {
     return token ?? null;
   }
 
-  /** Opens a session and gives its first token. */
+  /** Opens a session and issues its first token. */
   async openSession(tx: Transaction, account: Account, session: NewSession): Promise<string> {
     const { id: userId, tenantId, hasPin } = account;
     const { deviceId, amr, secret, formerSecret, isRemembered, lifetime, tokenLifetime, origin } =
       session;
-    if (formerSecret) await this.#detach(tx, formerSecret);
+    if (formerSecret) await this.#invalidateSecret(tx, formerSecret);
     const now = new Date();
     await tx.user.update({ where: { id: userId }, data: { lastLoginAt: now } });
     const { id: sessionId } = await tx.session.create({
@@ -162,10 +162,10 @@ export class SignInRepository {
   }
 
   /**
-   * The browser has another cookie from now on, and nobody comes back with the old one. What was signed in
-   * with it lives on by its tokens: they may be another tab's.
+   * The browser gets a new cookie, so the old session can no longer be used by cookie. Its tokens remain valid:
+   * another tab may use them.
    */
-  async #detach(tx: Transaction, secret: string): Promise<void> {
+  async #invalidateSecret(tx: Transaction, secret: string): Promise<void> {
     await tx.session.updateMany({
       where: { secretHash: hashOf(secret) },
       data: { secretHash: hashOf(newSecret()) },
@@ -173,18 +173,18 @@ export class SignInRepository {
   }
 
   /**
-   * Ends the session of a token. The session is not the caller's to end where an administrator acts as
-   * somebody else, whose token alone ends, nor where a third-party client asks, whose own tokens end.
+   * Ends the session of a token. With an impersonation token only that token is revoked, and with a token of a
+   * third-party client only that client's tokens.
    */
   async signOut(caller: UserCaller, actor: Actor): Promise<void> {
     await this.#database.$transaction(async (tx) => {
-      const gone = await this.#endOf(tx, caller);
+      const revocations = await this.#revoke(tx, caller);
       await note(tx, actor, 'logout');
-      await enqueue(tx, ...gone);
+      await enqueue(tx, ...revocations);
     });
   }
 
-  async #endOf(tx: Transaction, caller: UserCaller): Promise<News[]> {
+  async #revoke(tx: Transaction, caller: UserCaller): Promise<News[]> {
     const { id: userId, tokenId, sessionId, clientKind } = caller;
     const grantId = clientKind === 'third_party' && (await this.#grantOf(tx, tokenId));
     if (grantId) return revokeGrant(tx, grantId, 'logout');

@@ -17,18 +17,18 @@ export const signInRoutes = (
       path: '/api/auth/login',
       permission: 'public',
       limit: 'login',
-      summary: 'Sign in with e-mail address and password',
+      summary: 'Sign in with email address and password',
       description:
-        'Gives a bearer token, and a cookie for the web session. With `requires_2fa` there is neither yet: the token is for `POST /api/auth/2fa/verify`.',
+        'Returns a bearer token and sets the cookie of the web session. With `requires_2fa`, there is no session yet; use the token for `POST /api/auth/2fa/verify`.',
       body: Login,
       responses: { 200: success(LoggedIn) },
-      problems: { 401: 'The e-mail address or the password is wrong' },
+      problems: { 401: 'The email address or the password is wrong' },
       async handler({ body, req, res, reply }) {
         const result = await signIn.signIn(body, cookies.clientOf(req));
         if ('pendingToken' in result) {
           return reply(200, { success: true, data: presentSuspended(result) });
         }
-        cookies.keep(res, result);
+        cookies.set(res, result);
         const data = { ...presentSignedIn(result), requires_2fa: false };
         return reply(200, { success: true, data });
       },
@@ -44,15 +44,15 @@ export const signInRoutes = (
         'impersonation',
       ],
       limit: 'signOut',
-      summary: 'End the session with all its tokens',
+      summary: 'Sign out',
       responses: { 200: done },
       async handler({ caller, req, res, reply }) {
         const user = userOf(caller);
         await signIn.signOut(user, originOf(req));
-        // The session goes on where an administrator acts as somebody else, or a third party signs out.
-        const isOver = user.impersonatorId === null && user.clientKind !== 'third_party';
-        if (isOver) cookies.forgetSession(res);
-        return reply(200, { success: true, message: 'Signed out.' });
+        // The session continues after an impersonation or the sign-out of a third-party client.
+        const hasEnded = user.impersonatorId === null && user.clientKind !== 'third_party';
+        if (hasEnded) cookies.clearSession(res);
+        return reply(200, { success: true, message: 'You are signed out.' });
       },
     }),
   };

@@ -20,7 +20,7 @@ export const Login = named(
   shape({
     email: email(),
     password: verbatim(1000),
-    remember: described(withDefault(bool(), false), 'Stay signed in when the browser is closed'),
+    remember: described(withDefault(bool(), false), 'Stay signed in after the browser is closed'),
   }),
 );
 
@@ -37,13 +37,16 @@ const user = named(
   }),
 );
 
-/** What every sign-in that is done answers. */
+/** Fields of the response to a completed sign-in. */
 export const signedIn = {
-  token: described(verbatim(8192), 'The bearer token'),
-  expires_in: described(seconds, 'Seconds that the token lives'),
-  refresh_expires_in: described(seconds, 'Seconds that the sign-in lives'),
+  token: described(verbatim(8192), 'Bearer token'),
+  expires_in: described(seconds, 'Lifetime of the token in seconds'),
+  refresh_expires_in: described(
+    seconds,
+    'Seconds until the session ends; the token can be renewed until then',
+  ),
   user,
-  requires_pin: described(bool(), 'Nothing else is served until the PIN is verified'),
+  requires_pin: described(bool(), 'True if the session is locked until the PIN is verified'),
 } as const;
 
 export const LoggedIn = named(
@@ -54,7 +57,7 @@ export const LoggedIn = named(
     user: optional(user),
     requires_2fa: described(
       bool(),
-      'The token is good for the second factor only, and there is no `user` yet',
+      'True if the token can only be used for the second factor; `user` is absent then',
     ),
   }),
 );
@@ -67,12 +70,12 @@ const presentUser = ({ id, email, firstName, lastName }: Account) => ({
   last_name: lastName,
 });
 
-export const presentSignedIn = (done: SignedIn) => ({
-  token: done.token,
-  expires_in: done.expiresIn,
-  refresh_expires_in: done.sessionExpiresIn,
-  user: presentUser(done.account),
-  requires_pin: done.requiresPin,
+export const presentSignedIn = (result: SignedIn) => ({
+  token: result.token,
+  expires_in: result.expiresIn,
+  refresh_expires_in: result.sessionExpiresIn,
+  user: presentUser(result.account),
+  requires_pin: result.requiresPin,
 });
 
 export const presentSuspended = ({

@@ -20,44 +20,44 @@ export interface Credentials {
   readonly remember: boolean;
 }
 
-/** Where a sign-in comes from. */
+/** The client of a sign-in request. */
 export interface Client extends Origin {
-  /** The value of the device cookie. */
+  /** Value of the device cookie. */
   readonly deviceSecret: string | null;
-  /** The value of the session cookie of before. */
+  /** Value of the previous session cookie. */
   readonly formerSecret: string | null;
-  /** The value of the cookie of a registration. */
+  /** Value of the confirmation cookie of a registration. */
   readonly confirmationSecret: string | null;
 }
 
-/** A sign-in that is done, and what a browser keeps of it. */
+/** A completed sign-in and the values of its cookies. */
 export interface SignedIn {
   readonly account: Account;
   readonly token: string;
-  /** Seconds that the token lives. */
+  /** Lifetime of the token in seconds. */
   readonly expiresIn: number;
-  /** Seconds that the session lives: so long can the token be renewed. */
+  /** Lifetime of the session in seconds; the token can be renewed until then. */
   readonly sessionExpiresIn: number;
-  /** Nothing is served until the PIN is verified (decision I3). */
+  /** Whether the session is locked until the PIN is verified (decision I3). */
   readonly requiresPin: boolean;
-  /** The value of the session cookie. */
+  /** Value of the session cookie. */
   readonly sessionSecret: string;
-  /** Whether the session cookie outlives the browser. */
+  /** Whether the session cookie survives closing the browser. */
   readonly remember: boolean;
   readonly deviceId: string;
-  /** The value of the device cookie. */
+  /** Value of the device cookie. */
   readonly deviceSecret: string;
 }
 
-/** A sign-in that waits for its second factor (decision I2). */
+/** A sign-in that needs a second factor (decision I2). */
 export interface SuspendedSignIn {
-  /** Good for nothing but the second factor. */
+  /** Can only be used for the second factor. */
   readonly pendingToken: string;
-  /** Seconds that it lives. */
+  /** Lifetime in seconds. */
   readonly expiresIn: number;
 }
 
-/** Who has proved to be an account, by which means (RFC 8176). */
+/** A verified account and its authentication methods (RFC 8176). */
 interface Proof {
   readonly account: Account;
   readonly amr: readonly string[];
@@ -71,20 +71,20 @@ interface Dependencies {
   readonly passwords: Passwords;
   readonly devices: DevicesService;
   readonly mail: Pick<MailOutbox, 'enqueue'>;
-  /** By address of an account and network: mails about devices. */
+  /** Quota of mails about devices, by email address and network. */
   readonly deviceMails: MailQuota;
-  /** By address of an account, whether or not it exists. */
+  /** Failed attempts by email address, whether or not the account exists. */
   readonly failedAttempts: Attempts;
   readonly lifetimes: Config['lifetimes'];
   readonly background: Background;
-  /** Whether anybody may register: then many may claim an address. */
+  /** Whether registration is open, so that several accounts may claim an address. */
   readonly isOpen: boolean;
 }
 
 const invalidCredentials = (): HttpError =>
-  new HttpError(401, 'invalid_credentials', 'The e-mail address or the password is wrong.');
+  new HttpError(401, 'invalid_credentials', 'The email address or the password is wrong.');
 
-/** Every way into a session ends here, whoever asks: routes or pages. */
+/** Opens every session, for API routes and pages. */
 export class SignInService {
   readonly #use: Dependencies;
 
@@ -93,29 +93,29 @@ export class SignInService {
   }
 
   /**
-   * Checks address and password, then opens a session, or asks for the second factor. Whatever is wrong,
-   * and whether or not the account exists, the answer and the time it takes are the same: 401, and 429
-   * after too many failures. Those do not count where the account was signed in before (decision B4).
+   * Verifies address and password, then opens a session or requires the second factor. Response and timing are
+   * the same for every failure, whether or not the account exists: 401, or 429 after too many failures. The
+   * limit does not apply to devices on which the account has signed in (decision B4).
    */
   async signIn(given: Credentials, client: Client): Promise<SignedIn | SuspendedSignIn> {
     const { repository } = this.#use;
     const accounts = await repository.accounts(given.email, client.confirmationSecret);
     const owner = await this.#use.devices.ownerOf(client.deviceSecret);
-    // The device of somebody who merely registered with a holder's address lifts no limit of the holder.
+    // The device of an unconfirmed account does not lift the limit of the confirmed one.
     const isRecognised = owner !== null && owner === (accounts.holder ?? accounts.claimant)?.id;
-    const admitted = await this.#judge(given, accounts, isRecognised);
+    const admitted = await this.#verify(given, accounts, isRecognised);
     if (!admitted) {
       this.#noteFailure(accounts.holder ?? accounts.claimant, client);
       throw invalidCredentials();
     }
-    const newHash = await this.#upgraded(given, admitted.passwordHash);
+    const newHash = await this.#upgradedHash(given, admitted.passwordHash);
     return repository.transaction(async (tx) => {
       const now = await repository.lockedAccount(tx, admitted.id);
-      // Changed since the password was checked.
+      // The account has changed since the password was verified.
       if (!now || now.passwordHash !== admitted.passwordHash || !now.isActive) {
         throw invalidCredentials();
       }
-      if (newHash !== null) await repository.keepHash(tx, now.id, newHash);
+      if (newHash !== null) await repository.updateHash(tx, now.id, newHash);
       const proof = { account: now, amr: ['pwd'], remember: given.remember };
       return (await this.#needsTwoFactor(tx, now, client))
         ? this.#suspend(tx, proof)
@@ -124,8 +124,8 @@ export class SignInService {
   }
 
   /**
-   * Ends a sign-in that waited for its second factor, which has been given: `amr` says how (RFC 8176). 401
-   * when it ended already, or was revoked meanwhile.
+   * Completes a pending sign-in after its second factor; `amr` lists the methods (RFC 8176). 401 if it was
+   * completed or revoked meanwhile.
    */
   async resume(
     tx: Transaction,
@@ -142,15 +142,15 @@ export class SignInService {
   }
 
   /**
-   * Ends the session behind a token, with every token that hangs on it. A third-party client ends its own
-   * tokens, and an administrator who acts as somebody else the token of that.
+   * Ends the session of a token and revokes its tokens. A third-party client revokes only its own tokens, and
+   * an impersonation only its token.
    */
   signOut(caller: UserCaller, origin: Origin): Promise<void> {
     return this.#use.repository.signOut(caller, actorOf(caller, origin));
   }
 
-  /** The account as the password was checked; null where it admits nobody. */
-  async #judge(
+  /** The account whose password matches; null if none does. */
+  async #verify(
     { email, password }: Credentials,
     accounts: Claimants,
     isRecognised: boolean,
@@ -167,9 +167,9 @@ export class SignInService {
   }
 
   /**
-   * Whose password it is. Who registers with an address that somebody else has confirmed can sign in to
-   * what they registered, so that nobody learns from it which addresses are taken; it takes as long to
-   * find out that it is nobody's.
+   * The account whose password matches. Somebody who registers with an address confirmed by another account can
+   * sign in to their own, so that nobody learns which addresses are taken. A failure takes the same time in all
+   * cases.
    */
   async #matching(
     password: string,
@@ -217,7 +217,7 @@ export class SignInService {
       lifetime: sessionExpiresIn,
       tokenLifetime: expiresIn,
     });
-    await this.#tellOfDevice(tx, account, recorded);
+    await this.#notifyOfDevice(tx, account, recorded);
     return {
       account,
       token,
@@ -231,31 +231,34 @@ export class SignInService {
     };
   }
 
-  /** The first sign-in of all is from nowhere new. A client that keeps no cookies causes no flood of mails. */
-  async #tellOfDevice(
+  /**
+   * Notifies the user of a new device or network, except at the first sign-in. A quota limits the mails for
+   * clients without cookies.
+   */
+  async #notifyOfDevice(
     tx: Transaction,
     { email, firstName, locale, timezone, lastLoginAt, isConfirmed }: Account,
-    { device, news, network }: RecordedDevice,
+    { device, notice, network }: RecordedDevice,
   ): Promise<void> {
-    // An address that nobody confirmed may be a stranger's: they are told nothing of it (decision I21).
-    if (!isConfirmed || news === null || email === null || lastLoginAt === null) return;
-    if (!(await this.#use.deviceMails.admits(news, `${email}:${network}`))) return;
+    // Not sent to an unconfirmed address, which may belong to somebody else (decision I21).
+    if (!isConfirmed || notice === null || email === null || lastLoginAt === null) return;
+    if (!(await this.#use.deviceMails.admits(notice, `${email}:${network}`))) return;
     const { browser, os, ipAddress, lastUsedAt: at } = device;
     const data = { firstName, device: { browser, os }, ipAddress, at, timeZone: timezone };
-    await this.#use.mail.enqueue(tx, { kind: news, to: email, locale, data });
+    await this.#use.mail.enqueue(tx, { kind: notice, to: email, locale, data });
   }
 
-  /** The hash to keep from now on, where the old one was made with less work; not worth a refusal. */
-  async #upgraded({ email, password }: Credentials, hash: string): Promise<string | null> {
+  /** A stronger hash if the stored one is outdated; a failure must not prevent the sign-in. */
+  async #upgradedHash({ email, password }: Credentials, hash: string): Promise<string | null> {
     const { passwords } = this.#use;
     return passwords.isOutdated(hash) ? passwords.hash(password, email).catch(() => null) : null;
   }
 
-  /** Beside the answer: one that waited for it would tell which accounts exist. */
+  /** In the background, so that the response time does not reveal which accounts exist. */
   #noteFailure(account: Account | null, origin: Origin): void {
     if (!account) return;
     const { repository, background } = this.#use;
-    background.run('a failed sign-in was not recorded', () =>
+    background.run('a failed sign-in could not be recorded', () =>
       repository.recordFailure(account, origin),
     );
   }

@@ -19,29 +19,31 @@ interface Dependencies {
   readonly creation: TenantCreation;
 }
 
-/** What the administration of tenants is made of. */
+/** The parts of tenant administration. */
 export interface TenantAdministration {
   readonly tenants: TenantsService;
   readonly crm: Crm;
   health(): Promise<ServiceHealth[]>;
-  /** Looks after tenants that are being deployed. */
+  /** Tracks tenants that are being deployed. */
   readonly provisioning: Provisioning;
 }
 
-/** A change has to end, whatever it waits for: this much later than what it asks of others. */
-const BESIDES_MS = 5000;
+/** Time limit of a change in addition to that of its calls. */
+const MARGIN_MS = 5000;
 
-/** Makes its parts once. */
-export const createTenantAdministration = (use: Dependencies): TenantAdministration => {
-  const { config, pool, database, logger, creation } = use;
+/** Creates the parts of tenant administration. */
+export const createTenantAdministration = (dependencies: Dependencies): TenantAdministration => {
+  const { config, pool, database, logger, creation } = dependencies;
   const automation = new DeploymentAutomation(config.deploymentAutomation);
   const crm = new Crm(config.crm);
-  /** Three calls at most: one that fails, one that makes the tenant known, and the first once more. */
-  const timeout = 3 * (config.deploymentAutomation?.timeoutMs ?? 0) + BESIDES_MS;
+  /**
+   * At most three calls: one that fails, one that registers the tenant, and a retry of the first.
+   */
+  const timeout = 3 * (config.deploymentAutomation?.timeoutMs ?? 0) + MARGIN_MS;
   const everyMs = config.provisioningCheck * 1000;
   const deployments = new DeploymentsRepository({
     database,
-    leaseMs: timeout + BESIDES_MS,
+    leaseMs: timeout + MARGIN_MS,
     everyMs,
   });
   const repository = new TenantsRepository({ database, creation, deployments, timeout });

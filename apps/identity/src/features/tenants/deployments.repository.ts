@@ -1,35 +1,35 @@
 import type { Database, Transaction } from '../../database.ts';
 
 /**
- * What deployment automation has heard of a tenant: `unknown`, nothing that identity knows of; `pending`,
- * a change waits to be told; `told`, it has accepted the last change (decision I24).
+ * What deployment automation knows about a tenant: `unknown`: nothing; `pending`: a change must still be sent;
+ * `told`: it has accepted the last change (decision I24).
  */
 export const automationStates = ['unknown', 'pending', 'told'] as const;
 export type AutomationState = (typeof automationStates)[number];
 
-/** A tenant, or what is left of the creation of one, that is ours to attend to until `dueAt`. */
+/** A tenant, or an unfinished creation of one, that this process handles until `dueAt`. */
 export interface Claim {
   readonly tenantId: string;
-  /** In a row, this one included. */
+  /** Consecutive attempts, including this one. */
   readonly attempts: number;
 }
 
 interface Options {
   readonly database: Database;
-  /** Milliseconds within which what was begun ends, however it ends. */
+  /** Maximum duration of an attempt in milliseconds. */
   readonly leaseMs: number;
-  /** Milliseconds until the second attempt; each further one waits twice as long. */
+  /** Milliseconds until the second attempt; the delay doubles with each further attempt. */
   readonly everyMs: number;
 }
 
-const LONGEST_WAIT_MS = 600_000;
-/** A deployment that takes long is asked about after a tenth of its age, but at least this often. */
-const LONGEST_POLL_MS = 60_000;
-const SHARE_OF_AGE = 10;
+const MAX_RETRY_DELAY_MS = 600_000;
+/** A running deployment is polled after a tenth of its age, but at least this often. */
+const MAX_POLL_INTERVAL_MS = 60_000;
+const POLLS_PER_AGE = 10;
 
 /**
- * The work list of deployment automation: which tenants to turn to, and when. A claim sets the next time
- * before anything is asked, so that nothing is lost when the process is killed, and replicas take others.
+ * The work queue of deployment automation. Claiming an item sets its next due time first, so that nothing is
+ * lost if the process is killed and replicas take other items.
  */
 export class DeploymentsRepository {
   readonly #use: Options;
@@ -38,27 +38,27 @@ export class DeploymentsRepository {
     this.#use = options;
   }
 
-  /** Notes that a tenant is about to be created, in a transaction of its own. */
+  /** Records in its own transaction that a tenant is about to be created. */
   async intend(tenantId: string): Promise<void> {
     await this.#use.database.$executeRaw`
       INSERT INTO identity.tenant_deployments (tenant_id, due_at)
       VALUES (${tenantId}::uuid, now() + ${this.#use.leaseMs} * interval '1 ms')`;
   }
 
-  /** Has a deployment without a tenant taken back soon, where there is no tenant. */
+  /** Makes the deployment of a tenant that was not created due for removal. */
   async abandon(tenantId: string): Promise<void> {
     await this.#use.database.$executeRaw`
       UPDATE identity.tenant_deployments SET due_at = now() WHERE tenant_id = ${tenantId}::uuid`;
   }
 
-  /** Forgets an intention that nothing came of. */
+  /** Deletes the record of a creation that did not start. */
   async forget(tenantId: string): Promise<void> {
     await this.#use.database.tenantDeployment.deleteMany({ where: { tenantId } });
   }
 
   /**
-   * The next one that is due, of all or this one; null where none is. Those that never failed come first,
-   * then those that failed least, then those that wait longest: none holds up the others.
+   * Claims the next due item, or that of this tenant; null if none is due. Items with the fewest failures come
+   * first, then those that have waited longest, so that failing items do not block others.
    */
   async claim(tenantId?: string): Promise<Claim | null> {
     const [claimed] = await this.#use.database.$queryRaw<Claim[]>`
@@ -72,25 +72,25 @@ export class DeploymentsRepository {
     return claimed ?? null;
   }
 
-  /** Puts off what failed: twice as long as the last time, up to ten minutes. */
+  /** Schedules a retry with exponential backoff, up to ten minutes. */
   async retryLater({ tenantId, attempts }: Claim): Promise<void> {
-    const wait = Math.min(this.#use.everyMs * 2 ** Math.min(attempts, 16), LONGEST_WAIT_MS);
+    const wait = Math.min(this.#use.everyMs * 2 ** Math.min(attempts, 16), MAX_RETRY_DELAY_MS);
     await this.#use.database.$executeRaw`
       UPDATE identity.tenant_deployments SET due_at = now() + ${wait} * interval '1 ms'
       WHERE tenant_id = ${tenantId}::uuid AND attempts = ${attempts} AND due_at IS NOT NULL`;
   }
 
-  /** Has a tenant asked about again that automation is still working on, the longer it takes the later. */
-  async askLater({ tenantId, attempts }: Claim, since: Date): Promise<void> {
+  /** Schedules the next poll of a running deployment; the interval grows with its age. */
+  async pollLater({ tenantId, attempts }: Claim, since: Date): Promise<void> {
     const age = Date.now() - since.getTime();
-    const wait = Math.min(Math.max(age / SHARE_OF_AGE, this.#use.everyMs), LONGEST_POLL_MS);
+    const wait = Math.min(Math.max(age / POLLS_PER_AGE, this.#use.everyMs), MAX_POLL_INTERVAL_MS);
     await this.#use.database.$executeRaw`
       UPDATE identity.tenant_deployments
       SET attempts = 0, due_at = now() + ${Math.round(wait)} * interval '1 ms'
       WHERE tenant_id = ${tenantId}::uuid AND attempts = ${attempts}`;
   }
 
-  /** What automation has heard of these tenants, by id. */
+  /** What automation knows about these tenants, by id. */
   async statesOf(tenantIds: readonly string[]): Promise<ReadonlyMap<string, AutomationState>> {
     const rows = await this.#use.database.tenantDeployment.findMany({
       where: { tenantId: { in: [...tenantIds] } },
@@ -100,8 +100,8 @@ export class DeploymentsRepository {
   }
 }
 
-/** Has automation told of a tenant's state once the transaction has committed, until it hears. */
-export const tellAutomation = async (tx: Transaction, tenantId: string): Promise<void> => {
+/** Queues the tenant's state to be sent to automation after the commit, with retries. */
+export const queueSync = async (tx: Transaction, tenantId: string): Promise<void> => {
   await tx.$executeRaw`
     INSERT INTO identity.tenant_deployments (tenant_id, state, revision, due_at)
     VALUES (${tenantId}::uuid, 'pending', 1, now())
@@ -110,11 +110,10 @@ export const tellAutomation = async (tx: Transaction, tenantId: string): Promise
 };
 
 /**
- * Notes that automation has accepted the state that the tenant had at this revision. Where that has changed
- * meanwhile, the later state still has to be told. A tenant that automation works on is asked about from
- * now on.
+ * Records that automation has accepted the tenant's state at this revision. A later state must still be sent.
+ * From then on, a running deployment is polled.
  */
-export const noteTold = async (
+export const recordSynced = async (
   tx: Transaction,
   tenantId: string,
   revision: number,
@@ -126,8 +125,8 @@ export const noteTold = async (
     WHERE d.tenant_id = ${tenantId}::uuid AND d.revision = ${revision} AND t.id = d.tenant_id`;
 };
 
-/** Nothing is asked about the tenant any more, unless a change of it waits to be told. */
-export const noteSettled = async (tx: Transaction, tenantId: string): Promise<void> => {
+/** Stops polling the tenant; a pending change is still sent. */
+export const recordSettled = async (tx: Transaction, tenantId: string): Promise<void> => {
   await tx.$executeRaw`
     UPDATE identity.tenant_deployments
     SET attempts = 0, due_at = CASE WHEN state = 'pending' THEN now() END
@@ -135,17 +134,16 @@ export const noteSettled = async (tx: Transaction, tenantId: string): Promise<vo
 };
 
 /**
- * Holds the note that a tenant is being created until the transaction ends; false where somebody has
- * begun to take it back.
+ * Locks the record of a tenant's creation until the transaction ends; false if it is already being removed.
  */
-export const holdIntention = async (tx: Transaction, tenantId: string): Promise<boolean> => {
-  const held = await tx.$queryRaw<unknown[]>`
+export const lockIntent = async (tx: Transaction, tenantId: string): Promise<boolean> => {
+  const locked = await tx.$queryRaw<unknown[]>`
     SELECT FROM identity.tenant_deployments
     WHERE tenant_id = ${tenantId}::uuid AND attempts = 0 FOR UPDATE`;
-  return held.length > 0;
+  return locked.length > 0;
 };
 
-/** How often the tenant's state was to be told so far. */
+/** The number of changes of the tenant's state so far. */
 export const revisionOf = async (tx: Transaction, tenantId: string): Promise<number> => {
   const row = await tx.tenantDeployment.findUnique({ where: { tenantId } });
   return row?.revision ?? 0;

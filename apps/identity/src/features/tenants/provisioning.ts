@@ -5,7 +5,7 @@ import type { DeploymentAutomation } from '../../deployment-automation/deploymen
 import type { Claim, DeploymentsRepository } from './deployments.repository.ts';
 import { settled } from './state-machine.ts';
 import { configurationOf, type Tenant } from './tenant.ts';
-import type { TenantsRepository, Turn } from './tenants.repository.ts';
+import type { ExclusiveTenant, TenantsRepository } from './tenants.repository.ts';
 
 interface ProvisioningOptions {
   readonly repository: TenantsRepository;
@@ -15,21 +15,21 @@ interface ProvisioningOptions {
   readonly everyMs: number;
 }
 
-/** So many tenants are attended to at once: one that automation is slow about holds up no other. */
+/** Number of tenants handled concurrently, so that a slow one does not block others. */
 const WORKERS = 4;
-/** What tells automation holds a connection to the database for as long: so few of those are needed. */
-const TOLD_AT_ONCE = 2;
+/** Maximum number of concurrent calls that hold a database connection. */
+const MAX_CALLS = 2;
 
 /**
- * Looks after what deployment automation is to do, or is doing (decision I24). It asks how far deployments
- * are: one that is deployed makes its tenant active, one that failed or is gone makes it failed, and a
- * tenant whose deployment was taken down is gone. It tells automation of changes that it has not heard of,
- * and takes back deployments whose tenant was never created. All of it is in the database, so that it goes
- * on after a restart, and replicas share the work.
+ * Keeps tenants and deployment automation in sync (decision I24). Polls running deployments: a deployed tenant
+ * becomes active, one whose deployment failed or disappeared becomes failed, and one whose deployment was
+ * removed is deleted. Sends changes that automation has not accepted yet, and removes deployments whose tenant
+ * was never created. The work queue is in the database, so that work continues after a restart and replicas
+ * share it.
  */
 export class Provisioning {
   readonly #use: ProvisioningOptions;
-  readonly #telling = pLimit(TOLD_AT_ONCE);
+  readonly #calls = pLimit(MAX_CALLS);
   readonly #stopping = new AbortController();
   #ended: Promise<unknown> = Promise.resolve();
 
@@ -37,7 +37,7 @@ export class Provisioning {
     this.#use = options;
   }
 
-  /** Starts the rounds, where there is anybody to ask. */
+  /** Starts the workers if deployment automation is configured. */
   start(): void {
     if (!this.#use.automation.isConfigured) return;
     this.#ended = Promise.all(Array.from({ length: WORKERS }, () => this.#rounds()));
@@ -48,23 +48,23 @@ export class Provisioning {
     await this.#ended;
   }
 
-  /** Attends to everything that is due. */
+  /** Handles everything that is due. */
   async check(): Promise<void> {
     await Promise.all(Array.from({ length: WORKERS }, () => this.#work()));
   }
 
-  /** Attends to one tenant where that is due and nobody else does, and there is room to do it now. */
-  async attendNow(id: string): Promise<void> {
-    if (this.#telling.activeCount >= TOLD_AT_ONCE) return;
+  /** Handles one tenant if it is due, nobody else handles it and there is capacity. */
+  async handleNow(id: string): Promise<void> {
+    if (this.#calls.activeCount >= MAX_CALLS) return;
     const claim = await this.#use.deployments.claim(id);
-    if (claim) await this.#attend(claim);
+    if (claim) await this.#handle(claim);
   }
 
   async #rounds(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       await this.#work().catch((err: unknown) =>
-        this.#use.logger.warn({ err }, 'deployments could not be read'),
+        this.#use.logger.warn({ err }, 'the deployment queue could not be read'),
       );
       await pause(this.#use.everyMs, undefined, { signal }).catch(() => undefined);
     }
@@ -74,23 +74,30 @@ export class Provisioning {
     while (!this.#stopping.signal.aborted) {
       const claim = await this.#use.deployments.claim();
       if (!claim) return;
-      await this.#attend(claim);
+      await this.#handle(claim);
     }
   }
 
-  /** Never rejects: what fails is tried again later. */
-  async #attend(claim: Claim): Promise<void> {
+  /** Never rejects; failures are retried later. */
+  async #handle(claim: Claim): Promise<void> {
     const { repository, deployments, logger } = this.#use;
     const { tenantId: id, attempts } = claim;
     try {
       const tenant = await repository.find(id);
-      const isWorkedOn = tenant?.status === 'provisioning' || tenant?.status === 'deleting';
-      if (isWorkedOn) await this.#settle(tenant, claim);
-      else await this.#telling(() => repository.inTurn(id, (turn) => this.#tell(id, turn)));
+      const isInProgress = tenant?.status === 'provisioning' || tenant?.status === 'deleting';
+      if (isInProgress) await this.#settle(tenant, claim);
+      else
+        await this.#calls(() =>
+          repository.exclusively(id, (exclusive) => this.#sync(id, exclusive)),
+        );
     } catch (err) {
-      // Who else has the turn tells it, or leaves it to the next attempt.
+      // Another process is syncing the tenant, or leaves it to the next attempt.
       const isTaken = err instanceof HttpError && err.status === 409;
-      if (!isTaken) logger.warn({ err, tenant_id: id, attempts }, 'deployment automation waits');
+      if (!isTaken)
+        logger.warn(
+          { err, tenant_id: id, attempts },
+          'syncing with deployment automation failed; it will be retried',
+        );
       await deployments.retryLater(claim).catch(() => undefined);
     }
   }
@@ -100,28 +107,28 @@ export class Provisioning {
     const { id, status, updatedAt } = tenant;
     const deployment = await automation.status(id);
     const next = settled(status, deployment?.state ?? null);
-    if (next === null) return deployments.askLater(claim, updatedAt);
-    await repository.changing(id, async (held) => {
-      if (held.tenant.updatedAt.getTime() !== updatedAt.getTime()) return;
-      if (next === 'gone') await held.remove();
-      else await held.settle(next);
+    if (next === null) return deployments.pollLater(claim, updatedAt);
+    await repository.changing(id, async (locked) => {
+      if (locked.tenant.updatedAt.getTime() !== updatedAt.getTime()) return;
+      if (next === 'gone') await locked.remove();
+      else await locked.settle(next);
     });
-    logger.info({ tenant_id: id, status: next }, 'deployment automation is done with a tenant');
+    logger.info({ tenant_id: id, status: next }, 'a deployment has finished');
   }
 
-  async #tell(id: string, turn: Turn): Promise<void> {
+  async #sync(id: string, exclusive: ExclusiveTenant): Promise<void> {
     const { automation, logger } = this.#use;
-    const { tenant } = turn;
+    const { tenant } = exclusive;
     if (!tenant) {
       await automation.delete({ id, updatedAt: new Date(0) });
-      await turn.forget();
-      logger.warn({ tenant_id: id }, 'a deployment without a tenant was taken back');
+      await exclusive.deleteRecord();
+      logger.warn({ tenant_id: id }, 'a deployment without a tenant was removed');
       return;
     }
     const { status, automationState } = tenant;
-    if (automationState !== 'pending') return turn.nothingToTell();
+    if (automationState !== 'pending') return exclusive.recordSettled();
     if (status === 'suspended') await automation.suspend(tenant, configurationOf(tenant));
     if (status === 'active') await automation.create(tenant, configurationOf(tenant));
-    await turn.told();
+    await exclusive.recordSynced();
   }
 }

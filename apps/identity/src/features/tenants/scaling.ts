@@ -10,29 +10,29 @@ import {
 } from '@tessera/fields';
 import { validationFailed } from '@tessera/http-kit';
 
-/** What runs for a tenant (decision I14). */
+/** The services that run for each tenant (decision I14). */
 export const services = ['api', 'worker', 'scheduler', 'websocket'] as const;
 export type Service = (typeof services)[number];
 
 const cpu = (example: string) =>
   described(
     matching(/^([1-9][0-9]{0,5}m|[0-9]{1,3}(\.[0-9]{1,3})?)$/, 'cores, such as 250m or 1.5', 10),
-    'Cores, as Kubernetes writes them',
+    'CPU cores in Kubernetes notation',
     example,
   );
 const memory = (example: string) =>
   described(
     matching(/^[1-9][0-9]{0,5}(Mi|Gi)$/, 'an amount of memory, such as 512Mi or 2Gi', 10),
-    'Memory, as Kubernetes writes it',
+    'Memory in Kubernetes notation',
     example,
   );
 
-/** How one service scales: seven fields. */
+/** The scaling configuration of one service. */
 export const ServiceScaling = named(
   'ServiceScaling',
   shape({
     min_replicas: int(0, 100),
-    max_replicas: described(int(1, 100), 'Not fewer than `min_replicas`', 10),
+    max_replicas: described(int(1, 100), 'At least `min_replicas`', 10),
     cpu_request: cpu('250m'),
     cpu_limit: cpu('1'),
     memory_request: memory('256Mi'),
@@ -68,13 +68,13 @@ const scaled = (size: Size, most: number): Scaling => {
   return {
     api: replicas(size === 'small' ? 1 : 2, most),
     worker: replicas(1, most),
-    // More than one would do everything twice.
+    // A second scheduler would run every job twice.
     scheduler: replicas(1, 1),
     websocket: replicas(1, most),
   };
 };
 
-/** What each plan runs on unless a tenant has a configuration of its own. */
+/** The default configuration of each plan. */
 export const plans = {
   starter: scaled('small', 2),
   business: scaled('medium', 6),
@@ -84,7 +84,7 @@ export const plans = {
 export type Plan = keyof typeof plans;
 export const planNames = Object.keys(plans) as [Plan, ...Plan[]];
 
-/** The defaults of a plan; one that has none of its own has those of the smallest. */
+/** The defaults of a plan; unknown plans get those of the smallest. */
 export const planScaling = (plan: string): Scaling =>
   Object.hasOwn(plans, plan) ? plans[plan as Plan] : plans.starter;
 
@@ -93,18 +93,18 @@ const millicores = (value: string): number =>
 const mebibytes = (value: string): number =>
   Number.parseInt(value, 10) * (value.endsWith('Gi') ? 1024 : 1);
 
-/** A configuration with what changes put in its place; 422 on the field where the whole makes no sense. */
+/** The configuration after applying changes; 422 naming the fields that are inconsistent. */
 export const changedScaling = (before: Scaling, changes: Change): Scaling => {
   const after = { ...before };
   const errors: Record<string, string[]> = {};
   for (const service of services) {
     const whole = { ...before[service], ...changes[service] };
     const demand = (
-      isFine: boolean,
+      isValid: boolean,
       field: keyof typeof whole,
       other: keyof typeof whole,
     ): void => {
-      if (!isFine) errors[`${service}.${field}`] = [`${field} must not be less than ${other}`];
+      if (!isValid) errors[`${service}.${field}`] = [`${field} must not be less than ${other}`];
     };
     demand(whole.max_replicas >= whole.min_replicas, 'max_replicas', 'min_replicas');
     demand(

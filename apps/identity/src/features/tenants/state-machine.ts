@@ -1,6 +1,6 @@
 import { HttpError } from '@tessera/http-kit';
 
-/** The states that a tenant can be in while there is one (decision I13). */
+/** The states of a tenant (decision I13). */
 export const tenantStatuses = [
   'provisioning',
   'active',
@@ -11,47 +11,48 @@ export const tenantStatuses = [
 
 export type TenantStatus = (typeof tenantStatuses)[number];
 
-interface Move {
+interface Transition {
   readonly from: readonly TenantStatus[];
   readonly to: TenantStatus;
 }
 
-/** Every move that an administrator can make; there are no others. */
+/** The transitions that administrators can trigger. */
 export const moves = {
   suspend: { from: ['active'], to: 'suspended' },
   activate: { from: ['suspended'], to: 'active' },
   retry: { from: ['failed'], to: 'provisioning' },
   delete: { from: ['active', 'suspended', 'failed'], to: 'deleting' },
-} as const satisfies Record<string, Move>;
+} as const satisfies Record<string, Transition>;
 
 export type MoveName = keyof typeof moves;
 
-/** The states in which a tenant can be brought to other versions or another configuration. */
+/** States in which versions and configuration can be changed. */
 const configurable: readonly TenantStatus[] = ['active', 'suspended'];
 
 const conflict = (message: string): HttpError => new HttpError(409, 'conflict', message);
 
-/** Another change has the tenant: 409. */
-export const underWay = (): HttpError =>
-  conflict('Another change of the tenant is under way. Look at it again, then decide.');
+/** 409: another change of the tenant is in progress. */
+export const changeInProgress = (): HttpError =>
+  conflict('Another change of the tenant is in progress. Reload the tenant and try again.');
 
-/** The state that a move leads to; 409 from a state that it does not begin in. */
+/** The state after a transition; 409 if it is not allowed in the current state. */
 export const moved = (status: TenantStatus, move: MoveName): TenantStatus => {
-  const { from, to }: Move = moves[move];
+  const { from, to }: Transition = moves[move];
   if (from.includes(status)) return to;
-  throw conflict(`A tenant that is ${status} cannot be brought to ${to}.`);
+  throw conflict(`A tenant in state ${status} cannot change to ${to}.`);
 };
 
-/** 409 where deployment automation has nothing that could be changed. */
+/** 409 if the tenant has no deployment that can be configured. */
 export const demandConfigurable = (status: TenantStatus): void => {
   if (!configurable.includes(status)) {
-    throw conflict(`A tenant that is ${status} cannot be configured.`);
+    throw conflict(`A tenant in state ${status} cannot be configured.`);
   }
 };
 
 /**
- * Where a tenant moves by itself, by the state of its deployment (null: there is none): `gone` is no state
- * but the end. A deployment that is gone while provisioning has failed (decision I24). Null: it stays.
+ * The state that follows from the state of the deployment (null: none exists); `gone` means that the tenant is
+ * deleted. A deployment that disappears while provisioning has failed (decision I24). Null if the state does
+ * not change.
  */
 export const settled = (
   status: TenantStatus,

@@ -2,7 +2,7 @@ import { StorageUsage } from '@tessera/contracts';
 import type { RouteTable } from '@tessera/http-kit';
 import { type Crm, crmFailed, crmNotConfigured } from '../../crm/crm.ts';
 import { route, success } from '../../http/route.ts';
-import { OfTenant } from './tenants.schema.ts';
+import { TenantParams } from './tenants.schema.ts';
 import type { TenantsService } from './tenants.service.ts';
 
 interface Dependencies {
@@ -16,12 +16,12 @@ export const storageRoutes = ({ tenants, crm }: Dependencies): RouteTable => ({
     path: '/api/tenants/{tenantId}/storage-usage',
     permission: 'identity.tenants.storage.view',
     resource: 'tenant',
-    summary: 'How much a tenant keeps in CRM',
-    params: OfTenant,
+    summary: 'Get the storage usage of a tenant in CRM',
+    params: TenantParams,
     responses: { 200: success(StorageUsage) },
     problems: {
       502: {
-        description: '`crm_failed`: CRM answered with something that cannot be used',
+        description: '`crm_failed`: CRM returned an unusable response',
         refusal: () => crmFailed(undefined),
       },
       503: {

@@ -5,29 +5,29 @@ import { registerTenantClient } from '../../clients/registration.ts';
 import type { Transaction } from '../../database.ts';
 import type { Tenant as Row } from '../../generated/prisma/client.ts';
 import { numberedSlug, slugOf } from '../registration/slug.ts';
-import { tellAutomation } from './deployments.repository.ts';
+import { queueSync } from './deployments.repository.ts';
 import type { TenantStatus } from './state-machine.ts';
 
-/** What a tenant is made of. */
+/** Input of a new tenant. */
 export interface NewTenant {
-  /** A new one unless given. */
+  /** Generated if absent. */
   readonly id?: string;
   readonly name: string;
-  /** Made from the name, and numbered where that is taken, unless given. */
+  /** Derived from the name if absent, with a number if that is taken. */
   readonly slug?: string | undefined;
   readonly plan?: string;
   readonly status: TenantStatus;
 }
 
-/** A tenant with its client, whose secret nothing shows again. */
+/** A tenant with its client; the secret is shown only once. */
 export interface CreatedTenant {
   readonly tenant: Row;
   readonly client: { readonly clientId: string; readonly secret: string };
 }
 
-/** How many numbers are looked at together. */
-const NUMBERS = 50;
-/** How often another transaction may take the slug that was free a moment ago. */
+/** Number of candidates checked at once. */
+const CANDIDATES = 50;
+/** Number of attempts if concurrent transactions take the slug. */
 const ATTEMPTS = 20;
 
 const overloaded = (): HttpError =>
@@ -41,22 +41,22 @@ const overloaded = (): HttpError =>
   );
 
 /**
- * Creates tenants: the one way in which a tenant comes to be while identity runs, whoever asks for it.
- * Everything happens in the transaction of the caller, who adds members, the activity entry and the event.
+ * Creates tenants; all other code uses it. Runs in the transaction of the caller, who adds members, the
+ * activity entry and the event.
  */
 export class TenantCreation {
   readonly #redirectUris: readonly string[];
   readonly #reservedSlugs: ReadonlySet<string>;
 
-  /** `redirectUris` are those of the client that each tenant gets, with `{slug}`. */
+  /** `redirectUris` of each tenant's client may contain `{slug}`. */
   constructor(redirectUris: readonly string[], reservedSlugs: readonly string[]) {
     this.#redirectUris = redirectUris;
     this.#reservedSlugs = new Set(reservedSlugs);
   }
 
   /**
-   * Creates a tenant with its confidential client. A given slug that is taken or reserved is a 422 on `slug`; one
-   * made from the name is numbered until it is free, also when others take the same one meanwhile.
+   * Creates a tenant and its confidential client. 422 on `slug` if a given slug is taken or reserved. A slug
+   * derived from the name gets a number if necessary, also under concurrency.
    */
   async create(tx: Transaction, { slug, ...given }: NewTenant): Promise<CreatedTenant> {
     if (slug !== undefined) {
@@ -74,22 +74,21 @@ export class TenantCreation {
   }
 
   /**
-   * Creates the tenant of a person who registered. It is active at once; once the transaction has
-   * committed, deployment automation is told of it until it hears (decision I24). The slug is made from
-   * the name and numbered where it is taken.
+   * Creates the tenant of a newly registered user. It is active at once; deployment automation is notified
+   * after the commit, with retries (decision I24). The slug is derived from the name.
    */
   async createRegistered(tx: Transaction, name: string): Promise<CreatedTenant> {
     const created = await this.create(tx, { name, status: 'active' });
-    await tellAutomation(tx, created.tenant.id);
+    await queueSync(tx, created.tenant.id);
     return created;
   }
 
-  /** Null where the slug is taken, by a tenant or by a client that is called as this one's would be. */
+  /** Null if the slug is taken by a tenant or by the client id derived from it. */
   async #insert(
     tx: Transaction,
     { id = uuidv7(), ...given }: NewTenant & { readonly slug: string },
   ): Promise<CreatedTenant | null> {
-    // Waits for another transaction that is taking the slug, and leaves this one usable (ON CONFLICT).
+    // ON CONFLICT waits for a concurrent transaction that takes the slug and keeps this transaction usable.
     const [tenant] = await tx.tenant.createManyAndReturn({
       data: [{ id, ...given }],
       skipDuplicates: true,
@@ -101,10 +100,12 @@ export class TenantCreation {
     return null;
   }
 
-  /** The first of `base`, `base-2`, `base-3`, ... that is not reserved, and that neither a tenant nor a client has. */
+  /**
+   * The first of `base`, `base-2`, `base-3`, ... that is neither reserved nor used by a tenant or client.
+   */
   async #freeSlug(tx: Transaction, base: string): Promise<string> {
-    for (let first = 1; ; first += NUMBERS) {
-      const slugs = Array.from({ length: NUMBERS }, (_, at) => numberedSlug(base, first + at));
+    for (let first = 1; ; first += CANDIDATES) {
+      const slugs = Array.from({ length: CANDIDATES }, (_, at) => numberedSlug(base, first + at));
       const taken = await this.#taken(tx, slugs);
       const free = slugs.find((slug) => !taken.has(slug) && !this.#reservedSlugs.has(slug));
       if (free !== undefined) return free;

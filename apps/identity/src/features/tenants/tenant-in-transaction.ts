@@ -3,21 +3,21 @@ import { type Actor, note } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import { noteSettled, noteTold, tellAutomation } from './deployments.repository.ts';
+import { queueSync, recordSettled, recordSynced } from './deployments.repository.ts';
 import type { TenantStatus } from './state-machine.ts';
-import { type Tenant, tenantOf } from './tenant.ts';
+import { type Tenant, tenantFromRow } from './tenant.ts';
 
-/** Who did what, for the activity log; nobody's where a system application did it. */
-export interface Deed {
+/** The activity entry of a change; without an actor for a system application. */
+export interface ActivityRecord {
   readonly actor: Actor | null;
   readonly action: Action;
 }
 
-/** The event that tells of a tenant's status. */
+/** The event that publishes a tenant's status. */
 export const statusChanged = (id: string, status: TenantStatus | 'gone') =>
   ({ type: 'identity.tenant.status_changed', data: { tenant_id: id, status } }) as const;
 
-/** A tenant that nobody else changes until the transaction ends. */
+/** A tenant that is locked until the transaction ends. */
 export class TenantInTransaction {
   readonly #tx: Transaction;
   readonly tenant: Tenant;
@@ -27,38 +27,42 @@ export class TenantInTransaction {
     this.tenant = tenant;
   }
 
-  /** Moves it as automation has accepted when the tenant was at this revision. */
-  async moveAsTold(status: TenantStatus, revision: number, deed: Deed): Promise<Tenant> {
+  /** Changes the status after automation has accepted it for this revision. */
+  async moveAfterSync(
+    status: TenantStatus,
+    revision: number,
+    activity: ActivityRecord,
+  ): Promise<Tenant> {
     await this.#update({ status });
-    await noteTold(this.#tx, this.tenant.id, revision);
-    return this.#moved(status, deed);
+    await recordSynced(this.#tx, this.tenant.id, revision);
+    return this.#moved(status, activity);
   }
 
-  /** Moves it at once; automation is told after the commit, until it hears. */
-  async moveAndTell(status: TenantStatus, deed: Deed): Promise<Tenant> {
+  /** Changes the status immediately; automation is notified after the commit, with retries. */
+  async moveAndQueueSync(status: TenantStatus, activity: ActivityRecord): Promise<Tenant> {
     await this.#update({ status });
-    await tellAutomation(this.#tx, this.tenant.id);
-    return this.#moved(status, deed);
+    await queueSync(this.#tx, this.tenant.id);
+    return this.#moved(status, activity);
   }
 
-  /** Moves it to where automation says that it is. */
+  /** Changes the status to that of the deployment. */
   async settle(status: TenantStatus): Promise<Tenant> {
     await this.#update({ status });
-    await noteSettled(this.#tx, this.tenant.id);
+    await recordSettled(this.#tx, this.tenant.id);
     return this.#moved(status);
   }
 
-  /** Changes what is no state of it, and notes it. */
+  /** Changes other fields and records the activity. */
   async change(
     data: Pick<Prisma.TenantUpdateInput, 'versions' | 'pullRequestUrl' | 'scaling'>,
-    deed: Deed,
+    activity: ActivityRecord,
   ): Promise<Tenant> {
     await this.#update(data);
-    await this.#note(deed);
+    await this.#note(activity);
     return this.#reread();
   }
 
-  /** Takes it away with all that is its: service accounts, memberships, roles, tokens, clients. */
+  /** Deletes the tenant with its service accounts, memberships, roles, tokens and clients. */
   async remove(): Promise<void> {
     const { id } = this.tenant;
     await this.#tx.user.deleteMany({
@@ -69,8 +73,8 @@ export class TenantInTransaction {
     await enqueue(this.#tx, statusChanged(id, 'gone'));
   }
 
-  async #moved(status: TenantStatus, deed?: Deed): Promise<Tenant> {
-    await this.#note(deed);
+  async #moved(status: TenantStatus, activity?: ActivityRecord): Promise<Tenant> {
+    await this.#note(activity);
     await enqueue(this.#tx, statusChanged(this.tenant.id, status));
     return this.#reread();
   }
@@ -81,16 +85,17 @@ export class TenantInTransaction {
 
   async #reread(): Promise<Tenant> {
     const tenant = await findTenant(this.#tx, this.tenant.id);
-    if (!tenant) throw new Error(`Tenant ${this.tenant.id} is gone while it is held.`);
+    if (!tenant) throw new Error(`Tenant ${this.tenant.id} does not exist although it is locked.`);
     return tenant;
   }
 
-  async #note(deed: Deed | undefined): Promise<void> {
-    if (deed?.actor) await note(this.#tx, { ...deed.actor, tenantId: this.tenant.id }, deed.action);
+  async #note(activity: ActivityRecord | undefined): Promise<void> {
+    if (activity?.actor)
+      await note(this.#tx, { ...activity.actor, tenantId: this.tenant.id }, activity.action);
   }
 }
 
-/** The tenant with what automation has heard of it; null where there is none. */
+/** The tenant with its automation state; null if it does not exist. */
 export const findTenant = async (
   db: Pick<Transaction, 'tenant' | 'tenantDeployment'>,
   id: string,
@@ -98,8 +103,8 @@ export const findTenant = async (
   const row = await db.tenant.findUnique({ where: { id } });
   if (!row) return null;
   const deployment = await db.tenantDeployment.findUnique({ where: { tenantId: id } });
-  return tenantOf(row, deployment?.state as Tenant['automationState'] | undefined);
+  return tenantFromRow(row, deployment?.state as Tenant['automationState'] | undefined);
 };
 
-/** No configuration of its own, in the column that holds one. */
+/** Database value for a tenant without its own configuration. */
 export const NO_SCALING = Prisma.DbNull;

@@ -6,7 +6,7 @@ import type { TenantStatus } from './state-machine.ts';
 
 export type Versions = Partial<Record<Service, string>>;
 
-/** A tenant as its administration sees it. */
+/** A tenant as shown to administrators. */
 export interface Tenant {
   readonly id: string;
   readonly slug: string;
@@ -15,16 +15,16 @@ export interface Tenant {
   readonly status: TenantStatus;
   readonly automationState: AutomationState;
   readonly versions: Versions;
-  /** The pull request that the versions come from. */
+  /** Pull request that deploys the versions. */
   readonly pullRequestUrl: string | null;
-  /** Its own, or the plan's. */
+  /** The tenant's own configuration or the plan's defaults. */
   readonly scaling: Scaling;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** A check constraint holds the status; versions and scaling were checked when they were written. */
-export const tenantOf = (
+/** A check constraint limits the status; versions and scaling were validated when written. */
+export const tenantFromRow = (
   { scaling, ...row }: Row,
   automationState: AutomationState = 'unknown',
 ): Tenant => ({
@@ -35,7 +35,7 @@ export const tenantOf = (
   scaling: (scaling as Scaling | null) ?? planScaling(row.plan),
 });
 
-/** What automation deploys a tenant as. */
+/** The configuration sent to deployment automation. */
 export const configurationOf = ({
   slug,
   name,

@@ -6,13 +6,13 @@ import { readPage } from '../../lists/paging.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import {
   type DeploymentsRepository,
-  holdIntention,
-  noteSettled,
-  noteTold,
+  lockIntent,
+  recordSettled,
+  recordSynced,
   revisionOf,
 } from './deployments.repository.ts';
-import { type TenantStatus, underWay } from './state-machine.ts';
-import { type Tenant, tenantOf } from './tenant.ts';
+import { changeInProgress, type TenantStatus } from './state-machine.ts';
+import { type Tenant, tenantFromRow } from './tenant.ts';
 import type { CreatedTenant, TenantCreation } from './tenant-creation.ts';
 import { findTenant, statusChanged, TenantInTransaction } from './tenant-in-transaction.ts';
 
@@ -35,29 +35,31 @@ export interface NewTenant {
 
 const noTenant = () => notFound('The tenant');
 
-/** Prisma hands `%`, `_` and `\` of a term to LIKE as they are. */
-const literally = (term: string) =>
+/** Prisma does not escape `%`, `_` and `\` for LIKE. */
+const containsLiterally = (term: string) =>
   ({ contains: term.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' }) as const;
 
 const matching = ({ search, status }: TenantQuery): Prisma.TenantWhereInput => ({
   ...(status && { status }),
   ...(search !== undefined && {
     AND: search.split(/\s+/).map((word) => ({
-      OR: [{ name: literally(word) }, { slug: literally(word) }],
+      OR: [{ name: containsLiterally(word) }, { slug: containsLiterally(word) }],
     })),
   }),
 });
 
-/** The first of two numbers of an advisory lock; nothing else in this database uses it. */
-const TURNS = 0x0de9;
+/** First key of a two-key advisory lock; unique in this database. */
+const AUTOMATION_LOCK = 0x0de9;
 
-/** A turn to ask automation about a tenant: nobody else does until the transaction ends. */
-export class Turn {
+/** A tenant with the exclusive right to call automation until the transaction ends. */
+export class ExclusiveTenant {
   readonly #tx: Transaction;
   readonly #id: string;
-  /** The tenant as the turn begins; others may still change what automation is not asked about first. */
+  /**
+   * The tenant at the start; changes that do not involve automation may still happen concurrently.
+   */
   readonly tenant: Tenant | null;
-  /** Of the state that automation is told in this turn. */
+  /** Revision of the state sent to automation. */
   readonly revision: number;
 
   constructor(tx: Transaction, id: string, tenant: Tenant | null, revision: number) {
@@ -67,28 +69,28 @@ export class Turn {
     this.revision = revision;
   }
 
-  /** Holds the tenant as it is by now; 404 where it is gone. */
-  async hold(): Promise<TenantInTransaction> {
-    return hold(this.#tx, this.#id);
+  /** Locks the current tenant; 404 if it no longer exists. */
+  async lock(): Promise<TenantInTransaction> {
+    return lockTenant(this.#tx, this.#id);
   }
 
-  /** Notes that automation has accepted the tenant as it was when the turn began. */
-  async told(): Promise<void> {
-    await noteTold(this.#tx, this.#id, this.revision);
+  /** Records that automation has accepted the tenant's state at the start. */
+  async recordSynced(): Promise<void> {
+    await recordSynced(this.#tx, this.#id, this.revision);
   }
 
-  /** Notes that there was nothing to tell. */
-  async nothingToTell(): Promise<void> {
-    await noteSettled(this.#tx, this.#id);
+  /** Records that there was nothing to send. */
+  async recordSettled(): Promise<void> {
+    await recordSettled(this.#tx, this.#id);
   }
 
-  /** Forgets that the tenant was to be created. */
-  async forget(): Promise<void> {
+  /** Deletes the record of the tenant's creation. */
+  async deleteRecord(): Promise<void> {
     await this.#tx.tenantDeployment.deleteMany({ where: { tenantId: this.#id } });
   }
 }
 
-const hold = async (tx: Transaction, id: string): Promise<TenantInTransaction> => {
+const lockTenant = async (tx: Transaction, id: string): Promise<TenantInTransaction> => {
   await tx.$queryRaw`SELECT FROM identity.tenants WHERE id = ${id}::uuid FOR NO KEY UPDATE`;
   const tenant = await findTenant(tx, id);
   if (!tenant) throw noTenant();
@@ -99,7 +101,7 @@ export interface TenantsRepositoryOptions {
   readonly database: Database;
   readonly creation: TenantCreation;
   readonly deployments: DeploymentsRepository;
-  /** Milliseconds that a change may take, what it asks of others included. */
+  /** Time limit of a change in milliseconds, including calls to other services. */
   readonly timeout: number;
 }
 
@@ -110,7 +112,7 @@ export class TenantsRepository {
     this.#use = options;
   }
 
-  /** One page, and the number of it: a page beyond the last one is the last one. */
+  /** One page and its number. A page beyond the last one returns the last one. */
   async list(query: TenantQuery): Promise<{ tenants: Tenant[]; page: number; total: number }> {
     const where = matching(query);
     const { by, order } = query.sort;
@@ -120,15 +122,15 @@ export class TenantsRepository {
       rows: (tx, part) => tx.tenant.findMany({ where, orderBy, ...part }),
     });
     const states = await this.#use.deployments.statesOf(rows.map(({ id }) => id));
-    return { tenants: rows.map((row) => tenantOf(row, states.get(row.id))), ...at };
+    return { tenants: rows.map((row) => tenantFromRow(row, states.get(row.id))), ...at };
   }
 
-  /** Null where there is none. */
+  /** Null if it does not exist. */
   find(id: string): Promise<Tenant | null> {
     return findTenant(this.#use.database, id);
   }
 
-  /** 404 where there is none. */
+  /** 404 if it does not exist. */
   async show(id: string): Promise<Tenant> {
     const tenant = await this.find(id);
     if (!tenant) throw noTenant();
@@ -136,9 +138,9 @@ export class TenantsRepository {
   }
 
   /**
-   * Writes a tenant whose creation was noted (`DeploymentsRepository.intend`), with its confidential
-   * client, whose secret it gives; `deploy` runs before anything is told of it, and where it throws there
-   * was no tenant. 422 on `slug` where that is taken.
+   * Creates a tenant whose creation was recorded (`DeploymentsRepository.intend`), with its confidential client
+   * and secret. `deploy` runs before the commit; if it throws, nothing is created. 422 on `slug` if it is
+   * taken.
    */
   async create(
     given: NewTenant,
@@ -146,11 +148,11 @@ export class TenantsRepository {
     deploy: (tenant: Tenant) => Promise<unknown>,
   ): Promise<{ tenant: Tenant; client: CreatedTenant['client'] }> {
     return this.#transaction(async (tx) => {
-      if (!(await holdIntention(tx, given.id))) throw tooLate();
+      if (!(await lockIntent(tx, given.id))) throw creationTimedOut();
       const created = await this.#use.creation.create(tx, { ...given, status: 'provisioning' });
-      await deploy(tenantOf(created.tenant));
-      await noteTold(tx, given.id, await revisionOf(tx, given.id));
-      const tenant = tenantOf(created.tenant, 'told');
+      await deploy(tenantFromRow(created.tenant));
+      await recordSynced(tx, given.id, await revisionOf(tx, given.id));
+      const tenant = tenantFromRow(created.tenant, 'told');
       if (actor) await note(tx, { ...actor, tenantId: tenant.id }, 'tenant_created');
       await enqueue(tx, statusChanged(tenant.id, tenant.status));
       return { tenant, client: created.client };
@@ -158,24 +160,24 @@ export class TenantsRepository {
   }
 
   /**
-   * Runs a change of a tenant that holds its row, and asks nobody else: 404 where there is none. Members,
-   * roles and tokens of the tenant can change meanwhile.
+   * Runs a change with the tenant's row locked and without calls to other services; 404 if it does not exist.
+   * Members, roles and tokens of the tenant can change meanwhile.
    */
-  changing<T>(id: string, work: (held: TenantInTransaction) => Promise<T>): Promise<T> {
-    return this.#transaction(async (tx) => work(await hold(tx, id)));
+  changing<T>(id: string, work: (tenant: TenantInTransaction) => Promise<T>): Promise<T> {
+    return this.#transaction(async (tx) => work(await lockTenant(tx, id)));
   }
 
   /**
-   * Runs what asks automation about a tenant, one at a time: 409 where another one is under way. The
-   * tenant itself is not held meanwhile, so that it can be suspended whatever automation does.
+   * Runs `work` that calls automation for a tenant, one at a time: 409 if another is in progress. The tenant's
+   * row is not locked meanwhile, so that it can be suspended whatever automation does.
    */
-  inTurn<T>(id: string, work: (turn: Turn) => Promise<T>): Promise<T> {
+  exclusively<T>(id: string, work: (exclusive: ExclusiveTenant) => Promise<T>): Promise<T> {
     return this.#transaction(async (tx) => {
-      const [turn] = await tx.$queryRaw<{ isOurs: boolean }[]>`
-        SELECT pg_try_advisory_xact_lock(${TURNS}::int, hashtext(${id})) AS "isOurs"`;
-      if (!turn?.isOurs) throw underWay();
+      const [lock] = await tx.$queryRaw<{ isAcquired: boolean }[]>`
+        SELECT pg_try_advisory_xact_lock(${AUTOMATION_LOCK}::int, hashtext(${id})) AS "isAcquired"`;
+      if (!lock?.isAcquired) throw changeInProgress();
       const revision = await revisionOf(tx, id);
-      return work(new Turn(tx, id, await findTenant(tx, id), revision));
+      return work(new ExclusiveTenant(tx, id, await findTenant(tx, id), revision));
     });
   }
 
@@ -184,7 +186,7 @@ export class TenantsRepository {
   }
 }
 
-const tooLate = (): HttpError =>
-  new HttpError(503, 'overloaded', 'The tenant was not created in time. Try again.', {
+const creationTimedOut = (): HttpError =>
+  new HttpError(503, 'overloaded', 'Creating the tenant took too long. Try again.', {
     headers: { 'Retry-After': '5' },
   });

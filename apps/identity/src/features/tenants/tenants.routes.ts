@@ -8,22 +8,22 @@ import {
   demandVersions,
   ListQuery,
   NewTenant,
-  OfTenant,
   ProvisioningStatus,
   present,
   presentProvisioning,
   presentServices,
   queryOf,
   Tenant,
+  TenantParams,
   TenantServices,
   VersionsUpdate,
 } from './tenants.schema.ts';
 import type { TenantsService } from './tenants.service.ts';
 
-/** What can come of asking deployment automation (decision I15). */
+/** Errors of calls to deployment automation (decision I15). */
 const automationProblems = {
   502: {
-    description: '`deployment_automation_failed`: it did not do it, and nothing was changed',
+    description: '`deployment_automation_failed`: the call failed and nothing was changed',
     refusal: () => failed(undefined),
   },
   503: {
@@ -33,7 +33,7 @@ const automationProblems = {
 } as const;
 const changeProblems = {
   ...automationProblems,
-  409: 'The tenant is in another state, or another change of it is under way',
+  409: 'The tenant’s state does not allow the change, or another change is in progress',
 } as const;
 
 interface MoveDescription {
@@ -42,9 +42,9 @@ interface MoveDescription {
   readonly problems: Readonly<Record<number, string | Problem>>;
 }
 
-const KNOWN_FIRST = 'A tenant that deployment automation does not know is made known to it first.';
+const REGISTERED_FIRST = 'A tenant unknown to deployment automation is registered there first.';
 
-/** The routes of one path that lists and creates: they stand at two addresses (decision I13). */
+/** The list and create routes, available at two paths (decision I13). */
 const collection = (
   tenants: TenantsService,
   path: '/api/tenants' | '/api/admin/tenants',
@@ -55,8 +55,8 @@ const collection = (
     path,
     permission: 'identity.tenants.list',
     clients,
-    summary: 'Tenants',
-    description: '`sort=plan` sorts by the name of the plan.',
+    summary: 'List all tenants',
+    description: '`sort=plan` sorts by plan name.',
     query: ListQuery,
     responses: { 200: page(Tenant) },
     async handler({ query, reply }) {
@@ -70,19 +70,19 @@ const collection = (
     path,
     permission: 'identity.tenants.create',
     clients,
-    summary: 'Create a tenant, with its confidential client',
+    summary: 'Create a tenant',
     description:
-      'It is `provisioning` until deployment automation has finished. The secret of its client is shown this once. Its first owner is invited like any other member.',
+      'The tenant is `provisioning` until deployment automation has finished. Its confidential client is created with it; the client secret is shown only once. Invite the first owner like any other member.',
     body: NewTenant,
     responses: { 201: success(CreatedTenant) },
     responseHeaders: { 201: ['Location'] },
     problems: automationProblems,
     async handler({ caller, body, req, reply }) {
       const { tenant, client } = await tenants.create(body, { caller, origin: originOf(req) });
-      const shown = { client_id: client.clientId, client_secret: client.secret };
+      const credentials = { client_id: client.clientId, client_secret: client.secret };
       return reply(
         201,
-        { success: true, data: { ...present(tenant), client: shown } },
+        { success: true, data: { ...present(tenant), client: credentials } },
         { Location: `${path}/${tenant.id}` },
       );
     },
@@ -93,17 +93,17 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
   const { list, create } = collection(tenants, '/api/tenants', 'any');
   const admin = collection(tenants, '/api/admin/tenants', 'first_party');
 
-  const move = (name: Exclude<MoveName, 'delete'>, says: MoveDescription) =>
+  const move = (name: Exclude<MoveName, 'delete'>, texts: MoveDescription) =>
     route({
       method: 'post',
       path: `/api/tenants/{tenantId}/${name}`,
       permission: `identity.tenants.${name}`,
       resource: 'tenant',
-      summary: says.summary,
-      description: says.description,
-      params: OfTenant,
+      summary: texts.summary,
+      description: texts.description,
+      params: TenantParams,
       responses: { 200: success(Tenant) },
-      problems: says.problems,
+      problems: texts.problems,
       async handler({ caller, params, req, reply }) {
         const tenant = await tenants.move(params.tenantId, name, { caller, origin: originOf(req) });
         return reply(200, { success: true, data: present(tenant) });
@@ -119,7 +119,7 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
       method: 'get',
       path: '/api/tenants-services',
       permission: 'identity.tenants.services.list',
-      summary: 'The services of all tenants, a page of tenants at a time',
+      summary: 'List the services of all tenants',
       query: ListQuery,
       responses: { 200: page(TenantServices) },
       async handler({ query, reply }) {
@@ -133,8 +133,8 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
       path: '/api/tenants/{tenantId}',
       permission: 'identity.tenants.view',
       resource: 'tenant',
-      summary: 'A tenant',
-      params: OfTenant,
+      summary: 'Get a tenant',
+      params: TenantParams,
       responses: { 200: success(Tenant) },
       async handler({ params, reply }) {
         return reply(200, { success: true, data: present(await tenants.show(params.tenantId)) });
@@ -145,10 +145,10 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
       path: '/api/tenants/{tenantId}',
       permission: 'identity.tenants.delete',
       resource: 'tenant',
-      summary: 'Delete a tenant: it is gone once deployment automation has taken it down',
+      summary: 'Delete a tenant',
       description:
-        'A tenant that deployment automation has nothing of (404, 410) is gone at once; an empty answer removes nothing.',
-      params: OfTenant,
+        'The tenant is `deleting` until deployment automation has removed its deployment. If automation reports that no deployment exists (404, 410), the tenant is deleted immediately; an empty response does not count.',
+      params: TenantParams,
       responses: { 200: success(Tenant) },
       problems: changeProblems,
       async handler({ caller, params, req, reply }) {
@@ -161,9 +161,9 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
       },
     }),
     suspendTenant: move('suspend', {
-      summary: 'Suspend a tenant: what is bound to it is 403 at once',
+      summary: 'Suspend a tenant',
       description:
-        'It takes effect whatever deployment automation answers, which is told until it accepts: `automation_state` is `pending` until then.',
+        'Requests in the tenant are rejected with 403 immediately. Deployment automation is notified until it accepts; meanwhile, `automation_state` is `pending`.',
       problems: {
         409: changeProblems[409],
         503: {
@@ -174,12 +174,12 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
     }),
     activateTenant: move('activate', {
       summary: 'Activate a suspended tenant',
-      description: KNOWN_FIRST,
+      description: REGISTERED_FIRST,
       problems: changeProblems,
     }),
     retryTenant: move('retry', {
       summary: 'Retry the failed provisioning of a tenant',
-      description: KNOWN_FIRST,
+      description: REGISTERED_FIRST,
       problems: changeProblems,
     }),
     syncTenantConfig: route({
@@ -187,8 +187,8 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
       path: '/api/tenants/{tenantId}/sync-config',
       permission: 'identity.tenants.sync_config',
       resource: 'tenant',
-      summary: 'Send plan, versions and scaling of a tenant to deployment automation',
-      params: OfTenant,
+      summary: 'Send the configuration of a tenant to deployment automation',
+      params: TenantParams,
       responses: { 200: success(Tenant) },
       problems: changeProblems,
       async handler({ caller, params, req, reply }) {
@@ -201,8 +201,8 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
       path: '/api/tenants/{tenantId}/provisioning-status',
       permission: 'identity.tenants.provisioning.view',
       resource: 'tenant',
-      summary: 'How far deployment automation is with a tenant',
-      params: OfTenant,
+      summary: 'Get the provisioning status of a tenant',
+      params: TenantParams,
       responses: { 200: success(ProvisioningStatus) },
       problems: automationProblems,
       async handler({ params, reply }) {
@@ -216,10 +216,10 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
       path: '/api/tenants/{tenantId}/versions',
       permission: 'identity.tenants.versions.update',
       resource: 'tenant',
-      summary: 'Deploy other versions of the services that are named',
+      summary: 'Deploy other versions of a tenant’s services',
       description:
-        'The pull-request link is read from `prUrl` first and `pr_url` second; without one, it is what deployment automation says it made, read alike.',
-      params: OfTenant,
+        'The pull request link is taken from `prUrl`, else from `pr_url`, else from the response of deployment automation.',
+      params: TenantParams,
       body: VersionsUpdate,
       responses: { 200: success(Tenant) },
       problems: changeProblems,

@@ -24,7 +24,7 @@ import { tenantStatuses } from './state-machine.ts';
 import type { Tenant as TenantRecord } from './tenant.ts';
 import type { SortColumn, TenantQuery } from './tenants.repository.ts';
 
-export const OfTenant = shape({ tenantId: uuid() });
+export const TenantParams = shape({ tenantId: uuid() });
 
 const slug = () =>
   described(
@@ -33,12 +33,12 @@ const slug = () =>
       'lower-case letters, digits and dashes between them',
       63,
     ),
-    'Part of permissions, of addresses and of the id of its client',
+    'Used in permissions, addresses and the client id',
     'acme',
   );
 
 const version = () =>
-  described(matching(/^[A-Za-z0-9][A-Za-z0-9._+-]*$/, 'a version', 100), 'A tag', '1.4.2');
+  described(matching(/^[A-Za-z0-9][A-Za-z0-9._+-]*$/, 'a version', 100), 'Version tag', '1.4.2');
 const Versions = named(
   'TenantVersions',
   partial(shape({ api: version(), worker: version(), scheduler: version(), websocket: version() })),
@@ -47,7 +47,7 @@ const Versions = named(
 const pullRequest = () =>
   described(
     url(2000),
-    'The pull request that the versions come from',
+    'Pull request that deploys the versions',
     'https://git.example.com/acme/deployments/pull/7',
   );
 
@@ -61,7 +61,7 @@ export const Tenant = named(
     status: oneOf(...tenantStatuses),
     automation_state: described(
       oneOf(...automationStates),
-      'What deployment automation has heard of the tenant: `unknown`, nothing that identity knows of; `pending`, its status waits to be told; `told`, it has accepted the last change',
+      'What deployment automation knows about the tenant: `unknown`: nothing; `pending`: a status change must still be sent; `told`: it has accepted the last change',
     ),
     versions: Versions,
     pr_url: nullable(pullRequest()),
@@ -76,13 +76,13 @@ export const NewTenant = named(
     name: text(200),
     slug: described(
       optional(slug()),
-      'Made from the name unless given, and numbered where that is taken',
+      'Derived from the name if absent, with a number if that is taken',
     ),
     plan: withDefault(oneOf(...planNames), 'starter'),
   }),
 );
 
-/** A tenant with the client that was made with it; nothing shows the secret again. */
+/** A new tenant with its client; the secret is shown only once. */
 export const CreatedTenant = named(
   'CreatedTenant',
   shape({
@@ -96,7 +96,7 @@ export const VersionsUpdate = named(
   shape({
     versions: Versions,
     prUrl: optional(nullable(pullRequest())),
-    pr_url: described(optional(nullable(pullRequest())), 'Read where `prUrl` is not given'),
+    pr_url: described(optional(nullable(pullRequest())), 'Used if `prUrl` is absent'),
   }),
 );
 
@@ -105,7 +105,7 @@ export const ProvisioningStatus = named(
   shape({
     tenant_id: uuid(),
     status: oneOf(...tenantStatuses),
-    state: described(nullable(text(20)), 'Of the deployment; null where there is none'),
+    state: described(nullable(text(20)), 'State of the deployment; null if there is none'),
     steps: list(
       shape({
         name: text(200),
@@ -125,7 +125,7 @@ export const TenantServices = named(
     services: list(
       shape({
         service: oneOf(...services),
-        version: described(nullable(version()), 'Null: never set'),
+        version: described(nullable(version()), 'Null if never set'),
         min_replicas: clamped(0, 100),
         max_replicas: clamped(1, 100),
       }),
@@ -153,7 +153,7 @@ export const ListQuery = shape({
   sort: withDefault(oneOf(...SORTS), 'name'),
 });
 
-/** What a list is asked for, from its query. */
+/** Converts query parameters to a `TenantQuery`. */
 export const queryOf = (query: {
   readonly page: number;
   readonly per_page: number;
@@ -171,7 +171,7 @@ export const queryOf = (query: {
   },
 });
 
-/** What leaves of a tenant. */
+/** The response payload of a tenant. */
 export const present = (tenant: TenantRecord) => ({
   id: tenant.id,
   slug: tenant.slug,
@@ -185,7 +185,7 @@ export const present = (tenant: TenantRecord) => ({
   updated_at: tenant.updatedAt,
 });
 
-/** How far a deployment is; null where there is none. */
+/** The provisioning status; the state is null without a deployment. */
 export const presentProvisioning = (
   { id, status }: TenantRecord,
   deployment: DeploymentPayload | null,
@@ -194,8 +194,8 @@ export const presentProvisioning = (
   status,
   state: deployment?.state ?? null,
   steps: (deployment?.steps ?? []).map(({ name, state, message }) => {
-    const said = message?.trim();
-    return said ? { name, state, message: said } : { name, state };
+    const trimmed = message?.trim();
+    return trimmed ? { name, state, message: trimmed } : { name, state };
   }),
 });
 
@@ -211,7 +211,7 @@ export const presentServices = ({ id, slug, status, versions, scaling }: TenantR
   })),
 });
 
-/** 422 where a change names no service. */
+/** 422 if no service is given. */
 export const demandVersions = <V extends object>(versions: V): V => {
   if (Object.keys(versions).length > 0) return versions;
   throw invalidField('versions', `versions must name one of ${services.join(', ')}`);

@@ -12,11 +12,11 @@ import type { Provisioning } from './provisioning.ts';
 import { changedScaling, type Scaling } from './scaling.ts';
 import { demandConfigurable, type MoveName, moved } from './state-machine.ts';
 import { configurationOf, type Tenant, type Versions } from './tenant.ts';
-import { type Deed, NO_SCALING } from './tenant-in-transaction.ts';
-import type { TenantQuery, TenantsRepository, Turn } from './tenants.repository.ts';
+import { type ActivityRecord, NO_SCALING } from './tenant-in-transaction.ts';
+import type { ExclusiveTenant, TenantQuery, TenantsRepository } from './tenants.repository.ts';
 
-/** Who asks, and from where. */
-export interface By {
+/** The caller of a change and the origin of the request. */
+export interface ChangeAuthor {
   readonly caller: Caller;
   readonly origin: Origin;
 }
@@ -28,9 +28,9 @@ interface Dependencies {
   readonly provisioning: Provisioning;
 }
 
-/** A change holds a connection to the database while deployment automation works: so few are needed. */
-const AT_ONCE = 2;
-const WAITING = 20;
+/** Each change holds a database connection while it calls deployment automation. */
+const MAX_CONCURRENT = 2;
+const MAX_QUEUED = 20;
 
 const actions = {
   suspend: 'tenant_suspended',
@@ -39,19 +39,23 @@ const actions = {
   delete: 'tenant_deleted',
 } as const satisfies Record<MoveName, Action>;
 
-/** A system application has no activity of its own. */
-const actor = ({ caller, origin }: By): Actor | null =>
+/** Null for a system application, which has no activity log. */
+const actorOrNull = ({ caller, origin }: ChangeAuthor): Actor | null =>
   caller.type === 'client' ? null : actorOf(caller, origin);
 
-const deed = (by: By, action: Action): Deed => ({ actor: actor(by), action });
+const activity = (author: ChangeAuthor, action: Action): ActivityRecord => ({
+  actor: actorOrNull(author),
+  action,
+});
 
-/** The tenant of a turn; 404 where there is none. */
-const tenantIn = async (turn: Turn): Promise<Tenant> => turn.tenant ?? (await turn.hold()).tenant;
+/** The tenant; 404 if it does not exist. */
+const tenantIn = async (exclusive: ExclusiveTenant): Promise<Tenant> =>
+  exclusive.tenant ?? (await exclusive.lock()).tenant;
 
-/** The administration of tenants (identity.md section 4.11, decisions I13 to I15). */
+/** Administration of tenants (identity.md section 4.11, decisions I13 to I15). */
 export class TenantsService {
   readonly #use: Dependencies;
-  readonly #turn = pLimit(AT_ONCE);
+  readonly #queue = pLimit(MAX_CONCURRENT);
 
   constructor(dependencies: Dependencies) {
     this.#use = dependencies;
@@ -66,9 +70,8 @@ export class TenantsService {
   }
 
   /**
-   * Creates a tenant that is being deployed, with its client; the secret is given this once. That it is
-   * about to be created is noted before automation is asked: where it then does not come to be, whatever
-   * automation made of the call is taken back.
+   * Creates a tenant in state `provisioning` with its client and secret. The creation is recorded before
+   * automation is called, so that the deployment is removed if the creation fails afterwards.
    */
   create(
     given: {
@@ -76,145 +79,156 @@ export class TenantsService {
       readonly name: string;
       readonly plan: string;
     },
-    by: By,
+    author: ChangeAuthor,
   ) {
     const { automation, repository, deployments } = this.#use;
     automation.demandConfigured();
-    return this.#inTurn(async () => {
+    return this.#limited(async () => {
       const id = uuidv7();
       await deployments.intend(id);
-      let isAsked = false;
+      let isDeployCalled = false;
       const deploy = async (tenant: Tenant): Promise<void> => {
-        isAsked = true;
+        isDeployCalled = true;
         await automation.create(tenant, configurationOf(tenant));
       };
       try {
-        return await repository.create({ id, ...given }, actor(by), deploy);
+        return await repository.create({ id, ...given }, actorOrNull(author), deploy);
       } catch (error) {
-        const noted = isAsked ? deployments.abandon(id) : deployments.forget(id);
-        // Where that fails, too, the note itself is still there, and is turned to later.
-        await noted.catch(() => undefined);
+        const cleanup = isDeployCalled ? deployments.abandon(id) : deployments.forget(id);
+        // If this fails too, the record remains and is handled later.
+        await cleanup.catch(() => undefined);
         throw error;
       }
     });
   }
 
-  /** Moves a tenant; 409 from a state that the move does not begin in. */
-  move(id: string, move: MoveName, by: By): Promise<Tenant> {
-    if (move === 'suspend') return this.#suspend(id, by);
-    return move === 'delete' ? this.#delete(id, by) : this.#deploy(id, move, by);
+  /** Changes the status of a tenant; 409 if the current state does not allow it. */
+  move(id: string, move: MoveName, author: ChangeAuthor): Promise<Tenant> {
+    if (move === 'suspend') return this.#suspend(id, author);
+    return move === 'delete' ? this.#delete(id, author) : this.#deploy(id, move, author);
   }
 
-  /** Suspends a tenant here at once; automation is told after that, until it hears (decision I24). */
-  async #suspend(id: string, by: By): Promise<Tenant> {
+  /**
+   * Suspends a tenant immediately; automation is notified afterwards, with retries (decision I24).
+   */
+  async #suspend(id: string, author: ChangeAuthor): Promise<Tenant> {
     const { automation, repository, provisioning } = this.#use;
     automation.demandConfigured();
-    const suspended = await repository.changing(id, (held) =>
-      held.moveAndTell(moved(held.tenant.status, 'suspend'), deed(by, actions.suspend)),
+    const suspended = await repository.changing(id, (locked) =>
+      locked.moveAndQueueSync(
+        moved(locked.tenant.status, 'suspend'),
+        activity(author, actions.suspend),
+      ),
     );
-    await provisioning.attendNow(id);
+    await provisioning.handleNow(id);
     return (await repository.find(id)) ?? suspended;
   }
 
-  /** Moves a tenant once automation has accepted it; until then nothing changes (decision I15). */
-  #deploy(id: string, move: 'activate' | 'retry', by: By): Promise<Tenant> {
-    return this.#deployed(id, async (turn) => {
-      const tenant = await tenantIn(turn);
+  /**
+   * Changes the status after automation has accepted it; until then nothing changes (decision I15).
+   */
+  #deploy(id: string, move: 'activate' | 'retry', author: ChangeAuthor): Promise<Tenant> {
+    return this.#deployed(id, async (exclusive) => {
+      const tenant = await tenantIn(exclusive);
       moved(tenant.status, move);
       await this.#use.automation[move](tenant, configurationOf(tenant));
-      const held = await turn.hold();
-      const status = moved(held.tenant.status, move);
-      return held.moveAsTold(status, turn.revision, deed(by, actions[move]));
+      const locked = await exclusive.lock();
+      const status = moved(locked.tenant.status, move);
+      return locked.moveAfterSync(status, exclusive.revision, activity(author, actions[move]));
     });
   }
 
   /**
-   * Has a tenant taken down. It is `deleting` until automation says that it is gone, and gone at once where
-   * automation has nothing of it.
+   * Removes the deployment of a tenant. The tenant is `deleting` until automation reports that the deployment
+   * is gone, and is deleted immediately if there is none.
    */
-  #delete(id: string, by: By): Promise<Tenant> {
-    return this.#deployed(id, async (turn) => {
-      const tenant = await tenantIn(turn);
+  #delete(id: string, author: ChangeAuthor): Promise<Tenant> {
+    return this.#deployed(id, async (exclusive) => {
+      const tenant = await tenantIn(exclusive);
       moved(tenant.status, 'delete');
       const outcome = await this.#use.automation.delete(tenant);
-      const held = await turn.hold();
-      const status = moved(held.tenant.status, 'delete');
-      const deleting = await held.moveAsTold(status, turn.revision, deed(by, actions.delete));
-      if (outcome === 'gone') await held.remove();
+      const locked = await exclusive.lock();
+      const status = moved(locked.tenant.status, 'delete');
+      const deleting = await locked.moveAfterSync(
+        status,
+        exclusive.revision,
+        activity(author, actions.delete),
+      );
+      if (outcome === 'gone') await locked.remove();
       return deleting;
     });
   }
 
-  /** Sends the configuration that is stored here to deployment automation. */
-  syncConfig(id: string, by: By): Promise<Tenant> {
-    return this.#deployed(id, async (turn) => {
-      const tenant = await tenantIn(turn);
+  /** Sends the stored configuration to deployment automation. */
+  syncConfig(id: string, author: ChangeAuthor): Promise<Tenant> {
+    return this.#deployed(id, async (exclusive) => {
+      const tenant = await tenantIn(exclusive);
       demandConfigurable(tenant.status);
       await this.#use.automation.configure(tenant, configurationOf(tenant));
-      return (await turn.hold()).change({}, deed(by, 'tenant_config_synced'));
+      return (await exclusive.lock()).change({}, activity(author, 'tenant_config_synced'));
     });
   }
 
   /**
-   * Deploys other versions of the services that are named. The pull request is the one that was given,
-   * or the one that deployment automation says it made.
+   * Deploys other versions of the given services. The pull request is the given one or else the one reported by
+   * deployment automation.
    */
   setVersions(
     id: string,
     { versions, prUrl }: { readonly versions: Versions; readonly prUrl: string | undefined },
-    by: By,
+    author: ChangeAuthor,
   ): Promise<Tenant> {
-    return this.#deployed(id, async (turn) => {
-      const tenant = await tenantIn(turn);
+    return this.#deployed(id, async (exclusive) => {
+      const tenant = await tenantIn(exclusive);
       demandConfigurable(tenant.status);
       const change = { versions, ...(prUrl !== undefined && { prUrl }) };
       const known = configurationOf(tenant);
-      const answer = await this.#use.automation.setVersions(tenant, change, known);
-      const held = await turn.hold();
-      demandConfigurable(held.tenant.status);
-      const pullRequestUrl = prUrl ?? pullRequestOf(answer);
-      const changed = { versions: { ...held.tenant.versions, ...versions }, pullRequestUrl };
-      return held.change(changed, deed(by, 'tenant_versions_updated'));
+      const response = await this.#use.automation.setVersions(tenant, change, known);
+      const locked = await exclusive.lock();
+      demandConfigurable(locked.tenant.status);
+      const pullRequestUrl = prUrl ?? pullRequestOf(response);
+      const changed = { versions: { ...locked.tenant.versions, ...versions }, pullRequestUrl };
+      return locked.change(changed, activity(author, 'tenant_versions_updated'));
     });
   }
 
-  /** Keeps another scaling configuration; `syncConfig` sends it on. 422 where it makes no sense. */
+  /** Stores a scaling configuration, which `syncConfig` sends. 422 if it is inconsistent. */
   changeScaling(
     id: string,
     changes: Parameters<typeof changedScaling>[1],
-    by: By,
+    author: ChangeAuthor,
   ): Promise<Tenant> {
-    return this.#use.repository.changing(id, (held) => {
-      const scaling: Scaling = changedScaling(held.tenant.scaling, changes);
-      return held.change({ scaling }, deed(by, 'tenant_scaling_updated'));
+    return this.#use.repository.changing(id, (locked) => {
+      const scaling: Scaling = changedScaling(locked.tenant.scaling, changes);
+      return locked.change({ scaling }, activity(author, 'tenant_scaling_updated'));
     });
   }
 
-  /** Returns to the plan's defaults. */
-  resetScaling(id: string, by: By): Promise<Tenant> {
-    return this.#use.repository.changing(id, (held) =>
-      held.change({ scaling: NO_SCALING }, deed(by, 'tenant_scaling_reset')),
+  /** Resets the scaling configuration to the plan's defaults. */
+  resetScaling(id: string, author: ChangeAuthor): Promise<Tenant> {
+    return this.#use.repository.changing(id, (locked) =>
+      locked.change({ scaling: NO_SCALING }, activity(author, 'tenant_scaling_reset')),
     );
   }
 
-  /** A tenant, and how far deployment automation is with it: null where it has nothing of it. */
+  /** The tenant and the status of its deployment; null if there is none. */
   async provisioning(id: string) {
     const { repository, automation } = this.#use;
     const tenant = await repository.show(id);
     return { tenant, deployment: await automation.status(id) };
   }
 
-  #deployed<T>(id: string, work: (turn: Turn) => Promise<T>): Promise<T> {
+  #deployed<T>(id: string, work: (exclusive: ExclusiveTenant) => Promise<T>): Promise<T> {
     this.#use.automation.demandConfigured();
-    return this.#inTurn(() => this.#use.repository.inTurn(id, work));
+    return this.#limited(() => this.#use.repository.exclusively(id, work));
   }
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#turn.activeCount + this.#turn.pendingCount >= AT_ONCE + WAITING) {
+  async #limited<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#queue.activeCount + this.#queue.pendingCount >= MAX_CONCURRENT + MAX_QUEUED) {
       throw new HttpError(503, 'overloaded', 'Too many tenants are being changed. Try again.', {
         headers: { 'Retry-After': '5' },
       });
     }
-    return this.#turn(work);
+    return this.#queue(work);
   }
 }

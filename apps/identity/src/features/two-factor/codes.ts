@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 
-/** Recovery codes that a user is given. */
-const ISSUED = 8;
-/** Too many to be guessed, even from a hash that is fast. */
+/** Number of recovery codes issued at once. */
+const CODE_COUNT = 8;
+/** Enough entropy to resist guessing even with a fast hash. */
 const RANDOM_BYTES = 10;
 
-/** Fresh recovery codes, in groups that a person can copy: `1f0a9-44c2e-b7713-0d5ea`. */
+/** New recovery codes in readable groups: `1f0a9-44c2e-b7713-0d5ea`. */
 export const newRecoveryCodes = (): string[] =>
-  Array.from({ length: ISSUED }, () => {
+  Array.from({ length: CODE_COUNT }, () => {
     const digits = randomBytes(RANDOM_BYTES).toString('hex');
     return digits.replace(/(.{5})(?=.)/g, '$1-');
   });
@@ -16,11 +16,13 @@ export type GivenCode =
   | { readonly kind: 'totp'; readonly digits: string }
   | { readonly kind: 'recovery'; readonly code: string };
 
-/** Reads a code as a person types it: with blanks and dashes or without, in capitals or not. */
-export const readCode = (typed: string): GivenCode => {
-  const bare = typed.replace(/[\s-]/g, '').toLowerCase();
-  return /^\d{6}$/.test(bare) ? { kind: 'totp', digits: bare } : { kind: 'recovery', code: bare };
+/** Parses a typed code, ignoring spaces, dashes and case. */
+export const parseCode = (typed: string): GivenCode => {
+  const normalized = typed.replace(/[\s-]/g, '').toLowerCase();
+  return /^\d{6}$/.test(normalized)
+    ? { kind: 'totp', digits: normalized }
+    : { kind: 'recovery', code: normalized };
 };
 
-/** What a recovery code is recognised by, however it is typed. */
-export const bareCode = (code: string): string => code.replaceAll('-', '');
+/** The canonical form of a recovery code, independent of dashes. */
+export const normalizedCode = (code: string): string => code.replaceAll('-', '');

@@ -289,10 +289,10 @@ describe('a recovery code', () => {
       messages.push((await steps.verify(person.bearer, code)).body.message);
     }
     expect(messages.slice(4)).toEqual([
-      '3 recovery codes are left. Make new ones soon.',
-      '2 recovery codes are left. Make new ones soon.',
-      '1 recovery code is left. Make new ones soon.',
-      'That was your last recovery code. Make new ones now.',
+      '3 recovery codes are left. Create new ones soon.',
+      '2 recovery codes are left. Create new ones soon.',
+      '1 recovery code is left. Create new ones soon.',
+      'That was your last recovery code. Create new ones now.',
     ]);
   });
 });

@@ -1,20 +1,22 @@
 import speakeasy from 'speakeasy';
 
-/** Time-based one-time passwords (RFC 6238): six digits, SHA-1, as every authenticator app reads them. */
+/**
+ * Time-based one-time passwords (RFC 6238) with six digits and SHA-1, which all authenticator apps support.
+ */
 export interface Totp {
-  /** What an authenticator app reads a secret from, and calls the account by. */
+  /** The `otpauth:` URI with the secret and the account name. */
   uri(secret: Buffer, account: string): string;
-  /** The secret in base32, for typing. */
+  /** The secret in base32 for manual entry. */
   text(secret: Buffer): string;
-  /** The time step that a code of six digits belongs to, at most one from now; null for a wrong one. */
+  /** The time step of a six-digit code, at most one step from now; null for a wrong code. */
   stepOf(secret: Buffer, code: string): bigint | null;
 }
 
-/** In seconds. */
+/** Length of a time step in seconds. */
 const STEP = 30;
 const DRIFT = 1;
 
-/** `issuer` is what apps list accounts under; `now` gives milliseconds. */
+/** `issuer` is shown by authenticator apps; `now` returns milliseconds. */
 export const createTotp = (issuer: string, now: () => number = Date.now): Totp => {
   const uri = (secret: Buffer, account: string): string =>
     speakeasy.otpauthURL({

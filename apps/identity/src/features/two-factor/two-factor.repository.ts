@@ -4,9 +4,9 @@ import type { TwoFactor } from '../../generated/prisma/client.ts';
 import { UNLOCKED } from '../../security/lockout.ts';
 import { digest } from '../../security/secrets.ts';
 import { lockUser } from '../../users/users.ts';
-import { bareCode } from './codes.ts';
+import { normalizedCode } from './codes.ts';
 
-const hashOf = (code: string) => new Uint8Array(digest(bareCode(code)));
+const hashOf = (code: string) => new Uint8Array(digest(normalizedCode(code)));
 
 export class TwoFactorRepository {
   readonly #database: Database;
@@ -19,12 +19,12 @@ export class TwoFactorRepository {
     return tx.twoFactor.findUnique({ where: { userId } });
   }
 
-  /** How many recovery codes are left. */
+  /** Number of unused recovery codes. */
   codesLeft(userId: string): Promise<number> {
     return this.#database.recoveryCode.count({ where: { userId, usedAt: null } });
   }
 
-  /** Runs with the user locked: what changes the second factor comes one after the other. */
+  /** Runs `work` with the user locked, which serializes changes of the second factor. */
   change<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#database.$transaction(async (tx) => {
       await lockUser(tx, userId);
@@ -32,7 +32,7 @@ export class TwoFactorRepository {
     });
   }
 
-  /** Keeps a new secret that counts once it is confirmed, in the place of one that never was. */
+  /** Stores a new unconfirmed secret, replacing a previous unconfirmed one. */
   async begin(tx: Transaction, userId: string, sealedSecret: Uint8Array<ArrayBuffer>) {
     await tx.twoFactor.deleteMany({ where: { userId, confirmedAt: null } });
     await tx.twoFactor.create({ data: { userId, sealedSecret } });
@@ -48,7 +48,7 @@ export class TwoFactorRepository {
     await tx.recoveryCode.deleteMany({ where: { userId } });
   }
 
-  /** In the place of all that there were. */
+  /** Replaces all recovery codes. */
   async replaceCodes(tx: Transaction, userId: string, codes: readonly string[]): Promise<void> {
     await tx.recoveryCode.deleteMany({ where: { userId } });
     await tx.recoveryCode.createMany({
@@ -56,8 +56,8 @@ export class TwoFactorRepository {
     });
   }
 
-  /** Spends a time step and those before it; false where it is spent. */
-  async spendStep(tx: Transaction, userId: string, step: bigint): Promise<boolean> {
+  /** Marks a time step and all earlier ones as used; false if it was already used. */
+  async useStep(tx: Transaction, userId: string, step: bigint): Promise<boolean> {
     const { count } = await tx.twoFactor.updateMany({
       where: { userId, OR: [{ lastStep: null }, { lastStep: { lt: step } }] },
       data: { lastStep: step, ...UNLOCKED },
@@ -65,8 +65,8 @@ export class TwoFactorRepository {
     return count === 1;
   }
 
-  /** Spends a recovery code and gives how many are left; null where there is none like it. */
-  async spendCode(tx: Transaction, userId: string, code: string): Promise<number | null> {
+  /** Uses a recovery code and returns the number of remaining ones; null if the code is invalid. */
+  async useCode(tx: Transaction, userId: string, code: string): Promise<number | null> {
     const { count } = await tx.recoveryCode.updateMany({
       where: { userId, codeHash: hashOf(code), usedAt: null },
       data: { usedAt: new Date() },
@@ -76,7 +76,7 @@ export class TwoFactorRepository {
     return tx.recoveryCode.count({ where: { userId, usedAt: null } });
   }
 
-  /** Notes in the session that the second factor was given (RFC 8176): its authentication is recent. */
+  /** Records the second factor in the session (RFC 8176), which makes its authentication recent. */
   async stepUp(tx: Transaction, sessionId: string): Promise<void> {
     await tx.session.updateMany({
       where: { id: sessionId },

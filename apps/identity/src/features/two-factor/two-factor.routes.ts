@@ -19,7 +19,7 @@ import { done, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import { signInCookies } from '../sign-in/sign-in.cookies.ts';
 import { presentSignedIn, signedIn } from '../sign-in/sign-in.schema.ts';
-import { isOff, isOn, type TwoFactorService } from './two-factor.service.ts';
+import { alreadyEnabled, notEnabled, type TwoFactorService } from './two-factor.service.ts';
 
 export const code = text(100);
 const recoveryCodes = list(text(50));
@@ -28,9 +28,12 @@ export const Password = named('PasswordConfirmation', shape({ password: verbatim
 const Enrolment = named(
   'TwoFactorEnrolment',
   shape({
-    qr_code: described(text(100_000), 'A PNG as a data URI, for an authenticator app'),
-    secret: described(text(100), 'The same to be typed, in base32'),
-    recovery_codes: described(recoveryCodes, 'Each stands in for a code once; told only here'),
+    qr_code: described(text(100_000), 'QR code for an authenticator app (PNG as a data URI)'),
+    secret: described(text(100), 'The secret in base32 for manual entry'),
+    recovery_codes: described(
+      recoveryCodes,
+      'Each can be used once instead of a one-time password; shown only here',
+    ),
   }),
 );
 
@@ -38,7 +41,7 @@ export const Verification = shape({
   code,
   trust_device: described(
     withDefault(bool(), false),
-    'Do not ask for the second factor on this device for a while',
+    'Skip the second factor on this device for a while',
   ),
 });
 
@@ -59,21 +62,25 @@ const Status = named(
   shape({
     enabled: bool(),
     enabled_at: nullable(time()),
-    recovery_codes_left: described(int(0, 100), 'That were not used yet'),
+    recovery_codes_left: described(int(0, 100), 'Number of unused recovery codes'),
   }),
 );
 
-/** From here on new recovery codes should be made. */
-export const RUNNING_LOW = 3;
+/** Number of remaining recovery codes at which users are advised to create new ones. */
+export const LOW_CODES = 3;
 
-const tellCodesLeft = (left: number): string => {
-  if (left === 0) return 'That was your last recovery code. Make new ones now.';
+const codesLeftMessage = (left: number): string => {
+  if (left === 0) return 'That was your last recovery code. Create new ones now.';
   const codes = left === 1 ? '1 recovery code is' : `${left} recovery codes are`;
-  return `${codes} left.${left <= RUNNING_LOW ? ' Make new ones soon.' : ''}`;
+  return `${codes} left.${left <= LOW_CODES ? ' Create new ones soon.' : ''}`;
 };
 
-const on = { 409: { description: 'The second factor is on already', refusal: isOn } };
-const off = { 409: { description: 'The second factor is not on', refusal: isOff } };
+const enabledProblem = {
+  409: { description: 'Two-factor authentication is already enabled', refusal: alreadyEnabled },
+};
+const disabledProblem = {
+  409: { description: 'Two-factor authentication is not enabled', refusal: notEnabled },
+};
 
 export const twoFactorRoutes = (
   twoFactor: TwoFactorService,
@@ -86,7 +93,7 @@ export const twoFactorRoutes = (
       path: '/api/auth/2fa/status',
       permission: 'authenticated',
       clients: 'first_party',
-      summary: 'Whether the second factor is on, and how many recovery codes are left',
+      summary: 'Get the status of two-factor authentication',
       responses: { 200: success(Status) },
       async handler({ caller, reply }) {
         const { since, codesLeft } = await twoFactor.status(personOf(caller));
@@ -103,10 +110,10 @@ export const twoFactorRoutes = (
       path: '/api/auth/2fa/enable',
       permission: 'authenticated',
       clients: 'first_party',
-      summary: 'Begin to set up the second factor',
-      description: 'It is on once the first code is confirmed.',
+      summary: 'Set up two-factor authentication',
+      description: 'Two-factor authentication is enabled when a first code is confirmed.',
       responses: { 200: success(Enrolment) },
-      problems: on,
+      problems: enabledProblem,
       async handler({ caller, reply }) {
         const { qrCode, secret, recoveryCodes } = await twoFactor.enable(personOf(caller));
         const data = { qr_code: qrCode, secret, recovery_codes: [...recoveryCodes] };
@@ -118,13 +125,13 @@ export const twoFactorRoutes = (
       path: '/api/auth/2fa/confirm',
       permission: 'authenticated',
       clients: 'first_party',
-      summary: 'Turn the second factor on by a first code',
+      summary: 'Enable two-factor authentication with a first code',
       body: shape({ code }),
       responses: { 200: done },
-      problems: on,
+      problems: enabledProblem,
       async handler({ caller, body, req, reply }) {
         await twoFactor.confirm(personOf(caller), body.code, originOf(req));
-        return reply(200, { success: true, message: 'The second factor is on.' });
+        return reply(200, { success: true, message: 'Two-factor authentication is enabled.' });
       },
     }),
     verifyTwoFactor: route({
@@ -134,21 +141,21 @@ export const twoFactorRoutes = (
       clients: 'any',
       admits: ['two_factor_required', 'email_verification_required'],
       limit: 'twoFactor',
-      summary: 'Give the second factor',
+      summary: 'Verify the second factor',
       description:
-        'Ends a sign-in that answered `requires_2fa`, and then gives a token and a cookie as that would have. Takes a one-time password or a recovery code; each works once.',
+        'Completes a sign-in that returned `requires_2fa`; the response then contains a token and sets the session cookie. Accepts a one-time password or a recovery code; each works once.',
       body: Verification,
       responses: { 200: success(Verified) },
-      problems: off,
+      problems: disabledProblem,
       async handler({ caller, body, req, res, reply }) {
         const given = { code: body.code, trustDevice: body.trust_device };
         const client = cookies.clientOf(req);
         const { signedIn, codesLeft } = await twoFactor.verify(personOf(caller), given, client);
-        if (signedIn) cookies.keep(res, signedIn);
+        if (signedIn) cookies.set(res, signedIn);
         return reply(200, {
           success: true,
           data: { verified: true, ...(signedIn && presentSignedIn(signedIn)) },
-          ...(codesLeft !== null && { message: tellCodesLeft(codesLeft) }),
+          ...(codesLeft !== null && { message: codesLeftMessage(codesLeft) }),
         });
       },
     }),
@@ -158,13 +165,13 @@ export const twoFactorRoutes = (
       permission: 'authenticated',
       clients: 'first_party',
       limit: 'password',
-      summary: 'Turn the second factor off',
+      summary: 'Disable two-factor authentication',
       body: Password,
       responses: { 200: done },
-      problems: off,
+      problems: disabledProblem,
       async handler({ caller, body, req, reply }) {
         await twoFactor.disable(personOf(caller), body.password, originOf(req));
-        return reply(200, { success: true, message: 'The second factor is off.' });
+        return reply(200, { success: true, message: 'Two-factor authentication is disabled.' });
       },
     }),
     replaceRecoveryCodes: route({
@@ -173,12 +180,12 @@ export const twoFactorRoutes = (
       permission: 'authenticated',
       clients: 'first_party',
       limit: 'password',
-      summary: 'Make new recovery codes in the place of the old ones',
+      summary: 'Replace the recovery codes',
       body: Password,
       responses: {
         200: success(named('RecoveryCodes', shape({ recovery_codes: recoveryCodes }))),
       },
-      problems: off,
+      problems: disabledProblem,
       async handler({ caller, body, req, reply }) {
         const person = personOf(caller);
         const codes = await twoFactor.replaceCodes(person, body.password, originOf(req));

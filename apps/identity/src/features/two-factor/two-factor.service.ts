@@ -13,36 +13,36 @@ import type { DevicesService } from '../devices/devices.service.ts';
 import type { ReauthenticationService } from '../reauthentication/reauthentication.service.ts';
 import type { PasswordConfirmation } from '../sign-in/password-confirmation.ts';
 import type { Client, SignedIn, SignInService } from '../sign-in/sign-in.service.ts';
-import { type GivenCode, newRecoveryCodes, readCode } from './codes.ts';
+import { type GivenCode, newRecoveryCodes, parseCode } from './codes.ts';
 import type { Totp } from './totp.ts';
 import type { TwoFactorRepository } from './two-factor.repository.ts';
 
-/** What an authenticator app needs. */
+/** The secret in the forms that authenticator apps accept. */
 export interface AppSecret {
-  /** A PNG as a data URI. */
+  /** PNG as a data URI. */
   readonly qrCode: string;
-  /** In base32. */
+  /** Base32. */
   readonly secret: string;
-  /** The same with all that belongs to it, for an app on the device itself (`otpauth:`). */
+  /** The `otpauth:` URI for an app on the same device. */
   readonly uri: string;
 }
 
-/** What a user needs to set up an authenticator app; the recovery codes are told once. */
+/** Everything needed to set up an authenticator app; the recovery codes are shown once. */
 export interface Enrolment extends AppSecret {
   readonly recoveryCodes: readonly string[];
 }
 
 export interface TwoFactorStatus {
-  /** When it was confirmed; null where it is not on. */
+  /** When it was confirmed; null if not enabled. */
   readonly since: Date | null;
-  /** Recovery codes that are left; 0 where it is not on. */
+  /** Number of unused recovery codes; 0 if not enabled. */
   readonly codesLeft: number;
 }
 
 export interface Verified {
-  /** The sign-in that waited for this; null where the caller had signed in before. */
+  /** The completed sign-in; null if the caller was already signed in. */
   readonly signedIn: SignedIn | null;
-  /** Recovery codes that are left; null where none was used. */
+  /** Number of unused recovery codes; null if none was used now. */
   readonly codesLeft: number | null;
 }
 
@@ -58,26 +58,27 @@ interface Dependencies {
   readonly reauthentication: Pick<ReauthenticationService, 'demandRecent'>;
 }
 
-/** How long a secret that was never confirmed can still be seen. */
+/** How long an unconfirmed secret can be shown again. */
 const PENDING_MS = 3600_000;
 
 /** RFC 4226 section 4 recommends 160 bits. */
 const SECRET_BYTES = 20;
 
-/** What a secret is sealed for: it opens in no other user's row. */
+/** Associated data of the encryption, which binds a secret to its user. */
 export const twoFactorPurpose = (userId: string): string => `two-factor ${userId}`;
 
 const conflict = (message: string): HttpError => new HttpError(409, 'conflict', message);
-/** 409. */
-export const isOff = (): HttpError => conflict('The second factor is not on.');
-/** 409. */
-export const isOn = (): HttpError => conflict('The second factor is on already.');
+/** 409 */
+export const notEnabled = (): HttpError => conflict('Two-factor authentication is not enabled.');
+/** 409 */
+export const alreadyEnabled = (): HttpError =>
+  conflict('Two-factor authentication is already enabled.');
 const wrongCode = (): HttpError =>
-  invalidField('code', 'the code is wrong, expired or used already');
+  invalidField('code', 'the code is wrong, expired or already used');
 
 /**
- * One-time passwords and recovery codes (decision I2). Whatever sets up, replaces or removes them is 403
- * `reauthentication_required` without a recent authentication (decision I19).
+ * One-time passwords and recovery codes (decision I2). Setting up, replacing or removing them requires a recent
+ * authentication: 403 `reauthentication_required` (decision I19).
  */
 export class TwoFactorService {
   readonly #use: Dependencies;
@@ -86,7 +87,7 @@ export class TwoFactorService {
     this.#use = dependencies;
   }
 
-  /** Makes a secret that counts once it is confirmed; 409 when the second factor is on already. */
+  /** Creates an unconfirmed secret; 409 if two-factor authentication is already enabled. */
   async enable(caller: UserCaller): Promise<Enrolment> {
     const { repository, vault } = this.#use;
     const { id: userId } = caller;
@@ -96,7 +97,7 @@ export class TwoFactorService {
     const sealed = new Uint8Array(vault.seal(secret, twoFactorPurpose(userId)));
     await repository.change(userId, async (tx) => {
       const known = await repository.find(userId, tx);
-      if (known?.confirmedAt) throw isOn();
+      if (known?.confirmedAt) throw alreadyEnabled();
       await repository.begin(tx, userId, sealed);
       await repository.replaceCodes(tx, userId, recoveryCodes);
     });
@@ -109,10 +110,7 @@ export class TwoFactorService {
     return { since, codesLeft: since === null ? 0 : await repository.codesLeft(id) };
   }
 
-  /**
-   * The secret that `enable` made, for as long as it waits for its first code; null where none does, or none
-   * of the last hour.
-   */
+  /** The unconfirmed secret created by `enable` within the last hour; null if there is none. */
   async pending(caller: UserCaller): Promise<AppSecret | null> {
     const { repository, vault, reauthentication } = this.#use;
     await reauthentication.demandRecent(caller);
@@ -123,12 +121,15 @@ export class TwoFactorService {
     return this.#forApp(caller, vault.open(sealedSecret, twoFactorPurpose(caller.id)));
   }
 
-  /** Turns the second factor on by a first code. 422 on a wrong one, 409 where nothing is to confirm. */
+  /**
+   * Enables two-factor authentication with a first code. 422 on a wrong code, 409 if there is nothing to
+   * confirm.
+   */
   async confirm(caller: UserCaller, typed: string, origin: Origin): Promise<void> {
     await this.#confirm(caller, typed, origin, null);
   }
 
-  /** The same, with recovery codes in the place of those that `enable` gave, for who has not seen them. */
+  /** As `confirm`, but returns new recovery codes in place of those of `enable`. */
   async confirmWithCodes(caller: UserCaller, typed: string, origin: Origin): Promise<string[]> {
     const codes = newRecoveryCodes();
     await this.#confirm(caller, typed, origin, codes);
@@ -144,11 +145,11 @@ export class TwoFactorService {
     const { repository, devices } = this.#use;
     const { id: userId } = caller;
     await this.#use.reauthentication.demandRecent(caller);
-    const code = readCode(typed);
+    const code = parseCode(typed);
     await repository.change(userId, async (tx) => {
       const known = await repository.find(userId, tx);
       if (!known) throw conflict('Start with `POST /api/auth/2fa/enable`.');
-      if (known.confirmedAt) throw isOn();
+      if (known.confirmedAt) throw alreadyEnabled();
       const step = this.#stepOf(known, code);
       if (step === null) throw wrongCode();
       await repository.confirm(tx, userId, step);
@@ -165,9 +166,8 @@ export class TwoFactorService {
   }
 
   /**
-   * Verifies a one-time password or a recovery code, each of which works once. Ends the sign-in where the
-   * caller waits for it. 422 on a wrong code; 429 after too many, for a growing time; 409 where the second
-   * factor is off.
+   * Verifies a one-time password or a recovery code, each of which works once, and completes a pending sign-in.
+   * 422 on a wrong code; 429 after too many, for increasing periods; 409 if not enabled.
    */
   async verify(
     caller: UserCaller,
@@ -176,16 +176,16 @@ export class TwoFactorService {
   ): Promise<Verified> {
     const { repository, lockout } = this.#use;
     const { id: userId } = caller;
-    await this.#demandOn(userId);
+    await this.#demandEnabled(userId);
     const actor = actorOf(caller, client);
-    const code = readCode(given.code);
+    const code = parseCode(given.code);
     const verified = await lockout.guess(userId, () =>
       repository.change(userId, async (tx) => {
-        const spent = await this.#spend(tx, await this.#demandOn(userId, tx), code, actor);
-        if (!spent) return null;
-        const { signedIn, deviceId } = await this.#admit(tx, caller, client);
+        const used = await this.#useCode(tx, await this.#demandEnabled(userId, tx), code, actor);
+        if (!used) return null;
+        const { signedIn, deviceId } = await this.#completeSignIn(tx, caller, client);
         if (given.trustDevice && deviceId) await this.#use.devices.trust(tx, deviceId, actor);
-        return { signedIn, codesLeft: spent.codesLeft };
+        return { signedIn, codesLeft: used.codesLeft };
       }),
     );
     if (verified) return verified;
@@ -193,7 +193,7 @@ export class TwoFactorService {
     throw wrongCode();
   }
 
-  /** 422 on a wrong password, 409 where it is off. */
+  /** 422 on a wrong password, 409 if not enabled. */
   async disable(caller: UserCaller, password: string, origin: Origin): Promise<void> {
     const { repository, devices } = this.#use;
     await this.#changeWithPassword(caller, password, async (tx) => {
@@ -209,7 +209,7 @@ export class TwoFactorService {
     });
   }
 
-  /** New recovery codes; the old ones are dead. 422 on a wrong password, 409 where it is off. */
+  /** Replaces the recovery codes. 422 on a wrong password, 409 if not enabled. */
   async replaceCodes(caller: UserCaller, password: string, origin: Origin): Promise<string[]> {
     const codes = newRecoveryCodes();
     await this.#changeWithPassword(caller, password, async (tx) => {
@@ -228,17 +228,17 @@ export class TwoFactorService {
     const { repository, passwords } = this.#use;
     const { id: userId } = caller;
     await this.#use.reauthentication.demandRecent(caller);
-    await this.#demandOn(userId);
+    await this.#demandEnabled(userId);
     await passwords.demand(userId, password);
     await repository.change(userId, async (tx) => {
-      await this.#demandOn(userId, tx);
+      await this.#demandEnabled(userId, tx);
       await work(tx);
     });
   }
 
-  async #demandOn(userId: string, tx?: Transaction): Promise<TwoFactor> {
+  async #demandEnabled(userId: string, tx?: Transaction): Promise<TwoFactor> {
     const known = await this.#use.repository.find(userId, tx);
-    if (!known?.confirmedAt) throw isOff();
+    if (!known?.confirmedAt) throw notEnabled();
     return known;
   }
 
@@ -254,8 +254,8 @@ export class TwoFactorService {
     return this.#use.totp.stepOf(secret, code.digits);
   }
 
-  /** Null where the code is wrong or spent. */
-  async #spend(
+  /** Null if the code is wrong or already used. */
+  async #useCode(
     tx: Transaction,
     known: TwoFactor,
     code: GivenCode,
@@ -264,18 +264,18 @@ export class TwoFactorService {
     const { repository } = this.#use;
     if (code.kind === 'totp') {
       const step = this.#stepOf(known, code);
-      const isSpent = step !== null && (await repository.spendStep(tx, known.userId, step));
-      return isSpent ? { codesLeft: null } : null;
+      const isAccepted = step !== null && (await repository.useStep(tx, known.userId, step));
+      return isAccepted ? { codesLeft: null } : null;
     }
-    const codesLeft = await repository.spendCode(tx, known.userId, code.code);
+    const codesLeft = await repository.useCode(tx, known.userId, code.code);
     if (codesLeft === null) return null;
     await note(tx, actor, 'recovery_code_used');
-    const news = { kind: 'recovery_code_used', left: codesLeft } as const;
-    await this.#use.mails.tell(tx, known.userId, news, actor);
+    const notice = { kind: 'recovery_code_used', left: codesLeft } as const;
+    await this.#use.mails.tell(tx, known.userId, notice, actor);
     return { codesLeft };
   }
 
-  async #admit(
+  async #completeSignIn(
     tx: Transaction,
     caller: UserCaller,
     client: Client,
@@ -285,7 +285,7 @@ export class TwoFactorService {
       return { signedIn, deviceId: signedIn.deviceId };
     }
     if (caller.sessionId) await this.#use.repository.stepUp(tx, caller.sessionId);
-    // Trust is given to the cookie that is presented: the session may be used from elsewhere.
+    // Trusts the device of the presented cookie: the session may be used on another device.
     const deviceId = await this.#use.devices.idOf(tx, caller.id, client.deviceSecret);
     return { signedIn: null, deviceId };
   }

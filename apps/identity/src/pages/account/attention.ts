@@ -1,7 +1,7 @@
 import type { ListedDevice } from '../../features/devices/devices.service.ts';
 import type { PendingChange } from '../../features/email-change/email-change.repository.ts';
 import type { Security } from '../../features/profile/profile.repository.ts';
-import { RUNNING_LOW } from '../../features/two-factor/two-factor.routes.ts';
+import { LOW_CODES } from '../../features/two-factor/two-factor.routes.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Visit } from '../visit.ts';
 import { entryName } from './device-entries.ts';
@@ -42,7 +42,7 @@ export const attentionItems = (visit: Visit, state: AccountState): Html[] => {
     return item(sections.devices, text, notMe);
   });
   const { twoFactorEnabled, recoveryCodesLeft } = security;
-  const areFew = twoFactorEnabled && recoveryCodesLeft <= RUNNING_LOW;
+  const areFew = twoFactorEnabled && recoveryCodesLeft <= LOW_CODES;
   return [
     ...signIns,
     ...(areFew ? [item(sections.twoFactor, texts.fewCodes(recoveryCodesLeft))] : []),

@@ -120,7 +120,7 @@ export const devicesPages = (use: Dependencies): Record<string, AnyPage> => {
       fields: {},
       async submit({ origin, res }, _nothing, user) {
         await sessions.logoutAll(user, origin);
-        cookies.forgetSession(res);
+        cookies.clearSession(res);
         return '/signed-out';
       },
     },

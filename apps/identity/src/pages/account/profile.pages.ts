@@ -1,7 +1,7 @@
 import { oneOf, optional } from '@tessera/fields';
 import { validationFailed } from '@tessera/http-kit';
 import type { EmailChangeService } from '../../features/email-change/email-change.service.ts';
-import { MOST_BYTES, pictureTypes } from '../../features/picture/picture.image.ts';
+import { MAX_BYTES, pictureTypes } from '../../features/picture/picture.image.ts';
 import type { PictureService } from '../../features/picture/picture.service.ts';
 import { profileFormFields } from '../../features/profile/profile.schema.ts';
 import type { ProfileService } from '../../features/profile/profile.service.ts';
@@ -136,7 +136,7 @@ ${pictureOf(visit, user, texts.pictureAlt)}
     },
     form: {
       fields: { action: optional(oneOf('remove')) },
-      file: { name: 'picture', mostBytes: MOST_BYTES },
+      file: { name: 'picture', mostBytes: MAX_BYTES },
       async submit(visit, { action }, { caller }, file) {
         if (action === 'remove') {
           await pictures.remove(caller, visit.origin);

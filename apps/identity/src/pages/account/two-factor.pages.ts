@@ -1,4 +1,4 @@
-import { RUNNING_LOW } from '../../features/two-factor/two-factor.routes.ts';
+import { LOW_CODES } from '../../features/two-factor/two-factor.routes.ts';
 import type { TwoFactorService } from '../../features/two-factor/two-factor.service.ts';
 import { type Content, html } from '../../http/html.ts';
 import { duration } from '../../mail/texts/format.ts';
@@ -20,7 +20,7 @@ interface Dependencies {
 
 const warning = ({ texts }: Visit, codesLeft: number): Content => {
   const { noCodes, runningLow } = texts.account.twoFactor;
-  if (codesLeft > RUNNING_LOW) return false;
+  if (codesLeft > LOW_CODES) return false;
   return html`<ul class="attention"><li>${codesLeft === 0 ? noCodes : runningLow}</li></ul>`;
 };
 
