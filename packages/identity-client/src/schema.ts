@@ -82,7 +82,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The public keys that tokens are signed with (RFC 7517) */
+        /** Get the public keys that verify tokens (RFC 7517) */
         get: operations["showKeys"];
         put?: never;
         post?: never;
@@ -102,8 +102,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign in with e-mail address and password
-         * @description Gives a bearer token, and a cookie for the web session. With `requires_2fa` there is neither yet: the token is for `POST /api/auth/2fa/verify`.
+         * Sign in with email address and password
+         * @description Returns a bearer token and sets the cookie of the web session. With `requires_2fa`, there is no session yet; use the token for `POST /api/auth/2fa/verify`.
          */
         post: operations["login"];
         delete?: never;
@@ -121,7 +121,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End the session with all its tokens */
+        /** Sign out */
         post: operations["logout"];
         delete?: never;
         options?: never;
@@ -136,7 +136,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the second factor is on, and how many recovery codes are left */
+        /** Get the status of two-factor authentication */
         get: operations["showTwoFactorStatus"];
         put?: never;
         post?: never;
@@ -156,8 +156,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin to set up the second factor
-         * @description It is on once the first code is confirmed.
+         * Set up two-factor authentication
+         * @description Two-factor authentication is enabled when a first code is confirmed.
          */
         post: operations["enableTwoFactor"];
         delete?: never;
@@ -175,7 +175,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Turn the second factor on by a first code */
+        /** Enable two-factor authentication with a first code */
         post: operations["confirmTwoFactor"];
         delete?: never;
         options?: never;
@@ -193,8 +193,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give the second factor
-         * @description Ends a sign-in that answered `requires_2fa`, and then gives a token and a cookie as that would have. Takes a one-time password or a recovery code; each works once.
+         * Verify the second factor
+         * @description Completes a sign-in that returned `requires_2fa`; the response then contains a token and sets the session cookie. Accepts a one-time password or a recovery code; each works once.
          */
         post: operations["verifyTwoFactor"];
         delete?: never;
@@ -212,7 +212,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Turn the second factor off */
+        /** Disable two-factor authentication */
         post: operations["disableTwoFactor"];
         delete?: never;
         options?: never;
@@ -229,7 +229,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make new recovery codes in the place of the old ones */
+        /** Replace the recovery codes */
         post: operations["replaceRecoveryCodes"];
         delete?: never;
         options?: never;
@@ -244,7 +244,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether there is a PIN */
+        /** Get whether a PIN is set */
         get: operations["showPinStatus"];
         put?: never;
         post?: never;
@@ -265,7 +265,7 @@ export interface paths {
         put?: never;
         /**
          * Set a PIN
-         * @description Later sign-ins are locked until it is verified; this one is not.
+         * @description Sessions started later are locked until the PIN is verified; the current one is not.
          */
         post: operations["setPin"];
         delete?: never;
@@ -285,7 +285,7 @@ export interface paths {
         put?: never;
         /**
          * Change the PIN
-         * @description Wrong current PINs count together with those that are given to unlock a session: too many in a row lock the PIN.
+         * @description Wrong current PINs count together with wrong PINs of unlock attempts: too many in a row lock the PIN.
          */
         post: operations["changePin"];
         delete?: never;
@@ -322,7 +322,7 @@ export interface paths {
         put?: never;
         /**
          * Remove the PIN
-         * @description Ends the sessions that are still waiting for it.
+         * @description Ends the sessions that the PIN still locks.
          */
         post: operations["disablePin"];
         delete?: never;
@@ -341,8 +341,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for a link to choose a new password
-         * @description The answer is the same whether or not there is an account with the address.
+         * Request a password reset
+         * @description Mails a link to choose a new password. The response is the same whether or not an account with the address exists.
          */
         post: operations["forgotPassword"];
         delete?: never;
@@ -361,8 +361,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Choose a new password, with the token of the mail
-         * @description Ends every session and revokes every token of the account.
+         * Reset the password
+         * @description Takes the token of the mail. Ends all sessions and revokes all tokens of the account.
          */
         post: operations["resetPassword"];
         delete?: never;
@@ -381,8 +381,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change the password
-         * @description Ends every other session, and the trust in devices. The session of the token goes on.
+         * Change your password
+         * @description Ends all other sessions and trust in devices. The session of the token continues.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -400,8 +400,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Change the password
-         * @description Ends every other session, and the trust in devices. The session of the token goes on.
+         * Change your password
+         * @description Ends all other sessions and trust in devices. The session of the token continues.
          */
         put: operations["updateUserPassword"];
         post?: never;
@@ -421,8 +421,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirm the password of the user who is signed in
-         * @description Adding or removing a second factor or a PIN needs an authentication of the last minutes: without one it is 403 `reauthentication_required`. After this it is recent again, for every token of the session.
+         * Confirm your password
+         * @description Sensitive operations, such as adding or removing a second factor or a PIN, need an authentication within the last minutes; otherwise they return 403 `reauthentication_required`. Confirming the password makes the authentication recent again for all tokens of the session.
          */
         post: operations["reauthenticate"];
         delete?: never;
@@ -441,8 +441,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Invite a person into the tenant, or register oneself
-         * @description With a token that holds `identity.users.create`: invites a person by mail into the active tenant, with a role that gives nothing that the caller lacks. They choose their own password; the names are suggested to them. Without a token, where REGISTRATION_ENABLED is set: registers the caller, who has to confirm the address before the account can be used and the tenant `tenant_name` is created. Sets the cookie `confirmation`, with which the link of the mail confirms the address. The answer is always the same, whether or not the address has an account.
+         * Invite a person to the tenant, or register
+         * @description With a token that has `identity.users.create`: invites a person by mail to the active tenant, with a role that grants only permissions the caller holds. They choose their own password; the names are suggestions. Without a token, if REGISTRATION_ENABLED is set: registers the caller, who must confirm the address before the account can be used and the tenant `tenant_name` is created. Sets the cookie `confirmation`, with which the mailed link confirms the address. The response is the same whether or not the address has an account.
          */
         post: operations["register"];
         delete?: never;
@@ -461,8 +461,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send another link that confirms an email address
-         * @description The answer is the same whether or not the address waits for its confirmation. Where several accounts do, the link is for that of the token, or else of the cookie `confirmation`.
+         * Resend the link that confirms an email address
+         * @description The response is the same whether or not the address is waiting for confirmation. If several accounts have the address, the link is for the account of the token, or else of the cookie `confirmation`.
          */
         post: operations["resendVerification"];
         delete?: never;
@@ -480,8 +480,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Correct the email address of an account that has not confirmed it
-         * @description Sends a link to the new address; links to the old one end. The account signs in with the new address from then on. The answer is the same whether or not the address has an account.
+         * Change the email address of an unconfirmed account
+         * @description Sends a link to the new address; links to the old one stop working. From then on, the account signs in with the new address. The response is the same whether or not another account has the address.
          */
         put: operations["changeUnconfirmedAddress"];
         post?: never;
@@ -499,14 +499,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show what the link that confirms an email address asks for
-         * @description Changes nothing: programs open the links of mails before their reader does.
+         * Get what confirming an email address requires
+         * @description Has no side effects: mail scanners open links before the recipient does.
          */
         get: operations["getAddressConfirmation"];
         put?: never;
         /**
-         * Confirm an email address, with the token of the mail
-         * @description With the cookie of the browser that registered, or the token of a sign-in to the account, the address is confirmed and nothing else changes. Otherwise `password` is required: it replaces the one that was registered, and every session, device and factor of the account ends. Who registered gets their tenant.
+         * Confirm an email address
+         * @description Takes the token of the mail. With the cookie of the browser that registered, or a bearer token of the account, only the address is confirmed. Otherwise `password` is required: it replaces the registered password, and all sessions, devices and factors of the account are removed. Afterwards the tenant requested at registration is created.
          */
         post: operations["verifyEmail"];
         delete?: never;
@@ -525,8 +525,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Delete an account that somebody else registered with the address
-         * @description Takes the token of the mail, for as long as the address is not confirmed. The account of a member of a tenant is not deleted: it is signed out everywhere, and has to confirm another address.
+         * Delete an account that somebody else registered with your address
+         * @description Takes the token of the mail, as long as the address is not confirmed. The account of a tenant member is not deleted, but signed out everywhere; it must confirm another address.
          */
         post: operations["disownEmail"];
         delete?: never;
@@ -543,8 +543,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where one signed in from
-         * @description The last used first. A trusted device skips the second factor.
+         * List the devices you signed in from
+         * @description Most recently used first. A trusted device skips the second factor.
          */
         get: operations["listDevices"];
         put?: never;
@@ -564,7 +564,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Forget a device and end its sessions */
+        /** Remove a device and end its sessions */
         post: operations["revokeDevice"];
         delete?: never;
         options?: never;
@@ -580,7 +580,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Give a device a name of one’s own */
+        /** Rename a device */
         put: operations["updateDevice"];
         post?: never;
         delete?: never;
@@ -600,8 +600,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Ask for the second factor on a device again
-         * @description Its sessions go on. Also good for a device that is not trusted.
+         * Revoke trust in a device
+         * @description The device needs the second factor again; its sessions continue. No effect if the device is not trusted.
          */
         delete: operations["deleteDeviceTrust"];
         options?: never;
@@ -619,8 +619,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Exchange the token for a new one
-         * @description Takes a token that has expired, too, for as long as the sign-in lasts. The token that is presented is no longer good: presented again, it ends everything that the user has.
+         * Renew the token
+         * @description Accepts expired tokens as long as the session lasts. The presented token is revoked; presenting it again revokes all tokens of the user.
          */
         post: operations["refresh"];
         delete?: never;
@@ -640,7 +640,7 @@ export interface paths {
         put?: never;
         /**
          * Sign out everywhere
-         * @description Ends every session, revokes every token, and trusts no device any more.
+         * @description Ends all sessions and revokes all tokens and trusted devices.
          */
         post: operations["logoutAll"];
         delete?: never;
@@ -659,8 +659,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Exchange the token for one of another tenant
-         * @description The session stays, and the next sign-in starts in that tenant. The token that is presented is no longer good. A token of the code flow of a first-party client gets a refresh token for the new tenant too, and the refresh token that it had is no longer good; other clients stay in the tenant of their token.
+         * Switch to another tenant
+         * @description Exchanges the token for one of another tenant in the same session; the next sign-in starts in that tenant. The presented token is revoked. With a code flow token of a first-party client, the response also contains a refresh token for the new tenant, and the old refresh token stops working. Other clients cannot switch.
          */
         post: operations["switchTenant"];
         delete?: never;
@@ -677,8 +677,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where one is signed in
-         * @description The sessions that have not ended, the last used first.
+         * List your open sessions
+         * @description Most recently used first.
          */
         get: operations["listSessions"];
         put?: never;
@@ -701,7 +701,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description Its access tokens and refresh tokens end at once. The device stays known.
+         * @description Its access and refresh tokens are revoked immediately. The device remains known.
          */
         delete: operations["deleteSession"];
         options?: never;
@@ -720,7 +720,7 @@ export interface paths {
         put?: never;
         /**
          * Sign out everywhere else
-         * @description Ends every session but that of the token, and trusts no device any more but the one of this session.
+         * @description Ends all sessions except that of the token and revokes trust in all other devices.
          */
         post: operations["logoutOthers"];
         delete?: never;
@@ -901,7 +901,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One’s own account */
+        /** Get your account */
         get: operations["showMe"];
         put?: never;
         post?: never;
@@ -919,8 +919,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller behind a token, for services
-         * @description Answers for every kind of token. Clients and system administrators name the tenant to act in by the header `X-Tenant: <slug>`.
+         * Get the principal of a token, for services
+         * @description Accepts every kind of token. Clients and system administrators select the tenant to act in with the header `X-Tenant: <slug>`.
          */
         get: operations["showUser"];
         put?: never;
@@ -939,8 +939,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The tenants that one belongs to
-         * @description By name, each with the role that the caller has there.
+         * List the tenants you belong to
+         * @description Sorted by name, each with the caller’s role.
          */
         get: operations["listOwnTenants"];
         put?: never;
@@ -963,7 +963,7 @@ export interface paths {
         post?: never;
         /**
          * Leave a tenant
-         * @description Ends the membership of the caller, with every token of theirs in the tenant. The last owner cannot leave.
+         * @description Ends the caller’s membership and revokes their tokens in the tenant. The last owner cannot leave.
          */
         delete: operations["leaveTenant"];
         options?: never;
@@ -979,8 +979,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The applications that act for oneself
-         * @description Those that one allowed, and those that one is signed in to, by name, each with its tenant and its scopes.
+         * List applications with access to your account
+         * @description Applications that have your consent or that you are signed in to, by name, with their tenant and scopes.
          */
         get: operations["listApplications"];
         put?: never;
@@ -1002,8 +1002,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Withdraw the consent to an application, and sign out of it
-         * @description Its access tokens and refresh tokens end at once. Where it needs consent, it has to ask for it again.
+         * Withdraw consent from an application and sign out of it
+         * @description Its access and refresh tokens are revoked immediately. An application that needs consent must ask for it again.
          */
         delete: operations["deleteApplication"];
         options?: never;
@@ -1018,15 +1018,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether one’s own account is about to be deleted, and what keeps it */
+        /** Get the scheduled deletion of your account and what blocks it */
         get: operations["showAccountDeletion"];
         put?: never;
         /**
-         * Schedule the deletion of one’s own account
-         * @description After ACCOUNT_DELETION_DELAY seconds the account is deleted with everything that belongs to the person. Until then it works and can be kept. A deletion that is already scheduled stays as it is. Without a recent authentication: 403 `reauthentication_required`.
+         * Schedule the deletion of your account
+         * @description The account and all personal data are deleted after ACCOUNT_DELETION_DELAY seconds. Until then the account remains usable and the deletion can be cancelled. An already scheduled deletion is returned unchanged. Without a recent authentication: 403 `reauthentication_required`.
          */
         post: operations["requestAccountDeletion"];
-        /** Keep one’s own account */
+        /** Cancel the deletion of your account */
         delete: operations["cancelAccountDeletion"];
         options?: never;
         head?: never;
@@ -1043,8 +1043,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Everything that identity holds about oneself
-         * @description One JSON document, sent while it is read, with the version of its schema. It holds no secrets, no hashes and no personal data of others. The export is noted in the activity log and told by mail. Without a recent authentication: 403 `reauthentication_required`. Too many exports of one caller at once are 429.
+         * Export all data stored about you
+         * @description Streams one JSON document with the version of its schema. It contains no secrets, no hashes and no personal data of others. The export is recorded in the activity log, and the user is notified by mail. Without a recent authentication: 403 `reauthentication_required`. 429 if the caller runs too many exports at once.
          */
         post: operations["exportPersonalData"];
         delete?: never;
@@ -1060,11 +1060,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One’s own profile */
+        /** Get your profile */
         get: operations["showProfile"];
         /**
-         * Change one’s own profile
-         * @description For people; a service account is changed by who looks after it. Fields that are not given stay as they are.
+         * Update your profile
+         * @description Only for people: service accounts are managed by the tenant’s administrators. Omitted fields are left unchanged.
          */
         put: operations["updateProfile"];
         post?: never;
@@ -1083,8 +1083,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Change one’s own profile, as PUT /api/profile
-         * @description For people; a service account is changed by who looks after it. Fields that are not given stay as they are.
+         * Update your profile (same as PUT /api/profile)
+         * @description Only for people: service accounts are managed by the tenant’s administrators. Omitted fields are left unchanged.
          */
         put: operations["updateUserProfile"];
         post?: never;
@@ -1101,7 +1101,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How one’s own account is secured */
+        /** Get the security status of your account */
         get: operations["showSecurity"];
         put?: never;
         post?: never;
@@ -1118,7 +1118,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One’s own activity, the newest first */
+        /** List your activity, newest first */
         get: operations["listActivity"];
         put?: never;
         post?: never;
@@ -1137,12 +1137,12 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set one’s own picture
-         * @description Takes the file itself: JPEG, PNG, WebP or GIF, of at most 50 megapixels. It is turned upright, cut to a square, resized and stored as WebP without metadata. `avatar_url` is then the address of the picture, 256 pixels square; with `/512` in the place of `/256` it is that of 512 pixels.
+         * Set your profile picture
+         * @description The body is the file: JPEG, PNG, WebP or GIF of at most 50 megapixels. It is rotated upright, cropped to a square, resized and stored as WebP without metadata. `avatar_url` is the URL of the picture with 256 pixels; replace `/256` with `/512` for 512 pixels.
          */
         put: operations["updatePicture"];
         post?: never;
-        /** Remove one’s own picture */
+        /** Remove your profile picture */
         delete: operations["deletePicture"];
         options?: never;
         head?: never;
@@ -1156,15 +1156,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One’s own email address, and the one that waits for its confirmation */
+        /** Get your email address and the pending change */
         get: operations["showEmailChange"];
         put?: never;
         /**
-         * Ask for another email address
-         * @description Needs a recent authentication. Sends a link to the new address, which confirms it; until then nothing changes. The answer is the same whether or not the address has an account. A change that waits is replaced.
+         * Request a change of your email address
+         * @description Needs a recent authentication. Sends a confirmation link to the new address; nothing changes until it is used. The response is the same whether or not the address belongs to an account. Replaces a pending change.
          */
         post: operations["requestEmailChange"];
-        /** Give up the change of the email address that waits for its confirmation */
+        /** Cancel the pending change of your email address */
         delete: operations["cancelEmailChange"];
         options?: never;
         head?: never;
@@ -1180,7 +1180,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send another link to the new email address */
+        /** Resend the link that confirms the new email address */
         post: operations["resendEmailChange"];
         delete?: never;
         options?: never;
@@ -1198,8 +1198,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirm the new email address, with the token of the mail
-         * @description Links that were mailed to the old address end; sessions go on. The old address gets a mail with a link that undoes the change.
+         * Confirm the new email address
+         * @description Takes the token of the mail. Links mailed to the old address stop working; sessions continue. The old address gets a mail with a link that undoes the change.
          */
         post: operations["confirmEmailChange"];
         delete?: never;
@@ -1218,8 +1218,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Undo a change of the email address, with the token of the mail to the old one
-         * @description Restores the old address, ends every session, the trust in devices and the password, and removes a second factor or PIN that was set up since the change. The answer holds a token for `POST /api/auth/password/reset`.
+         * Undo a change of the email address
+         * @description Takes the token of the mail sent to the old address. Restores that address, ends all sessions, trust in devices and the password, and removes a second factor or PIN set up since the change. The response contains a token for `POST /api/auth/password/reset`.
          */
         post: operations["undoEmailChange"];
         delete?: never;
@@ -1236,8 +1236,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the caller may do in the token’s tenant
-         * @description A deny beats every allow; what no policy allows is denied. The policies of a client are its scopes. Clients and system administrators name the tenant to act in by the header `X-Tenant: <slug>`.
+         * List the caller’s policies in the token’s tenant
+         * @description Deny overrides allow; whatever no policy allows is denied. The policies of a client are its scopes. Clients and system administrators select the tenant to act in with the header `X-Tenant: <slug>`.
          */
         get: operations["listPolicies"];
         put?: never;
@@ -1256,8 +1256,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The permissions that exist
-         * @description All of them, on one page. `{slug}` stands for the slug of the tenant; `system` ones no tenant can grant.
+         * List all permissions
+         * @description Returns all permissions on one page. `{slug}` stands for the slug of the tenant. A tenant cannot grant permissions with `system: true`.
          */
         get: operations["listPermissions"];
         put?: never;
@@ -1275,12 +1275,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Service accounts of a tenant */
+        /** List the service accounts of a tenant */
         get: operations["listServiceAccounts"];
         put?: never;
         /**
          * Create a service account
-         * @description It calls with API keys and has no password. The role must give nothing that the caller does not hold.
+         * @description A service account authenticates with API keys and has no password. Its role can grant only permissions that the caller holds.
          */
         post: operations["createServiceAccount"];
         delete?: never;
@@ -1296,11 +1296,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A service account */
+        /** Get a service account */
         get: operations["showServiceAccount"];
         /**
-         * Change a service account
-         * @description Fields that are not given stay as they are. Another role holds for its keys at once.
+         * Update a service account
+         * @description Omitted fields are left unchanged. A change of the role immediately applies to its API keys.
          */
         put: operations["updateServiceAccount"];
         post?: never;
@@ -1319,14 +1319,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * API keys of a service account
-         * @description The newest first, those that are revoked or expired included; never their text.
+         * List the API keys of a service account
+         * @description Newest first, including revoked and expired keys; their secrets are never shown.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
          * Create an API key
-         * @description Its text is in this answer and nowhere else. It may do what the account may, and with `scopes` only what these cover too. An `expires_at` beyond the longest lifetime is brought back to it. Needs everything that the account holds within the scopes. Made with an API key, it ends with that key at the latest, and its scopes must be within those of that key.
+         * @description The response is the only place that shows the key. The key has the permissions of the account, limited by `scopes` if given. `expires_at` is limited to the maximum lifetime. The caller must hold every permission of the account that the scopes cover. A key created with an API key expires no later than that key, and its scopes must be within that key’s scopes.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -1346,7 +1346,7 @@ export interface paths {
         put?: never;
         /**
          * Replace an API key
-         * @description The new key keeps name, scopes and expiry, and is shown this once; the old one is good no longer. An API key rotates only keys that end with it at the latest and whose scopes are within its own.
+         * @description The new key has the same name, scopes and expiry and is shown only this once; the old key stops working. With an API key, you can rotate only keys that expire no later and have no wider scopes.
          */
         post: operations["rotateApiKey"];
         delete?: never;
@@ -1379,12 +1379,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Members of a tenant */
+        /** List the members of a tenant */
         get: operations["listMembers"];
         put?: never;
         /**
-         * Invite somebody into the tenant, by mail
-         * @description The answer is the same whether or not there is an account with the address. An earlier invitation of the same address is void.
+         * Invite a person to the tenant by mail
+         * @description The response is the same whether or not an account with the address exists. Earlier invitations of the address stop working.
          */
         post: operations["inviteMember"];
         delete?: never;
@@ -1400,15 +1400,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A member of a tenant */
+        /** Get a member of a tenant */
         get: operations["showMember"];
         /**
-         * Change the role or the policies of a member
-         * @description Fields that are not given stay as they are. What is given must not exceed what the caller holds; the last owner stays one.
+         * Update the role or the policies of a member
+         * @description Omitted fields are left unchanged. You can grant only permissions that you hold yourself. The last owner of a tenant must remain an owner.
          */
         put: operations["updateMember"];
         post?: never;
-        /** Remove a member, with their tokens in the tenant */
+        /** Remove a member and revoke their tokens in the tenant */
         delete: operations["deleteMember"];
         options?: never;
         head?: never;
@@ -1423,8 +1423,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a member may do, and why
-         * @description With `permission`: whether it is `allowed`, and the policy that decided, or null where none covers it, which denies it. Without: all the policies that decide. The scopes of a token limit it further.
+         * Explain the permissions of a member
+         * @description With `permission`: whether it is `allowed`, and the deciding policy in `by`, or null if none matches, which denies it. Without: all policies that apply to the member. The scopes of a token limit its permissions further.
          */
         get: operations["showMemberPermissions"];
         put?: never;
@@ -1445,8 +1445,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Accept an invitation, with the token of the mail
-         * @description Whoever has an account sends the token of a sign-in to that account, and becomes a member of the tenant. Whoever has none gives a name and chooses a password; 422 names what is missing. An account whose address was never confirmed is given to the reader of the mail, with a new password and without its factors and sessions. Nobody is signed in by it.
+         * Accept an invitation
+         * @description Takes the token of the mail. Users with an account authenticate with a bearer token of that account and become members of the tenant. Others send a name and a new password; 422 names missing fields. An account whose address was never confirmed is given to the recipient of the mail, with a new password and without its factors and sessions. Accepting does not sign anybody in.
          */
         post: operations["acceptInvitation"];
         delete?: never;
@@ -1462,12 +1462,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Roles of a tenant, the built-in ones among them */
+        /** List the roles of a tenant, including built-in roles */
         get: operations["listRoles"];
         put?: never;
         /**
          * Create a role
-         * @description Of nothing that the caller does not hold. Members are given it by its name.
+         * @description The role can grant only permissions that the caller holds. Members are assigned a role by its name.
          */
         post: operations["createRole"];
         delete?: never;
@@ -1483,17 +1483,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A role of a tenant */
+        /** Get a role of a tenant */
         get: operations["showRole"];
         /**
-         * Change a role, for all who have it
-         * @description Fields that are not given stay as they are. Nobody who has the role must come to hold more than the caller does; a policy that denies and is taken away counts as given.
+         * Update a role
+         * @description Applies to all members with the role. Omitted fields are left unchanged. No member with the role may gain permissions that the caller does not hold; removing a deny policy counts as granting.
          */
         put: operations["updateRole"];
         post?: never;
         /**
-         * Delete a role that no member has
-         * @description Invitations as this role are void.
+         * Delete an unused role
+         * @description Pending invitations with this role stop working.
          */
         delete: operations["deleteRole"];
         options?: never;
@@ -1508,7 +1508,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Users of the platform */
+        /** List all users */
         get: operations["listUsers"];
         put?: never;
         post?: never;
@@ -1525,11 +1525,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A user of the platform */
+        /** Get a user */
         get: operations["showAdminUser"];
         /**
-         * Change a user of the platform, or deactivate them
-         * @description Fields that are not given stay as they are. Nobody deactivates themselves, or the last active administrator.
+         * Update or deactivate a user
+         * @description Omitted fields are left unchanged. You cannot deactivate yourself or the last active administrator.
          */
         put: operations["updateAdminUser"];
         post?: never;
@@ -1548,8 +1548,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Make a user a system administrator, or no longer one
-         * @description The only way to it. The user is signed out everywhere. The last active administrator stays one; a service account never is.
+         * Grant or revoke system administrator rights
+         * @description The only operation that changes `is_system_admin`. The user is signed out everywhere. You cannot revoke the rights of the last active administrator or grant them to a service account.
          */
         put: operations["setSystemAdmin"];
         post?: never;
@@ -1569,8 +1569,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Act as another user for an hour
-         * @description For system administrators themselves. The token opens no session and cannot be renewed; here it only reads what is the user’s own, and ends with `POST /api/auth/logout`. The reason is kept in the activity log of both. Nobody acts as an administrator, a service account or a deactivated user.
+         * Impersonate a user for an hour
+         * @description Only for system administrators in person. The token opens no session and cannot be renewed; in this service it can only read the user’s own data, and it ends with `POST /api/auth/logout`. The reason is recorded in the activity of both users. Administrators, service accounts and deactivated users cannot be impersonated.
          */
         post: operations["impersonate"];
         delete?: never;
@@ -1586,7 +1586,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the users of the platform did */
+        /** List activity of all users */
         get: operations["listAllActivity"];
         put?: never;
         post?: never;
@@ -1604,7 +1604,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the users of the platform did, as a file
+         * Export activity of all users
          * @description All entries that match, sent while they are read. CSV has a line of column names, and its cells are never formulas; JSON is a list in the usual envelope. Too many exports of one caller at once are refused with 429.
          */
         get: operations["exportAllActivity"];
@@ -1623,7 +1623,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was done in a tenant */
+        /** List activity in a tenant */
         get: operations["listTenantActivity"];
         put?: never;
         post?: never;
@@ -1641,7 +1641,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was done in a tenant, as a file
+         * Export activity in a tenant
          * @description All entries that match, sent while they are read. CSV has a line of column names, and its cells are never formulas; JSON is a list in the usual envelope. Too many exports of one caller at once are refused with 429.
          */
         get: operations["exportTenantActivity"];
@@ -1663,8 +1663,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Report activity that was not one’s own, and change the password
-         * @description Ends every other session, and the trust in devices, as `password/change` does. The session of the token goes on. The person is told by mail.
+         * Report activity that was not yours and change the password
+         * @description Ends all other sessions and trust in devices, as `password/change` does. The session of the token continues. The user is notified by mail.
          */
         post: operations["disputeActivity"];
         delete?: never;
@@ -1683,8 +1683,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Report activity that was not one’s own, without the current password
-         * @description Ends every other session, and the trust in devices, and mails a link to choose a new password. The session of the token goes on.
+         * Report activity that was not yours, without the current password
+         * @description Ends all other sessions and trust in devices, and mails a link to choose a new password. The session of the token continues.
          */
         post: operations["disputeActivityByLink"];
         delete?: never;
@@ -1701,14 +1701,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tenants
-         * @description `sort=plan` sorts by the name of the plan.
+         * List all tenants
+         * @description `sort=plan` sorts by plan name.
          */
         get: operations["listTenants"];
         put?: never;
         /**
-         * Create a tenant, with its confidential client
-         * @description It is `provisioning` until deployment automation has finished. The secret of its client is shown this once. Its first owner is invited like any other member.
+         * Create a tenant
+         * @description The tenant is `provisioning` until deployment automation has finished. Its confidential client is created with it; the client secret is shown only once. Invite the first owner like any other member.
          */
         post: operations["createTenant"];
         delete?: never;
@@ -1725,14 +1725,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tenants
-         * @description `sort=plan` sorts by the name of the plan.
+         * List all tenants
+         * @description `sort=plan` sorts by plan name.
          */
         get: operations["listAdminTenants"];
         put?: never;
         /**
-         * Create a tenant, with its confidential client
-         * @description It is `provisioning` until deployment automation has finished. The secret of its client is shown this once. Its first owner is invited like any other member.
+         * Create a tenant
+         * @description The tenant is `provisioning` until deployment automation has finished. Its confidential client is created with it; the client secret is shown only once. Invite the first owner like any other member.
          */
         post: operations["createAdminTenant"];
         delete?: never;
@@ -1748,7 +1748,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The services of all tenants, a page of tenants at a time */
+        /** List the services of all tenants */
         get: operations["listTenantsServices"];
         put?: never;
         post?: never;
@@ -1765,13 +1765,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A tenant */
+        /** Get a tenant */
         get: operations["showTenant"];
         put?: never;
         post?: never;
         /**
-         * Delete a tenant: it is gone once deployment automation has taken it down
-         * @description A tenant that deployment automation has nothing of (404, 410) is gone at once; an empty answer removes nothing.
+         * Delete a tenant
+         * @description The tenant is `deleting` until deployment automation has removed its deployment. If automation reports that no deployment exists (404, 410), the tenant is deleted immediately; an empty response does not count.
          */
         delete: operations["deleteTenant"];
         options?: never;
@@ -1789,8 +1789,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Suspend a tenant: what is bound to it is 403 at once
-         * @description It takes effect whatever deployment automation answers, which is told until it accepts: `automation_state` is `pending` until then.
+         * Suspend a tenant
+         * @description Requests in the tenant are rejected with 403 immediately. Deployment automation is notified until it accepts; meanwhile, `automation_state` is `pending`.
          */
         post: operations["suspendTenant"];
         delete?: never;
@@ -1810,7 +1810,7 @@ export interface paths {
         put?: never;
         /**
          * Activate a suspended tenant
-         * @description A tenant that deployment automation does not know is made known to it first.
+         * @description A tenant unknown to deployment automation is registered there first.
          */
         post: operations["activateTenant"];
         delete?: never;
@@ -1830,7 +1830,7 @@ export interface paths {
         put?: never;
         /**
          * Retry the failed provisioning of a tenant
-         * @description A tenant that deployment automation does not know is made known to it first.
+         * @description A tenant unknown to deployment automation is registered there first.
          */
         post: operations["retryTenant"];
         delete?: never;
@@ -1848,7 +1848,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send plan, versions and scaling of a tenant to deployment automation */
+        /** Send the configuration of a tenant to deployment automation */
         post: operations["syncTenantConfig"];
         delete?: never;
         options?: never;
@@ -1863,7 +1863,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far deployment automation is with a tenant */
+        /** Get the provisioning status of a tenant */
         get: operations["showProvisioningStatus"];
         put?: never;
         post?: never;
@@ -1882,8 +1882,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Deploy other versions of the services that are named
-         * @description The pull-request link is read from `prUrl` first and `pr_url` second; without one, it is what deployment automation says it made, read alike.
+         * Deploy other versions of a tenant’s services
+         * @description The pull request link is taken from `prUrl`, else from `pr_url`, else from the response of deployment automation.
          */
         put: operations["updateTenantVersions"];
         post?: never;
@@ -1900,15 +1900,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How the four services of a tenant scale */
+        /** Get the scaling configuration of a tenant */
         get: operations["showScalingConfig"];
         /**
-         * Change how services of a tenant scale
-         * @description Services and fields that are left out stay as they are. `sync-config` sends it to deployment automation.
+         * Update the scaling configuration of a tenant
+         * @description Omitted services and fields are left unchanged. `sync-config` sends the configuration to deployment automation.
          */
         put: operations["updateScalingConfig"];
         post?: never;
-        /** Return a tenant to its plan's defaults */
+        /** Reset the scaling configuration to the plan’s defaults */
         delete: operations["deleteScalingConfig"];
         options?: never;
         head?: never;
@@ -1922,7 +1922,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How much a tenant keeps in CRM */
+        /** Get the storage usage of a tenant in CRM */
         get: operations["showStorageUsage"];
         put?: never;
         post?: never;
@@ -1940,8 +1940,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether what identity works with is well
-         * @description Each part has two seconds to answer. The relay is well while no event has waited for ten seconds.
+         * Check the health of identity’s dependencies
+         * @description Each dependency has two seconds to answer. The event relay is healthy while no event has waited for more than ten seconds.
          */
         get: operations["showServiceHealth"];
         put?: never;
@@ -1977,15 +1977,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show an email account */
+        /** Get an email account */
         get: operations["showTenantEmailAccount"];
         /**
-         * Change an email account
+         * Update an email account
          * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
          */
         put: operations["updateTenantEmailAccount"];
         post?: never;
-        /** Delete an email account, with its credentials */
+        /** Delete an email account and its credentials */
         delete: operations["deleteTenantEmailAccount"];
         options?: never;
         head?: never;
@@ -2017,15 +2017,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show an SMS account */
+        /** Get an SMS account */
         get: operations["showTenantSmsAccount"];
         /**
-         * Change an SMS account
+         * Update an SMS account
          * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
          */
         put: operations["updateTenantSmsAccount"];
         post?: never;
-        /** Delete an SMS account, with its credentials */
+        /** Delete an SMS account and its credentials */
         delete: operations["deleteTenantSmsAccount"];
         options?: never;
         head?: never;
@@ -2057,15 +2057,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show an email account */
+        /** Get an email account */
         get: operations["showEmailAccount"];
         /**
-         * Change an email account
+         * Update an email account
          * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
          */
         put: operations["updateEmailAccount"];
         post?: never;
-        /** Delete an email account, with its credentials */
+        /** Delete an email account and its credentials */
         delete: operations["deleteEmailAccount"];
         options?: never;
         head?: never;
@@ -2097,15 +2097,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show an SMS account */
+        /** Get an SMS account */
         get: operations["showSmsAccount"];
         /**
-         * Change an SMS account
+         * Update an SMS account
          * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
          */
         put: operations["updateSmsAccount"];
         post?: never;
-        /** Delete an SMS account, with its credentials */
+        /** Delete an SMS account and its credentials */
         delete: operations["deleteSmsAccount"];
         options?: never;
         head?: never;
@@ -2131,20 +2131,20 @@ export interface components {
             requested_at: string;
             /**
              * Format: date-time
-             * @description The account works until then, and can be kept
+             * @description When the account will be deleted. Until then it remains usable and the deletion can be cancelled
              */
             due_at: string;
         };
         AccountDeletionState: {
             scheduled: components["schemas"]["AccountDeletion"] | null;
-            /** @description Tenants that keep the account: they have no other owner */
+            /** @description Tenants that block the deletion because they have no other owner */
             last_owner_of: {
                 /** Format: uuid */
                 id: string;
                 slug: string;
                 name: string;
             }[];
-            /** @description The system has no other active administrator */
+            /** @description True if the system has no other active administrator; this blocks the deletion */
             is_last_administrator: boolean;
         };
         ActivityEntry: {
@@ -2154,11 +2154,11 @@ export interface components {
             ip_address: string | null;
             user_agent: string | null;
             /**
-             * @description What it is about; null for an old action
+             * @description Category of the action; null for actions of earlier versions
              * @enum {unknown}
              */
             kind: "sign_in" | "security" | "account" | "app" | "organization" | "administration" | null;
-            /** @description An administrator of the platform acted as the user */
+            /** @description True if an administrator of the platform acted as the user */
             by_operator: boolean;
             /** Format: date-time */
             created_at: string;
@@ -2168,14 +2168,14 @@ export interface components {
             email: string;
             is_confirmed: boolean;
             /**
-             * @description `password`: this is not the browser that registered, so that a new password has to be chosen
+             * @description `password` if a new password is required because another browser registered the account
              * @enum {unknown}
              */
             asks: "nothing" | "password";
-            /** @description As registered, perhaps by somebody else */
+            /** @description As registered; somebody else may have registered the account */
             first_name: string;
             last_name: string;
-            /** @description Of the tenant that is created then */
+            /** @description Name of the tenant that will be created */
             tenant_name: string | null;
         };
         AdminUser: {
@@ -2201,9 +2201,9 @@ export interface components {
         AdminUserChange: {
             first_name?: string;
             last_name?: string;
-            /** @description Who is deactivated is signed out everywhere */
+            /** @description False deactivates the user and signs them out everywhere */
             is_active?: boolean;
-            /** @description Nothing else is served until it is changed */
+            /** @description True restricts the user’s tokens to changing the password */
             force_password_change?: boolean;
         };
         AdminUserTenant: {
@@ -2217,13 +2217,13 @@ export interface components {
             client_id: string;
             name: string;
             /**
-             * @description Whose it is: the platform’s, a tenant’s, or somebody else’s
+             * @description Whether the client belongs to the platform, a tenant, or a third party
              * @enum {unknown}
              */
             kind: "first_party" | "tenant" | "third_party";
-            /** @description The name of the tenant whose application it is */
+            /** @description Name of the tenant that registered the client */
             owner: string | null;
-            /** @description Where it may act, or else where it acted last */
+            /** @description The tenant of the consent, or else of the last token */
             tenant: {
                 /** Format: uuid */
                 id: string;
@@ -2231,9 +2231,9 @@ export interface components {
                 name: string;
             } | null;
             scopes: string[];
-            /** @description One was asked, and allowed it. */
+            /** @description True if the user gave consent */
             has_consent: boolean;
-            /** @description It has an access token or a refresh token that is good. */
+            /** @description True if the application has a valid access or refresh token */
             is_signed_in: boolean;
             /** Format: date-time */
             created_at: string;
@@ -2241,7 +2241,7 @@ export interface components {
             updated_at: string;
             /**
              * Format: date-time
-             * @description When it was last given a token
+             * @description When a token was last issued to it
              */
             last_used_at: string | null;
         };
@@ -2302,12 +2302,12 @@ export interface components {
         };
         ChangePin: {
             /**
-             * @description Six digits, neither a run nor a single one repeated
+             * @description Six digits, neither consecutive (123456) nor all equal
              * @example 192837
              */
             current_pin: string;
             /**
-             * @description Six digits, neither a run nor a single one repeated
+             * @description Six digits, neither consecutive (123456) nor all equal
              * @example 192837
              */
             pin: string;
@@ -2319,7 +2319,7 @@ export interface components {
         };
         ConfirmAddress: {
             token: string;
-            /** @description Required where `asks` is `password` */
+            /** @description Required if `asks` is `password` */
             password?: string;
             password_confirmation?: string;
             first_name?: string;
@@ -2338,14 +2338,14 @@ export interface components {
             /** @enum {unknown} */
             status: "provisioning" | "active" | "suspended" | "failed" | "deleting";
             /**
-             * @description What deployment automation has heard of the tenant: `unknown`, nothing that identity knows of; `pending`, its status waits to be told; `told`, it has accepted the last change
+             * @description What deployment automation knows about the tenant: `unknown`: nothing; `pending`: a status change must still be sent; `told`: it has accepted the last change
              * @enum {unknown}
              */
             automation_state: "unknown" | "pending" | "told";
             versions: components["schemas"]["TenantVersions"];
             /**
              * Format: uri
-             * @description The pull request that the versions come from
+             * @description Pull request that deploys the versions
              * @example https://git.example.com/acme/deployments/pull/7
              */
             pr_url: string | null;
@@ -2361,19 +2361,19 @@ export interface components {
         Device: {
             /** Format: uuid */
             id: string;
-            /** @description What its user calls it, or else what its user agent tells */
+            /** @description The name set by the user, or else derived from the user agent */
             device_name: string;
             device_type: string;
             browser: string;
             os: string;
             ip_address: string | null;
             /**
-             * @description ISO 3166-1 alpha-2; null where it is not known
+             * @description ISO 3166-1 alpha-2 code; null if unknown
              * @example HU
              */
             country: string | null;
             /**
-             * @description In English; null where it is not known
+             * @description English name; null if unknown
              * @example Budapest
              */
             city: string | null;
@@ -2384,7 +2384,7 @@ export interface components {
         };
         DeviceInput: {
             /**
-             * @description null: what its user agent tells
+             * @description Null restores the name derived from the user agent
              * @example Laptop in the kitchen
              */
             device_name: string | null;
@@ -2395,7 +2395,7 @@ export interface components {
         DisputeActivity: {
             /**
              * Format: uuid
-             * @description The entry in question; without it, activity in general
+             * @description The disputed entry; omit it to dispute activity in general
              */
             activity_id?: string;
             current_password: string;
@@ -2405,7 +2405,7 @@ export interface components {
         DisputeActivityByLink: {
             /**
              * Format: uuid
-             * @description The entry in question; without it, activity in general
+             * @description The disputed entry; omit it to dispute activity in general
              */
             activity_id?: string;
         };
@@ -2505,9 +2505,9 @@ export interface components {
             last_name: string;
         };
         Impersonation: {
-            /** @description The bearer token */
+            /** @description Bearer token that acts as the user */
             token: string;
-            /** @description Seconds that the token lives */
+            /** @description Lifetime of the token in seconds */
             expires_in: number;
             user: components["schemas"]["ImpersonatedUser"];
         };
@@ -2589,43 +2589,43 @@ export interface components {
             action: string;
             /**
              * Format: uuid
-             * @description Who did it, or in whose name it was done; null for a tenant where the operator of the platform did it
+             * @description The user who acted, or on whose behalf an administrator acted. Null in a tenant’s log if an operator of the platform acted
              */
             user_id: string | null;
             user_email: string | null;
             /**
              * Format: uuid
-             * @description Where
+             * @description The tenant in which it happened
              */
             tenant_id: string | null;
             /**
              * Format: uuid
-             * @description The administrator who acted as the user; always null for a tenant
+             * @description The administrator who impersonated the user; always null in a tenant’s log
              */
             impersonator_id: string | null;
             /**
              * Format: uuid
-             * @description Whom or what it was done to, where that is not the user
+             * @description The id of the object of the action, if it is not the user
              */
             subject_id: string | null;
             reason: string | null;
-            /** @description Null for a tenant where the operator of the platform did it */
+            /** @description Null in a tenant’s log if an operator of the platform acted */
             ip_address: string | null;
             user_agent: string | null;
-            /** @description A system administrator did it, or acted as the user. A tenant is told neither who nor from where. */
+            /** @description True if a system administrator acted, themselves or by impersonation. A tenant’s log does not show which administrator or from which address. */
             by_operator: boolean;
         };
         LoggedIn: {
-            /** @description The bearer token */
+            /** @description Bearer token */
             token: string;
-            /** @description Seconds that the token lives */
+            /** @description Lifetime of the token in seconds */
             expires_in: number;
-            /** @description Seconds that the sign-in lives */
+            /** @description Seconds until the session ends; the token can be renewed until then */
             refresh_expires_in?: number;
             user?: components["schemas"]["LoggedInUser"];
-            /** @description Nothing else is served until the PIN is verified */
+            /** @description True if the session is locked until the PIN is verified */
             requires_pin: boolean;
-            /** @description The token is good for the second factor only, and there is no `user` yet */
+            /** @description True if the token can only be used for the second factor; `user` is absent then */
             requires_2fa: boolean;
         };
         LoggedInUser: {
@@ -2641,7 +2641,7 @@ export interface components {
             email: string;
             password: string;
             /**
-             * @description Stay signed in when the browser is closed
+             * @description Stay signed in after the browser is closed
              * @default false
              */
             remember?: boolean;
@@ -2683,7 +2683,7 @@ export interface components {
         };
         NewPin: {
             /**
-             * @description Six digits, neither a run nor a single one repeated
+             * @description Six digits, neither consecutive (123456) nor all equal
              * @example 192837
              */
             pin: string;
@@ -2692,7 +2692,7 @@ export interface components {
         NewTenant: {
             name: string;
             /**
-             * @description Made from the name unless given, and numbered where that is taken
+             * @description Derived from the name if absent, with a number if that is taken
              * @example acme
              */
             slug?: string;
@@ -2716,9 +2716,9 @@ export interface components {
             slug: string;
             name: string;
             is_active: boolean;
-            /** @description Name of the role that the caller has there */
+            /** @description Name of the caller’s role in the tenant */
             role: string;
-            /** @description The tenant of the token */
+            /** @description True for the tenant of the token */
             is_current: boolean;
             /** Format: date-time */
             joined_at: string;
@@ -2766,7 +2766,7 @@ export interface components {
                 /** Format: date-time */
                 updated_at: string;
             };
-            /** @description The picture itself is at `profile.avatar_url` */
+            /** @description The image is available at `profile.avatar_url` */
             picture: {
                 /** Format: date-time */
                 created_at: string;
@@ -2795,7 +2795,7 @@ export interface components {
                 /** Format: date-time */
                 locked_until: string | null;
             } | null;
-            /** @description A sign-up that waits for the confirmation of the address */
+            /** @description A registration that is not confirmed yet */
             registration: {
                 tenant_name: string;
                 /** Format: date-time */
@@ -2850,7 +2850,7 @@ export interface components {
                 device_id: string | null;
                 authenticated_by: string[];
                 is_remembered: boolean;
-                /** @description Until the PIN is given */
+                /** @description True until the PIN is entered */
                 is_locked: boolean;
                 /** Format: date-time */
                 created_at: string;
@@ -2875,7 +2875,7 @@ export interface components {
                 tenant_id: string | null;
                 /** Format: uuid */
                 session_id: string | null;
-                /** @description Empty: no limit */
+                /** @description Empty means no limit */
                 scopes: string[];
                 /** Format: date-time */
                 created_at: string;
@@ -2963,7 +2963,7 @@ export interface components {
                 reason: string | null;
                 ip_address: string | null;
                 user_agent: string | null;
-                /** @description An administrator acted as the person */
+                /** @description True if an administrator acted as the user */
                 by_administrator: boolean;
             }[];
             activity_as_administrator: {
@@ -3049,7 +3049,7 @@ export interface components {
             first_name?: string;
             last_name?: string;
             /**
-             * @description As people write it
+             * @description In any common notation
              * @example +36 1 234 5678
              */
             phone?: string | null;
@@ -3063,7 +3063,7 @@ export interface components {
             tenant_id: string;
             /** @enum {unknown} */
             status: "provisioning" | "active" | "suspended" | "failed" | "deleting";
-            /** @description Of the deployment; null where there is none */
+            /** @description State of the deployment; null if there is none */
             state: string | null;
             steps: {
                 name: string;
@@ -3079,11 +3079,11 @@ export interface components {
             recovery_codes: string[];
         };
         Refreshed: {
-            /** @description The bearer token */
+            /** @description Bearer token */
             token: string;
-            /** @description Seconds that the token lives */
+            /** @description Lifetime of the token in seconds */
             expires_in: number;
-            /** @description Seconds that the sign-in lives */
+            /** @description Seconds until the session ends; the token can be renewed until then */
             refresh_expires_in: number;
         };
         Register: {
@@ -3091,13 +3091,13 @@ export interface components {
             last_name: string;
             /** @example ada@example.com */
             email: string;
-            /** @description Required without a token, and refused with one */
+            /** @description Required without a token, rejected with one */
             password?: string;
-            /** @description Required without a token, and refused with one */
+            /** @description Required without a token, rejected with one */
             password_confirmation?: string;
-            /** @description With a token: of the member; `member` unless given */
+            /** @description With a token: the role of the member, by default `member` */
             role?: string;
-            /** @description Required without a token: the tenant that is created when the address is confirmed */
+            /** @description Required without a token: name of the tenant to create when the address is confirmed */
             tenant_name?: string;
         };
         RequestEmailChange: {
@@ -3207,27 +3207,27 @@ export interface components {
         ServiceScaling: {
             min_replicas: number;
             /**
-             * @description Not fewer than `min_replicas`
+             * @description At least `min_replicas`
              * @example 10
              */
             max_replicas: number;
             /**
-             * @description Cores, as Kubernetes writes them
+             * @description CPU cores in Kubernetes notation
              * @example 250m
              */
             cpu_request: string;
             /**
-             * @description Cores, as Kubernetes writes them
+             * @description CPU cores in Kubernetes notation
              * @example 1
              */
             cpu_limit: string;
             /**
-             * @description Memory, as Kubernetes writes it
+             * @description Memory in Kubernetes notation
              * @example 256Mi
              */
             memory_request: string;
             /**
-             * @description Memory, as Kubernetes writes it
+             * @description Memory in Kubernetes notation
              * @example 1Gi
              */
             memory_limit: string;
@@ -3236,27 +3236,27 @@ export interface components {
         ServiceScalingChange: {
             min_replicas?: number;
             /**
-             * @description Not fewer than `min_replicas`
+             * @description At least `min_replicas`
              * @example 10
              */
             max_replicas?: number;
             /**
-             * @description Cores, as Kubernetes writes them
+             * @description CPU cores in Kubernetes notation
              * @example 250m
              */
             cpu_request?: string;
             /**
-             * @description Cores, as Kubernetes writes them
+             * @description CPU cores in Kubernetes notation
              * @example 1
              */
             cpu_limit?: string;
             /**
-             * @description Memory, as Kubernetes writes it
+             * @description Memory in Kubernetes notation
              * @example 256Mi
              */
             memory_request?: string;
             /**
-             * @description Memory, as Kubernetes writes it
+             * @description Memory in Kubernetes notation
              * @example 1Gi
              */
             memory_limit?: string;
@@ -3267,31 +3267,31 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description null: the device is no longer recorded
+             * @description Null if the device is no longer recorded
              */
             device_id: string | null;
             ip_address: string | null;
             /**
-             * @description ISO 3166-1 alpha-2; null where it is not known
+             * @description ISO 3166-1 alpha-2 code; null if unknown
              * @example HU
              */
             country: string | null;
             /**
-             * @description In English; null where it is not known
+             * @description English name; null if unknown
              * @example Budapest
              */
             city: string | null;
             user_agent: string | null;
-            /** @description It outlives the browser, and does not end for idleness. */
+            /** @description True if the session survives closing the browser and has no idle timeout */
             is_remembered: boolean;
             is_current: boolean;
-            /** @description The names of the applications that are signed in with it */
+            /** @description Names of the applications signed in with this session */
             applications: string[];
             /** Format: date-time */
             created_at: string;
             /**
              * Format: date-time
-             * @description To a few minutes
+             * @description With a precision of a few minutes
              */
             last_active_at: string;
             /** Format: date-time */
@@ -3348,7 +3348,7 @@ export interface components {
         SourcedPolicy: {
             /** @enum {unknown} */
             source: "role" | "membership" | "system_administrator";
-            /** @description Name of the role, where one gives it */
+            /** @description Name of the role, if the source is a role */
             role: string | null;
             action: string;
             /** @enum {unknown} */
@@ -3370,11 +3370,11 @@ export interface components {
             measured_at: string;
         };
         Switched: {
-            /** @description The bearer token */
+            /** @description Bearer token */
             token: string;
-            /** @description With a token of the code flow: for `POST /oauth/token`. */
+            /** @description For tokens of the code flow: refresh token for `POST /oauth/token` */
             refresh_token?: string;
-            /** @description Seconds that the token lives */
+            /** @description Lifetime of the token in seconds */
             expires_in: number;
             tenant: components["schemas"]["SwitchedTenant"];
         };
@@ -3409,14 +3409,14 @@ export interface components {
             /** @enum {unknown} */
             status: "provisioning" | "active" | "suspended" | "failed" | "deleting";
             /**
-             * @description What deployment automation has heard of the tenant: `unknown`, nothing that identity knows of; `pending`, its status waits to be told; `told`, it has accepted the last change
+             * @description What deployment automation knows about the tenant: `unknown`: nothing; `pending`: a status change must still be sent; `told`: it has accepted the last change
              * @enum {unknown}
              */
             automation_state: "unknown" | "pending" | "told";
             versions: components["schemas"]["TenantVersions"];
             /**
              * Format: uri
-             * @description The pull request that the versions come from
+             * @description Pull request that deploys the versions
              * @example https://git.example.com/acme/deployments/pull/7
              */
             pr_url: string | null;
@@ -3435,7 +3435,7 @@ export interface components {
                 /** @enum {unknown} */
                 service: "api" | "worker" | "scheduler" | "websocket";
                 /**
-                 * @description Null: never set
+                 * @description Null if never set
                  * @example 1.4.2
                  */
                 version: string | null;
@@ -3447,22 +3447,22 @@ export interface components {
         };
         TenantVersions: {
             /**
-             * @description A tag
+             * @description Version tag
              * @example 1.4.2
              */
             api?: string;
             /**
-             * @description A tag
+             * @description Version tag
              * @example 1.4.2
              */
             worker?: string;
             /**
-             * @description A tag
+             * @description Version tag
              * @example 1.4.2
              */
             scheduler?: string;
             /**
-             * @description A tag
+             * @description Version tag
              * @example 1.4.2
              */
             websocket?: string;
@@ -3471,13 +3471,13 @@ export interface components {
             versions: components["schemas"]["TenantVersions"];
             /**
              * Format: uri
-             * @description The pull request that the versions come from
+             * @description Pull request that deploys the versions
              * @example https://git.example.com/acme/deployments/pull/7
              */
             prUrl?: string | null;
             /**
              * Format: uri
-             * @description Read where `prUrl` is not given
+             * @description Used if `prUrl` is absent
              * @example https://git.example.com/acme/deployments/pull/7
              */
             pr_url?: string | null;
@@ -3501,31 +3501,31 @@ export interface components {
             scope?: string;
         };
         TwoFactorEnrolment: {
-            /** @description A PNG as a data URI, for an authenticator app */
+            /** @description QR code for an authenticator app (PNG as a data URI) */
             qr_code: string;
-            /** @description The same to be typed, in base32 */
+            /** @description The secret in base32 for manual entry */
             secret: string;
-            /** @description Each stands in for a code once; told only here */
+            /** @description Each can be used once instead of a one-time password; shown only here */
             recovery_codes: string[];
         };
         TwoFactorStatus: {
             enabled: boolean;
             /** Format: date-time */
             enabled_at: string | null;
-            /** @description That were not used yet */
+            /** @description Number of unused recovery codes */
             recovery_codes_left: number;
         };
         TwoFactorVerified: {
             /** @enum {unknown} */
             verified: true;
-            /** @description The bearer token */
+            /** @description Bearer token */
             token?: string;
-            /** @description Seconds that the token lives */
+            /** @description Lifetime of the token in seconds */
             expires_in?: number;
-            /** @description Seconds that the sign-in lives */
+            /** @description Seconds until the session ends; the token can be renewed until then */
             refresh_expires_in?: number;
             user?: components["schemas"]["LoggedInUser"];
-            /** @description Nothing else is served until the PIN is verified */
+            /** @description True if the session is locked until the PIN is verified */
             requires_pin?: boolean;
         };
         UndoEmailChange: {
@@ -3719,7 +3719,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The second factor is on already */
+        /** @description Two-factor authentication is already enabled */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3747,7 +3747,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The second factor is not on */
+        /** @description Two-factor authentication is not enabled */
         Conflict2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3775,7 +3775,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description There is no PIN */
+        /** @description No PIN is set */
         Conflict3: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4075,7 +4075,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The caller has no such entry */
+        /** @description The caller has no such activity entry */
         NotFound2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4119,7 +4119,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description `deployment_automation_failed`: it did not do it, and nothing was changed */
+        /** @description `deployment_automation_failed`: the call failed and nothing was changed */
         BadGateway: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4148,7 +4148,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The tenant is in another state, or another change of it is under way */
+        /** @description The tenant’s state does not allow the change, or another change is in progress */
         Conflict6: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4162,7 +4162,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description Another change of the tenant is under way */
+        /** @description Another change of the tenant is in progress */
         Conflict7: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4176,7 +4176,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description `crm_failed`: CRM answered with something that cannot be used */
+        /** @description `crm_failed`: CRM returned an unusable response */
         BadGateway2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4205,7 +4205,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The tenant has as many accounts as it may */
+        /** @description The tenant has reached its maximum number of accounts */
         Conflict8: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4263,7 +4263,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description It is in none of the versions that `If-Match` names */
+        /** @description The current version does not match `If-Match` */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4628,7 +4628,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            /** @description The e-mail address or the password is wrong */
+            /** @description The email address or the password is wrong */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4843,7 +4843,7 @@ export interface operations {
                 "application/json": {
                     code: string;
                     /**
-                     * @description Do not ask for the second factor on this device for a while
+                     * @description Skip the second factor on this device for a while
                      * @default false
                      */
                     trust_device?: boolean;
@@ -5044,7 +5044,7 @@ export interface operations {
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            /** @description There is a PIN already */
+            /** @description A PIN is already set */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5148,7 +5148,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Six digits, neither a run nor a single one repeated
+                     * @description Six digits, neither consecutive (123456) nor all equal
                      * @example 192837
                      */
                     pin: string;
@@ -5492,7 +5492,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            /** @description There is no token, or it is not good; without one, nobody may register themselves here */
+            /** @description The token is missing or invalid; registration without a token is disabled */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5507,7 +5507,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The caller may not invite others */
+            /** @description The caller may not invite members */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5615,7 +5615,7 @@ export interface operations {
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            /** @description The address of the account is confirmed already */
+            /** @description The address of the account is already confirmed */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5671,7 +5671,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            /** @description The link is invalid or has expired, or a password is missing or refused */
+            /** @description The link is invalid or has expired, or the password is missing or not acceptable */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5737,7 +5737,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The link is invalid or has expired, or a password is missing or refused */
+            /** @description The link is invalid or has expired, or the password is missing or not acceptable */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6013,7 +6013,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The token was exchanged before: every token of the user is revoked */
+            /** @description The token was already renewed; all tokens of the user are revoked */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6106,7 +6106,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            /** @description The user is no member of the tenant, the tenant is suspended, or the client is not first-party */
+            /** @description The user is not a member of the tenant, the tenant is suspended, or the client is not first-party */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6121,7 +6121,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description There is no such tenant; only administrators learn of it */
+            /** @description The tenant does not exist (only system administrators get this response) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6983,7 +6983,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            /** @description The account is the last owner of a tenant (`last_owner`, with `tenants`), or the last administrator of the system (`last_administrator`) */
+            /** @description The user is the last owner of a tenant (`last_owner`, with `tenants`) or the last administrator of the system (`last_administrator`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7279,9 +7279,9 @@ export interface operations {
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
                 kind?: "sign_in" | "security" | "account" | "app" | "organization" | "administration";
-                /** @description Included */
+                /** @description Start of the period (inclusive) */
                 from?: string;
-                /** @description Not included */
+                /** @description End of the period (exclusive) */
                 to?: string;
             };
             header?: {
@@ -7364,7 +7364,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             413: components["responses"]["PayloadTooLarge"];
-            /** @description The body is not an image of a type that is taken */
+            /** @description The body is not an image of an accepted type */
             415: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8288,7 +8288,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description The key is revoked or has expired */
+            /** @description The key has been revoked or has expired */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8656,7 +8656,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description The member is the last owner, or a service account */
+            /** @description The member is the last owner or a service account */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8760,7 +8760,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            /** @description The address has an account: sign in to it first */
+            /** @description The address has an account; a bearer token of that account is required */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8790,7 +8790,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The account was made at the same time */
+            /** @description The account was created at the same time */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9050,7 +9050,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller lacks a permission, or somebody who has the role holds more than the caller */
+            /** @description The caller lacks a permission, or a member with the role holds permissions that the caller does not */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9119,7 +9119,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller lacks a permission, or the role is more than the caller holds */
+            /** @description The caller lacks a permission, or the role grants permissions that the caller does not hold */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9135,7 +9135,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description The role is built in, or a member has it */
+            /** @description The role is built in, or members have it */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9164,12 +9164,12 @@ export interface operations {
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
-                /** @description In name and address, whatever the case and the accents */
+                /** @description Words in the name or email address, ignoring case and accents */
                 search?: string;
                 is_active?: boolean;
                 is_system_admin?: boolean;
                 is_service_account?: boolean;
-                /** @description Members of this tenant */
+                /** @description Only members of this tenant */
                 tenant_id?: string;
                 sort?: "name" | "email" | "created_at" | "last_login_at" | "-name" | "-email" | "-created_at" | "-last_login_at";
             };
@@ -9508,11 +9508,11 @@ export interface operations {
                 user_id?: string;
                 action?: string;
                 ip_address?: string;
-                /** @description Included */
+                /** @description Start of the period (inclusive) */
                 from?: string;
-                /** @description Not included */
+                /** @description End of the period (exclusive) */
                 to?: string;
-                /** @description By time; `-`: the newest first */
+                /** @description Sort by time; `-created_at` returns the newest entries first */
                 sort?: "created_at" | "-created_at";
             };
             header?: {
@@ -9561,11 +9561,11 @@ export interface operations {
                 user_id?: string;
                 action?: string;
                 ip_address?: string;
-                /** @description Included */
+                /** @description Start of the period (inclusive) */
                 from?: string;
-                /** @description Not included */
+                /** @description End of the period (exclusive) */
                 to?: string;
-                /** @description By time; `-`: the newest first */
+                /** @description Sort by time; `-created_at` returns the newest entries first */
                 sort?: "created_at" | "-created_at";
             };
             header?: {
@@ -9617,11 +9617,11 @@ export interface operations {
                 user_id?: string;
                 action?: string;
                 ip_address?: string;
-                /** @description Included */
+                /** @description Start of the period (inclusive) */
                 from?: string;
-                /** @description Not included */
+                /** @description End of the period (exclusive) */
                 to?: string;
-                /** @description By time; `-`: the newest first */
+                /** @description Sort by time; `-created_at` returns the newest entries first */
                 sort?: "created_at" | "-created_at";
             };
             header?: {
@@ -9671,11 +9671,11 @@ export interface operations {
                 user_id?: string;
                 action?: string;
                 ip_address?: string;
-                /** @description Included */
+                /** @description Start of the period (inclusive) */
                 from?: string;
-                /** @description Not included */
+                /** @description End of the period (exclusive) */
                 to?: string;
-                /** @description By time; `-`: the newest first */
+                /** @description Sort by time; `-created_at` returns the newest entries first */
                 sort?: "created_at" | "-created_at";
             };
             header?: {
@@ -11034,7 +11034,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description It is still in a version that `If-None-Match` names */
+            /** @description The current version matches `If-None-Match` */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11345,7 +11345,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description It is still in a version that `If-None-Match` names */
+            /** @description The current version matches `If-None-Match` */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11655,7 +11655,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description It is still in a version that `If-None-Match` names */
+            /** @description The current version matches `If-None-Match` */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11959,7 +11959,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description It is still in a version that `If-None-Match` names */
+            /** @description The current version matches `If-None-Match` */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -16,7 +16,10 @@ describe('signing out', () => {
       await identity.people.signIn(someone),
     ];
     const answer = await identity.http.post('/api/auth/logout').set(bearer);
-    expect([answer.status, answer.body]).toEqual([200, { success: true, message: 'You are signed out.' }]);
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { success: true, message: 'You are signed out.' },
+    ]);
     expect(String(answer.headers['set-cookie'])).toMatch(
       /^__Host-session=; .*Expires=Thu, 01 Jan 1970/,
     );

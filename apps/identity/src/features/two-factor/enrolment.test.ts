@@ -84,7 +84,10 @@ describe('2FA setup started: confirm', () => {
     const code = await (await begin(person)).code();
     const typed = ` ${code.slice(0, 3)} ${code.slice(3)} `;
     const { status, body } = await post('confirm', person.bearer, { code: typed });
-    expect([status, body]).toEqual([200, { success: true, message: 'Two-factor authentication is enabled.' }]);
+    expect([status, body]).toEqual([
+      200,
+      { success: true, message: 'Two-factor authentication is enabled.' },
+    ]);
     expect(await activity(person.user)).toEqual(['two_factor_enabled']);
   });
 
