@@ -164,8 +164,46 @@ describe('A migration that fails', () => {
   });
 });
 
-test('An index can be built concurrently', async () => {
-  await add('20260103000000_index', 'CREATE INDEX CONCURRENTLY ON library.books (pages)');
+describe('Statements are sent one by one', () => {
+  test('so that each is what the server sees, and one that fails still undoes those before it', async () => {
+    await add(
+      '20260103000000_two',
+      `CREATE TABLE texts AS SELECT current_query() AS text; -- and;
+       INSERT INTO texts SELECT current_query()`,
+    );
+    await migrate(url, directory);
+    const { rows } = await pool.query('SELECT text FROM texts');
+    expect(rows).toEqual([
+      { text: 'CREATE TABLE texts AS SELECT current_query() AS text' },
+      { text: '-- and;\n       INSERT INTO texts SELECT current_query()' },
+    ]);
+  });
+
+  test('with the settings of Citus where that is installed, and without them elsewhere', async () => {
+    const settings = `CREATE TABLE settings AS SELECT
+      current_setting('citus.multi_shard_modify_mode', true) AS mode,
+      current_setting('citus.enable_unsafe_triggers', true) AS triggers`;
+    await add('20260103000000_plain', settings);
+    await migrate(url, directory);
+    expect((await pool.query('SELECT * FROM settings')).rows).toEqual([
+      { mode: null, triggers: null },
+    ]);
+    await pool.query(`INSERT INTO pg_extension SELECT 1, 'citus', extowner, extnamespace, false, '13'
+      FROM pg_extension WHERE extname = 'plpgsql'`);
+    await add('20260104000000_citus', `DROP TABLE settings; ${settings}`);
+    await migrate(url, directory);
+    expect((await pool.query('SELECT * FROM settings')).rows).toEqual([
+      { mode: 'sequential', triggers: 'on' },
+    ]);
+  });
+});
+
+test('Indexes can be built concurrently', async () => {
+  await add(
+    '20260103000000_index',
+    `CREATE INDEX CONCURRENTLY ON library.books (pages);
+     CREATE INDEX CONCURRENTLY ON library.books (pages DESC)`,
+  );
   await migrate(url, directory);
   expect(await migrationsApplied(pool, directory)()).toBe(true);
   expect(await count('_prisma_migrations')).toBe(3);

@@ -3,24 +3,25 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { splitStatements } from './sql-statements.ts';
 
 /** Where migrations are: Prisma's `prisma/migrations`, with `<name>/migration.sql` in it. */
 export type MigrationDirectory = string | URL;
 
 export interface Migrated {
-  /** Names that this call applied, in order. */
+  /** The names of the migrations that this call applied, in order. */
   applied: string[];
-  /** Names that the database has and the directory lacks: a newer release was here. Worth a warning. */
+  /** The names of migrations that the database has and the directory lacks: a newer release was here. */
   unknown: string[];
 }
 
-/** Where it is told what was done; a pino logger is one. */
+/** Receives what was done, for example a pino logger. */
 export interface MigrationLog {
   info(what: object, message: string): void;
   warn(what: object, message: string): void;
 }
 
-/** The database is in a state that needs a person. The message says what happened and what to do. */
+/** The database needs the attention of an administrator. The message says what happened and what to do. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
@@ -33,10 +34,10 @@ interface Row {
   logs: string | null;
 }
 
-/** The key that `prisma migrate` locks on: it and our replicas wait for each other. */
+/** The advisory lock of `prisma migrate`: it and our replicas wait for each other. */
 const PRISMA_LOCK = 72707369;
 
-/** As `prisma migrate deploy` makes it. */
+/** As `prisma migrate deploy` creates it. */
 const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id VARCHAR(36) PRIMARY KEY NOT NULL,
   checksum VARCHAR(64) NOT NULL,
@@ -76,6 +77,7 @@ async function bringUpToDate(url: string, folder: string): Promise<Migrated> {
     // Where Prisma keeps its records. By default the search path begins with the schema that has the role's
     // name: as soon as a migration creates that, the records of earlier migrations would be out of sight.
     await client.query('SET search_path = public');
+    await prepareForCitus(client);
     await client.query('SELECT pg_advisory_lock($1)', [PRISMA_LOCK]);
     await client.query(CREATE_TABLE);
     const { rows } = await client.query<Row>(
@@ -103,6 +105,17 @@ async function bringUpToDate(url: string, folder: string): Promise<Migrated> {
   } finally {
     await client.end();
   }
+}
+
+/**
+ * Lets a migration change distributed tables and create triggers on them in one transaction, where the database
+ * is the coordinator of a Citus cluster.
+ */
+async function prepareForCitus(client: pg.Client): Promise<void> {
+  const { rowCount } = await client.query("SELECT FROM pg_extension WHERE extname = 'citus'");
+  if (!rowCount) return;
+  await client.query("SET citus.multi_shard_modify_mode = 'sequential'");
+  await client.query('SET citus.enable_unsafe_triggers = on');
 }
 
 /**
@@ -139,7 +152,8 @@ async function apply(
   try {
     if (inTransaction) await client.query('BEGIN');
     await client.query(record, [id, checksum, name]);
-    await client.query(sql);
+    // One by one: Citus forwards the text in which a command arrives, all of it, to its workers.
+    for (const statement of splitStatements(sql)) await client.query(statement);
     await client.query(
       'UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1',
       [id],

@@ -122,7 +122,7 @@ const WORTH = 2.5;
 const isWorthRebuilding = async (crm: pg.Pool, name: KindName, total: number): Promise<boolean> => {
   const { rows } = await crm.query<{ there: number }>(
     `SELECT coalesce(sum(count), 0)::float AS there FROM tenant_crm.record_counts
-     WHERE table_name = $1`,
+     WHERE table_name = $1 AND scope_column = ''`,
     [recordKinds[name].table],
   );
   return total + (rows[0]?.there ?? 0) < WORTH * total;

@@ -17,7 +17,8 @@ const counts = async (): Promise<{ kept: object; there: object }> => {
   return {
     kept: await asObject(
       `SELECT tenant_id, sum(count) AS count FROM tenant_crm.record_counts
-       WHERE table_name = 'contacts' GROUP BY tenant_id HAVING sum(count) <> 0`,
+       WHERE table_name = 'contacts' AND scope_column = '' AND scope_id = tenant_id
+       GROUP BY tenant_id HAVING sum(count) <> 0`,
     ),
     there: await asObject(
       `SELECT tenant_id, count(*) FROM tenant_crm.contacts
@@ -102,7 +103,7 @@ describe('The kept counts', () => {
       `INSERT INTO tenant_crm.contacts (id, tenant_id, first_name)
        SELECT CASE WHEN i = 1 THEN id ELSE gen_random_uuid() END, tenant_id, 'C'
        FROM tenant_crm.contacts, generate_series(1, 2) AS i WHERE tenant_id = $1
-       ON CONFLICT (id) DO UPDATE SET deleted_at = NULL`,
+       ON CONFLICT (tenant_id, id) DO UPDATE SET deleted_at = NULL`,
       [tenantId],
     );
     expect((await counts()).kept).toMatchObject({ [tenantId]: 16 });
@@ -138,7 +139,8 @@ describe('The kept counts', () => {
   test('are nothing after TRUNCATE, those of other tables excepted', async () => {
     await insert(pool, tenants, 10);
     await pool.query(
-      `INSERT INTO tenant_crm.record_counts (table_name, tenant_id, count) VALUES ('others', $1, 7)`,
+      `INSERT INTO tenant_crm.record_counts (table_name, tenant_id, scope_column, scope_id, count)
+       VALUES ('others', $1, '', $1, 7)`,
       [tenants[0]],
     );
     await pool.query('TRUNCATE tenant_crm.contacts');

@@ -9,7 +9,7 @@ const COLUMNS = `id, tenant_id AS "tenantId", version, created_at AS "createdAt"
 
 const LIST = `
   SELECT (SELECT coalesce(sum(count), 0)::int FROM tenant_crm.record_counts
-    WHERE table_name = 'contacts' AND tenant_id = $1::uuid) AS total, ${COLUMNS}
+    WHERE table_name = 'contacts' AND tenant_id = $1::uuid AND scope_column = '' AND scope_id = $1::uuid) AS total, ${COLUMNS}
   FROM tenant_crm.contacts WHERE tenant_id = $1::uuid AND deleted_at IS NULL
   ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`;
 
