@@ -1,4 +1,4 @@
 export { type Decision, decide, type Policy } from './decide.ts';
 export { grantsBeyond, type Rights } from './grants.ts';
 export { type Knowledge, knownPattern } from './known.ts';
-export { covers, type ParsedPattern, parsePattern, WILDCARD } from './pattern.ts';
+export { covers, coversPattern, type ParsedPattern, parsePattern, WILDCARD } from './pattern.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { covers, parsePattern } from './index.ts';
+import { covers, coversPattern, parsePattern } from './index.ts';
 
 const literal = fc.constantFrom('a', 'b', 'ab', 'a-b', 'a_b', 'A', '0');
 const permission = fc.array(literal, { minLength: 1, maxLength: 5 }).map((s) => s.join('.'));
@@ -112,5 +112,28 @@ describe('parsePattern', () => {
         return !parsed.ok || parsed.segments.join('.') === text;
       }),
     );
+  });
+});
+
+describe('coversPattern', () => {
+  test.each([
+    ['*', 'identity.tenants.list'],
+    ['*', 'identity.*'],
+    ['identity.tenants.*', 'identity.tenants.list'],
+    ['identity.tenants.*', 'identity.tenants.*'],
+    ['tenant.*.crm.*.list', 'tenant.acme.crm.*.list'],
+    ['identity.*.*', 'identity.tenants.*'],
+  ])('%s covers %s', (pattern, other) => {
+    expect(coversPattern(pattern, other)).toBe(true);
+  });
+
+  test.each([
+    ['identity.tenants.list', 'identity.tenants.*'],
+    ['identity.tenants.*', 'identity.tenants'],
+    ['identity.tenants.*', 'identity.tenants.versions.update'],
+    ['identity.*', '*'],
+    ['tenant.acme.crm.contacts.list', 'tenant.*.crm.contacts.list'],
+  ])('%s does not cover %s', (pattern, other) => {
+    expect(coversPattern(pattern, other)).toBe(false);
   });
 });

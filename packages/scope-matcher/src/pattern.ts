@@ -52,3 +52,14 @@ export const covers = (pattern: string, permission: string): boolean => {
   // What equals a permission segment by segment is a pattern: it needs no check of its own.
   return at === pattern.length && here === permission.length && PERMISSION.test(permission);
 };
+
+/** Whether a pattern covers everything that another pattern, or one permission, covers. */
+export const coversPattern = (pattern: string, other: string): boolean => {
+  if (pattern === WILDCARD || pattern === other) return true;
+  const own = pattern.split('.');
+  const segments = other.split('.');
+  return (
+    own.length === segments.length &&
+    own.every((segment, index) => segment === WILDCARD || segment === segments[index])
+  );
+};

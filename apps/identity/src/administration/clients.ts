@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Transaction } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { KEEP_MS } from '../oauth/system/applications.ts';
+import { CACHE_MS } from '../oauth/system/applications.ts';
 import { enqueue } from '../outbox/outbox.ts';
 import { digest, newSecret } from '../security/secrets.ts';
 import { type RevocationReason, revoked } from '../tokens/revoke.ts';
@@ -38,7 +38,7 @@ const kindOf = async (database: Database, { clientId, kind }: Named): Promise<Cl
 };
 
 /** Until then a replica may let in whom it knew before, or finish a request that was under way. */
-const SETTLE_MS = 2 * KEEP_MS;
+const SETTLE_MS = 2 * CACHE_MS;
 
 const TRANSACTION = { timeout: 60_000 };
 

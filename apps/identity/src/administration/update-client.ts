@@ -1,7 +1,7 @@
 import { text } from '@tessera/fields';
+import { coversPattern } from '@tessera/scope-matcher';
 import { demandRedirectUris } from '../clients/registration.ts';
 import type { Database } from '../database.ts';
-import { coversPattern } from '../oauth/system/scopes.ts';
 import { changeAndEndTokens } from './clients.ts';
 import { demandKnownScopes, valid } from './create.ts';
 

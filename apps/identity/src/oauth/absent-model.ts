@@ -1,6 +1,6 @@
 import type { Adapter } from 'oidc-provider';
 
-/** Keeps a model of the provider of which there is nothing to keep. */
+/** The store of a model that the provider never needs to find again. */
 export const absentModel: Adapter = {
   upsert: async () => undefined,
   find: async () => undefined,

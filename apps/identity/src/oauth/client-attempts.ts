@@ -1,42 +1,41 @@
 import { hash } from 'node:crypto';
 import { type Counters, createFailures, type Failures } from '@tessera/http-kit';
 import { LRUCache } from 'lru-cache';
-import type { GivenCredentials } from './client-authentication.ts';
+import type { PresentedCredentials } from './client-authentication.ts';
 
 /** Seconds. */
 const WINDOW = 60;
-/** Most accepted credentials that a replica remembers, and for how many milliseconds. */
-const [KNOWN, KNOWN_MS] = [10_000, 3_600_000];
+/** How many accepted credentials a replica remembers, and for how many milliseconds. */
+const [REMEMBERED, REMEMBERED_MS] = [10_000, 3_600_000];
 
-/** Failed authentications a minute. */
+/** Failed authentications per minute. */
 export interface ClientAttemptLimits {
   /** Of one client from one address. */
   readonly clientAndAddress: number;
-  /** From one address, whichever clients are tried. */
+  /** From one address, all clients together. */
   readonly address: number;
-  /** Of one client, from anywhere. */
+  /** Of one client, all addresses together. */
   readonly client: number;
 }
 
-/** Longer ids are nobody's: they count by the address alone. */
+/** Longer ids belong to no client: they count by address only. */
 const LONGEST_ID = 200;
 
-const proofOf = ({ clientId, secret = '' }: GivenCredentials): string =>
+const credentialsHash = ({ clientId, secret = '' }: PresentedCredentials): string =>
   hash('sha256', `${clientId.length}:${clientId}${secret}`, 'base64');
 
 /**
  * Limits how often clients fail to authenticate, before the database is read. Credentials that this replica
- * accepted within the last hour pass in any case. Others do not: while guesses exceed the limit of a client,
- * a client with the right secret can be refused with 429 by a replica that has not accepted it within the
- * last hour, for example after a restart. The limit for each address comes first, so that it takes guesses
- * from several addresses.
+ * accepted within the last hour always pass. Other credentials do not: while the failures of a client exceed
+ * its limit, even the right secret gets 429 from a replica that has not accepted it within the last hour, for
+ * example after a restart. Because of the limits by address, this takes failures from several addresses.
  */
 export class ClientAttempts {
   readonly #clientAndAddress: Failures;
   readonly #address: Failures;
   readonly #client: Failures;
-  /** By SHA-256: nobody reads a secret here. */
-  readonly #known = new LRUCache<string, true>({ max: KNOWN, ttl: KNOWN_MS });
+  /** By SHA-256, so that no secret is kept in memory. */
+  readonly #accepted = new LRUCache<string, true>({ max: REMEMBERED, ttl: REMEMBERED_MS });
 
   constructor(counters: Pick<Counters, 'store'>, limits: ClientAttemptLimits) {
     const failuresOf = (name: string, most: number): Failures =>
@@ -53,24 +52,24 @@ export class ClientAttempts {
   }
 
   /** 429 after too many failures, unless this replica accepted these credentials within the last hour. */
-  admit(given: GivenCredentials): void {
+  admit(credentials: PresentedCredentials): void {
     try {
-      for (const [failures, key] of this.#counted(given)) failures.demandFew(key);
+      for (const [failures, key] of this.#countersOf(credentials)) failures.demandFew(key);
     } catch (error) {
-      if (!this.#known.has(proofOf(given))) throw error;
+      if (!this.#accepted.has(credentialsHash(credentials))) throw error;
     }
   }
 
-  succeeded(given: GivenCredentials): void {
-    this.#known.set(proofOf(given), true);
+  succeeded(credentials: PresentedCredentials): void {
+    this.#accepted.set(credentialsHash(credentials), true);
   }
 
-  async failed(given: GivenCredentials): Promise<void> {
-    this.#known.delete(proofOf(given));
-    for (const [failures, key] of this.#counted(given)) await failures.count(key);
+  async failed(credentials: PresentedCredentials): Promise<void> {
+    this.#accepted.delete(credentialsHash(credentials));
+    for (const [failures, key] of this.#countersOf(credentials)) await failures.count(key);
   }
 
-  #counted({ clientId, address }: GivenCredentials): [Failures, string][] {
+  #countersOf({ clientId, address }: PresentedCredentials): [Failures, string][] {
     const byAddress: [Failures, string] = [this.#address, address];
     if (clientId.length > LONGEST_ID) return [byAddress];
     return [

@@ -7,15 +7,15 @@ import { invalidRequest, type Parameters } from './request.ts';
 export type AuthenticatedClient = NonNullable<Awaited<ReturnType<Provider['Client']['find']>>>;
 
 /** What a client presents to authenticate. */
-export interface GivenCredentials {
+export interface PresentedCredentials {
   readonly clientId: string;
-  /** None: a public client. */
+  /** Undefined for a public client. */
   readonly secret: string | undefined;
-  /** Where it comes from. */
+  /** The client's IP address. */
   readonly address: string;
 }
 
-/** RFC 6749 section 5.2: also where nobody tried, or by a scheme that there is not. */
+/** RFC 6749 section 5.2: also if no credentials, or those of an unknown scheme, are presented. */
 const invalidClient = (challenge: string, description: string): HttpError =>
   new HttpError(401, 'invalid_client', description, { headers: { 'WWW-Authenticate': challenge } });
 
@@ -36,11 +36,11 @@ const fromBasic = (authorization: string): { clientId: string; secret: string } 
   }
 };
 
-/** The credentials of a request, by HTTP Basic or in the body; undefined where there are none. */
+/** The credentials of a request, from HTTP Basic or the body; undefined if there are none. */
 export const credentialsOf = (
   req: Request,
   { client_id, client_secret }: Parameters,
-): GivenCredentials | undefined => {
+): PresentedCredentials | undefined => {
   const { authorization } = req.headers;
   const given =
     authorization === undefined
@@ -55,7 +55,7 @@ export interface ClientAuthentication {
   readonly challenge: string;
 }
 
-/** A client without a secret has none to show (RFC 6749 section 2.1). */
+/** A public client must present no secret (RFC 6749 section 2.1). */
 const isGenuine = async (
   client: AuthenticatedClient,
   secret: string | undefined,
@@ -65,8 +65,8 @@ const isGenuine = async (
 };
 
 /**
- * The client that authenticates by HTTP Basic or in the body, never by both; a public one by its id. 401
- * `invalid_client` otherwise, and 429 after too many of these, before anything is read.
+ * Authenticates a client by HTTP Basic or by the body, but not by both; a public client by its id. Throws 401
+ * `invalid_client` otherwise, and 429 after too many failures, before the database is read.
  */
 export const authenticateClient = async (
   { provider, attempts, challenge }: ClientAuthentication,

@@ -1,8 +1,8 @@
 import type { Client, Provider } from 'oidc-provider';
 import { hasDigest } from '../security/secrets.ts';
 
-/** What is kept of a client's secrets: after a rotation the one before is good for a while. */
-export interface KeptSecrets {
+/** The digests of a client's secrets. After a rotation the previous secret is valid for a while. */
+export interface SecretDigests {
   readonly secretHash: Uint8Array;
   readonly previousSecretHash: Uint8Array | null;
   readonly previousSecretExpiresAt: Date | null;
@@ -10,37 +10,37 @@ export interface KeptSecrets {
 
 const hex = (hash: Uint8Array): string => Buffer.from(hash).toString('hex');
 
-/** What `secretMetadata` adds to the standard's metadata; a provider must be told. */
-export const ownSecretMetadata = ['previous_secret', 'previous_secret_expires_at'];
+/** The members of `secretMetadata` that are not in the standard; the provider must be configured to keep them. */
+export const extraSecretMetadata = ['previous_secret', 'previous_secret_expires_at'];
 
-/** The secrets of a client as the provider's metadata. Only digests are known. */
-export const secretMetadata = (kept: KeptSecrets) => ({
-  client_secret: hex(kept.secretHash),
-  ...(kept.previousSecretHash && {
-    previous_secret: hex(kept.previousSecretHash),
-    previous_secret_expires_at: +(kept.previousSecretExpiresAt ?? 0),
+/** The secrets of a client as the provider's metadata, by digest. */
+export const secretMetadata = (digests: SecretDigests) => ({
+  client_secret: hex(digests.secretHash),
+  ...(digests.previousSecretHash && {
+    previous_secret: hex(digests.previousSecretHash),
+    previous_secret_expires_at: +(digests.previousSecretExpiresAt ?? 0),
   }),
 });
 
-/** Whether a secret is the client's, or the one before in its time. */
+/** Whether a secret is the client's current one, or the previous one before it expires. */
 const isSecretOf = (secret: string, { clientSecret, ...client }: Client): boolean => {
   const { previous_secret: previous, previous_secret_expires_at: expiresAt } = client;
-  const isGood = typeof previous === 'string' && Number(expiresAt) > Date.now();
-  const digests = [clientSecret ?? '', isGood ? previous : ''];
+  const isPreviousValid = typeof previous === 'string' && Number(expiresAt) > Date.now();
+  const digests = [clientSecret ?? '', isPreviousValid ? previous : ''];
   return hasDigest(secret, ...digests.map((digest) => Buffer.from(digest, 'hex')));
 };
 
 /**
- * Makes a provider compare secrets of which only digests are known, by its own way for that. Where what
- * it knows of a client is not the latest, `again` reads it anew: a new secret is good at once.
+ * Makes a provider compare secrets with digests. `reload` reads a cached client again when a secret does not
+ * match, so that a new secret is accepted at once.
  */
 export const compareByDigest = (
   { Client }: Provider,
-  again: (clientId: string) => Promise<Client | undefined> = async () => undefined,
+  reload: (clientId: string) => Promise<Client | undefined> = async () => undefined,
 ): void => {
   Client.prototype.compareClientSecret = async function compareClientSecret(secret) {
     if (isSecretOf(secret, this)) return true;
-    const latest = await again(this.clientId);
+    const latest = await reload(this.clientId);
     return latest !== undefined && isSecretOf(secret, latest);
   };
 };

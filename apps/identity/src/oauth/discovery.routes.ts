@@ -5,16 +5,15 @@ import { WILDCARD } from '@tessera/scope-matcher';
 import type { Config } from '../config.ts';
 import { route } from '../http/route.ts';
 import { API_SCOPE, OIDC_SCOPES } from '../tokens/scopes.ts';
-import { systemPaths } from './system/provider.ts';
-import { claimsByScope } from './user/account.ts';
-import { userPaths } from './user/paths.ts';
+import { systemPaths, userPaths } from './paths.ts';
+import { claimsByScope } from './user/tokens.ts';
 
 const url = text(500);
 const words = list(text(100), { max: 1000 });
 
 type Settings = Pick<Config, 'issuer' | 'registrationEnabled'>;
 
-/** What third-party clients may ask for, where they are allowed to: every permission, in any tenant. */
+/** The permissions that third-party clients can be allowed to request, in any tenant. */
 const permissionScopes = permissionRegistry
   .filter(({ system }) => !system)
   .map(({ name }) => name.replace('{slug}', WILDCARD));
@@ -28,7 +27,7 @@ const Metadata = named(
     system_token_endpoint: described(url, 'For system applications: client credentials.'),
     introspection_endpoint: described(
       url,
-      'For system applications: their own tokens, and for resource servers those of users.',
+      'For system applications: their own tokens and, for resource servers, those of users.',
     ),
     revocation_endpoint: described(url, 'For user-facing clients.'),
     system_revocation_endpoint: described(url, 'For system applications.'),
@@ -54,10 +53,9 @@ const Metadata = named(
 );
 
 /**
- * What exists, under the configured issuer. Not the provider's own document: that one builds addresses
- * from the request's Host header and lists endpoints that are not there. The standard has room for one
- * token endpoint and one revocation endpoint: they are those of user-facing clients, and the ones for system
- * applications stand beside them.
+ * The metadata of the authorization server. The provider's own document is not used: it builds URLs from the
+ * Host header and lists endpoints that do not exist. The standard has one token endpoint and one revocation
+ * endpoint, which are those for user-facing clients; those for system applications have names of their own.
  */
 const metadataOf = ({ issuer, registrationEnabled }: Settings): Out<typeof Metadata> => {
   const methods = ['client_secret_basic', 'client_secret_post'];
@@ -96,7 +94,7 @@ const metadataOf = ({ issuer, registrationEnabled }: Settings): Out<typeof Metad
   };
 };
 
-/** Where the endpoints are and what they take (RFC 8414, OpenID Connect Discovery). */
+/** Authorization server metadata (RFC 8414, OpenID Connect Discovery). */
 export const discoveryRoutes = (settings: Settings): RouteTable => {
   const metadata = metadataOf(settings);
   const document = (path: string, summary: string): RouteEntry =>
@@ -110,11 +108,11 @@ export const discoveryRoutes = (settings: Settings): RouteTable => {
       handler: ({ reply }) => reply(200, metadata, { 'Cache-Control': 'public, max-age=300' }),
     });
   return {
-    showServerMetadata: document(
+    getServerMetadata: document(
       '/.well-known/oauth-authorization-server',
       'Describe the authorization server',
     ),
-    showOpenIdConfiguration: document(
+    getOpenIdConfiguration: document(
       '/.well-known/openid-configuration',
       'Describe the OpenID provider',
     ),

@@ -1,6 +1,6 @@
 import { described, named, oneOf, shape, text } from '@tessera/fields';
 
-/** A refusal that both kinds of client can read (decision B1). */
+/** An error that clients of either kind can read (decision B1). */
 export const OAuthFailure = named(
   'OAuthFailure',
   shape({
@@ -11,5 +11,5 @@ export const OAuthFailure = named(
   }),
 );
 
-/** A revocation, whether or not there was something to revoke (RFC 7009). */
+/** The answer to a revocation, whether or not there was a token to revoke (RFC 7009). */
 export const Revoked = named('Revoked', shape({ success: oneOf(true) }));

@@ -17,8 +17,9 @@ import type { RequestHandler } from 'express';
 import type { Authentication } from '../tokens/authenticate.ts';
 import type { ClientAttempts } from './client-attempts.ts';
 import { OAuthFailure, Revoked } from './failure.ts';
+import { systemPaths } from './paths.ts';
 import { systemEndpoints, type UserTokens } from './system/endpoints.ts';
-import { createSystemProvider, type ProviderStores, systemPaths } from './system/provider.ts';
+import { createSystemProvider, type ProviderStores } from './system/provider.ts';
 import { isRefreshToken } from './user/revocation.ts';
 
 const scope = described(verbatim(16_384), 'Permissions or patterns, separated by spaces.');
@@ -26,7 +27,7 @@ const credentials = {
   client_id: optional(described(verbatim(200), 'Here, or in HTTP Basic.')),
   client_secret: optional(described(verbatim(1000), 'Here, or in HTTP Basic.')),
 };
-const token = described(verbatim(8192), 'The token that it is about.');
+const token = described(verbatim(8192), 'The token.');
 const seconds = int(0, Number.MAX_SAFE_INTEGER);
 
 const TokenRequest = named(
@@ -50,11 +51,11 @@ const TokenReference = named('TokenReference', openShape({ token, ...credentials
 const Introspection = named(
   'Introspection',
   shape({
-    active: described(bool(), 'False for tokens of others, too.'),
+    active: described(bool(), 'Also false for tokens of other clients.'),
     client_id: optional(verbatim(200)),
     exp: optional(described(seconds, 'Unix time in seconds.')),
-    scope: optional(described(verbatim(16_384), '`api`: whatever the user may do.')),
-    iss: optional(described(text(500), 'Of a user’s token, like all that follows.')),
+    scope: optional(described(verbatim(16_384), '`api`: everything that the user may do.')),
+    iss: optional(described(text(500), 'Only for a user’s token, like all following members.')),
     aud: optional(text(500)),
     sub: optional(described(uuid(), 'The user.')),
     username: optional(text(254)),
@@ -66,6 +67,7 @@ const Introspection = named(
     act: optional(described(shape({ sub: uuid() }), 'The administrator who acts as the user.')),
   }),
 );
+
 interface Endpoint {
   readonly path: string;
   readonly summary: string;
@@ -96,7 +98,7 @@ export interface SystemOAuth extends ProviderStores {
   readonly clientAttempts: ClientAttempts;
 }
 
-/** The endpoints of OAuth (RFC 6749, 7662, 7009), for system applications. */
+/** OAuth endpoints for system applications (RFC 6749, 7662, 7009). */
 export const oauthRoutes = (
   { authentication, clientAttempts, ...stores }: SystemOAuth,
   config: { readonly issuer: string },
@@ -119,9 +121,9 @@ export const oauthRoutes = (
     }),
     introspectSystemToken: endpoint({
       path: systemPaths.introspection,
-      summary: 'Tell whether a token is active',
+      summary: 'Introspect a token',
       description:
-        'A token of the application itself. A resource server learns of the tokens of users too; every other token is not active.',
+        'Covers tokens of the application itself and, for a resource server, those of users. Every other token is reported as not active.',
       body: TokenReference,
       answer: Introspection,
       forward: endpoints.introspection,
@@ -130,7 +132,7 @@ export const oauthRoutes = (
       path: systemPaths.revocation,
       summary: 'Revoke a token of the application',
       description:
-        'A token that is unknown, or of another application, is left alone. A user’s token is 400 `unsupported_token_type`: its client revokes it at `POST /oauth/revoke`.',
+        'A token that is unknown or belongs to another application is left alone. A user’s token gets 400 `unsupported_token_type`: its client revokes it at `POST /oauth/revoke`.',
       body: TokenReference,
       answer: Revoked,
       forward: endpoints.revocation,

@@ -5,7 +5,7 @@
 const { URL } = globalThis;
 URL.parse ??= (url, base) => (URL.canParse(url, base) ? new URL(url, base) : null);
 
-/** What oidc-provider writes to standard error where Node is no LTS release from 22 on. */
+/** What oidc-provider writes to standard error unless Node is an LTS release from 22 on. */
 const UNSUPPORTED = 'oidc-provider WARNING: Unsupported runtime.';
 
 let isSupported = true;
@@ -15,14 +15,14 @@ console.warn = (...words: unknown[]) => {
   if (String(words[0]).includes(UNSUPPORTED)) isSupported = false;
   else warn(...words);
 };
-// Imported while the module runs: a static import would come before the lines above.
+// A static import would run before the lines above.
 const provider = await import('oidc-provider').finally(() => {
   console.warn = warn;
 });
 
 export const { Provider, errors, interactionPolicy } = provider;
 
-/** One line for the log where oidc-provider's authors do not support this Node; undefined elsewhere. */
+/** A line for the log if oidc-provider does not support this version of Node; otherwise undefined. */
 export const runtimeNotice = isSupported
   ? undefined
   : `oidc-provider supports Node 22 LTS and later LTS releases, and this is ${process.version}. Identity is tested on Node 20 and 24; run the current LTS release in production.`;

@@ -7,10 +7,10 @@ import express, { type Request, type Response } from 'express';
 const FORM = 'application/x-www-form-urlencoded';
 const TYPES = [FORM, 'application/json'];
 
-/** Largest body in bytes: the longest parameters fit, even where each character is escaped to twelve bytes. */
+/** Maximum body size in bytes: the longest parameters fit even if each character is escaped to twelve bytes. */
 const BODY_LIMIT = 128 * 1024;
 
-/** 400 unless told; the app renders it in both shapes, as every error of these endpoints. */
+/** 400 by default. The app renders it in both shapes, like every error of these endpoints. */
 export const invalidRequest = (description: string, status = 400): HttpError =>
   new HttpError(status, 'invalid_request', description);
 
@@ -23,7 +23,7 @@ const refusals: Readonly<Record<number, string>> = {
   415: 'The content encoding is not supported.',
 };
 
-/** 413. */
+/** 413: the body is too large. */
 export const tooLarge = (): HttpError => invalidRequest('The body is too large.', 413);
 
 const readRaw = express.raw({ limit: BODY_LIMIT, type: TYPES });
@@ -53,10 +53,10 @@ const fromJson = (text: string): object => {
   throw invalidRequest('The body must be a JSON object.');
 };
 
-/** The parameters that an endpoint knows; every other one is ignored (RFC 6749 section 3.2). */
+/** The parameters that an endpoint knows; others are ignored (RFC 6749 section 3.2). */
 export type Parameters = Readonly<Record<string, string>>;
 
-/** Reads the known parameters from a form or from JSON; one without a value counts as absent. */
+/** Reads the known parameters from a form or from JSON; an empty value counts as absent. */
 export const readParameters = async (
   req: Request,
   res: Response,
@@ -82,14 +82,14 @@ export const readParameters = async (
   return parameters;
 };
 
-/** A parameter that the endpoint needs; 400 without it. */
+/** A required parameter; 400 without it. */
 export const required = (parameters: Parameters, name: string): string => {
   const value = parameters[name];
   if (value === undefined) throw invalidRequest(`${name} is required.`);
   return value;
 };
 
-/** 401: nobody has authenticated. */
+/** 401: the client did not authenticate. */
 export const clientMissing = (challenge: string): HttpError => {
   const description = 'The client must authenticate, by HTTP Basic or in the body.';
   return new HttpError(401, 'invalid_client', description, {
@@ -97,7 +97,7 @@ export const clientMissing = (challenge: string): HttpError => {
   });
 };
 
-/** Without a client, or with another scheme than Basic, nobody has authenticated (RFC 6749 section 5.2). */
+/** Requires HTTP Basic or a `client_id` (RFC 6749 section 5.2). */
 const demandClient = (req: Request, parameters: Parameters, challenge: string): void => {
   const { authorization } = req.headers;
   const isBasic = authorization !== undefined && /^basic /i.test(authorization);
@@ -105,7 +105,7 @@ const demandClient = (req: Request, parameters: Parameters, challenge: string): 
   throw clientMissing(challenge);
 };
 
-/** A request as a provider takes it: with nothing from outside but what is handed on by name. */
+/** A request for the provider, with only the listed headers of the original one. */
 const rebuilt = (
   { method, socket, httpVersion }: Request,
   { url, headers, body = Buffer.alloc(0) }: Rebuilt,
@@ -126,8 +126,8 @@ interface Rebuilt {
 }
 
 /**
- * A form with the parameters that the endpoint knows. Whether browsers of other origins may read the
- * answer is for the app to say.
+ * A form with the parameters that the endpoint knows. `Origin` is left out: cross-origin access is decided by
+ * the app.
  */
 const asForm = (req: Request, parameters: Parameters): Request => {
   const body = Buffer.from(stringify(parameters));
@@ -136,10 +136,7 @@ const asForm = (req: Request, parameters: Parameters): Request => {
   return rebuilt(req, { url: req.originalUrl, headers, body });
 };
 
-/**
- * Checks a request to an OAuth endpoint and gives it as the provider takes it, with its parameters; throws in
- * both shapes.
- */
+/** Checks a request to an OAuth endpoint, and returns it as the provider takes it, with its parameters. */
 export const providerRequest = async (
   req: Request,
   res: Response,
@@ -151,8 +148,8 @@ export const providerRequest = async (
 };
 
 /**
- * A browser's request for an address below the issuer, with its cookies. The provider makes addresses of
- * its own from the Host header and the scheme: it gets those of the issuer, whatever the request says.
+ * A browser's request for a URL below the issuer, with its cookies. The provider builds URLs from the Host
+ * header and the scheme, so it gets those of the issuer, whatever the request says.
  */
 export const browserRequest = (req: Request, issuer: string, url: string): Request => {
   const { host, protocol } = new URL(issuer);

@@ -3,7 +3,7 @@ import type { PinService } from '../features/pin/pin.service.ts';
 import type { SignInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import type { SignInService } from '../features/sign-in/sign-in.service.ts';
 import { html } from '../http/html.ts';
-import { userPaths } from '../oauth/user/paths.ts';
+import { userPaths } from '../oauth/paths.ts';
 import { sections } from './account/sections.ts';
 import { fields, formOf, link, signOutForm } from './form.ts';
 import { type AnyPage, page } from './page.ts';

@@ -1,10 +1,10 @@
 import { knowledgeOf } from '@tessera/contracts';
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import type { Rights } from '@tessera/scope-matcher';
+import { coversPattern } from '@tessera/scope-matcher';
 import { tenantForbidden } from '../../access/access.ts';
 import { noteOf } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
-import { coversPattern } from '../../oauth/system/scopes.ts';
 import type { Origin } from '../../origin/origin.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import type { Caller, UserCaller } from '../../tokens/caller.ts';

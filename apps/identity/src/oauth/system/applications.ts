@@ -1,8 +1,9 @@
 import type { AdapterPayload } from 'oidc-provider';
 import type { Pool } from 'pg';
-import { type KeptSecrets, secretMetadata } from '../client-secrets.ts';
+import { CLIENT_ID } from '../client-id.ts';
+import { type SecretDigests, secretMetadata } from '../client-secrets.ts';
 
-interface Row extends KeptSecrets {
+interface Row extends SecretDigests {
   readonly client_id: string;
   readonly scopes: string[];
   readonly is_resource_server: boolean;
@@ -12,9 +13,6 @@ const SELECT = `SELECT client_id, scopes, is_resource_server, secret_hash AS "se
     previous_secret_hash AS "previousSecretHash",
     previous_secret_expires_at AS "previousSecretExpiresAt"
   FROM identity.system_applications WHERE client_id = $1 AND disabled_at IS NULL`;
-
-/** RFC 6749 appendix A.1; whatever else is asked for is nobody, and never reaches the database. */
-const CLIENT_ID = /^[\x20-\x7e]{1,200}$/;
 
 const metadataOf = ({
   client_id,
@@ -31,26 +29,25 @@ const metadataOf = ({
   redirect_uris: [],
 });
 
-/** Milliseconds that a replica believes what it knows of an application. */
-export const KEEP_MS = 1000;
+/** Milliseconds that a replica caches an application. */
+export const CACHE_MS = 1000;
 
 export interface SystemApplications {
   find(clientId: string): Promise<AdapterPayload | undefined>;
-  /** The next look is at the database. */
+  /** Drops an application from the cache. */
   forget(clientId: string): void;
 }
 
 /**
- * Looks system applications up. One that was found is kept for `keepMs`: a service that asks a thousand
- * times a second costs one read a second, and what changes or goes bites that soon. Who is not found is
- * asked for again each time.
+ * Looks up system applications, with a cache: a service that makes a thousand requests per second costs one
+ * read per second, and changes take effect within `cacheMs`. Unknown ids are not cached.
  */
-export const systemApplications = (pool: Pool, keepMs = KEEP_MS): SystemApplications => {
-  const kept = new Map<string, AdapterPayload>();
+export const systemApplications = (pool: Pool, cacheMs = CACHE_MS): SystemApplications => {
+  const cache = new Map<string, AdapterPayload>();
   return {
     async find(clientId) {
-      const known = kept.get(clientId);
-      if (known) return known;
+      const cached = cache.get(clientId);
+      if (cached) return cached;
       if (!CLIENT_ID.test(clientId)) return undefined;
       const { rows } = await pool.query<Row>({
         name: 'system-application',
@@ -60,10 +57,10 @@ export const systemApplications = (pool: Pool, keepMs = KEEP_MS): SystemApplicat
       const [row] = rows;
       if (!row) return undefined;
       const metadata = metadataOf(row);
-      kept.set(clientId, metadata);
-      setTimeout(() => kept.delete(clientId), keepMs).unref();
+      cache.set(clientId, metadata);
+      setTimeout(() => cache.delete(clientId), cacheMs).unref();
       return metadata;
     },
-    forget: (clientId) => void kept.delete(clientId),
+    forget: (clientId) => void cache.delete(clientId),
   };
 };

@@ -11,20 +11,20 @@ import { grantScopes } from './scopes.ts';
 type Client = AuthenticatedClient;
 type Endpoint = (client: Client, parameters: Parameters) => Promise<object>;
 
-/** What the endpoints must know of the tokens of users, which others issue. */
+/** What the endpoints need to know about the tokens of users, which are issued elsewhere. */
 export interface UserTokens {
   /** For resource servers. */
   readonly inspect: InspectToken;
-  /** Whether a token, good or not, was issued to a user. */
+  /** Whether a token, valid or not, was issued to a user. */
   isOfUser(token: string): Promise<boolean>;
 }
 
-/** What the client gets of the scopes that it asks for; what is beyond its own is refused by name. */
-const settleScope = (client: Client, scope = ''): string => {
+/** The scopes that the client gets; `invalid_scope` names those that it may not request. */
+const grantedScope = (client: Client, scope = ''): string => {
   const requested = new Set(scope.split(' ').filter(Boolean));
   const granted = grantScopes(client.allowed_scopes as string[], [...requested]);
   if (granted.ok) return granted.scopes.join(' ');
-  const description = `The application may not ask for ${granted.refused.join(' ')}.`;
+  const description = `The application may not request ${granted.refused.join(' ')}.`;
   throw new HttpError(400, 'invalid_scope', description);
 };
 
@@ -38,17 +38,17 @@ const grant =
         'Only client_credentials is granted here.',
       );
     }
-    const scope = settleScope(client, parameters.scope);
+    const scope = grantedScope(client, parameters.scope);
     const token = new ClientCredentials({ client, scope });
     const access_token = await token.save();
     return { access_token, token_type: 'Bearer', expires_in: token.expiration, scope };
   };
 
-/** A signed token has three parts; those of system applications have one. */
+/** A signed token (JWT) has three parts; tokens of system applications have one. */
 const isSigned = (token: string): boolean => token.split('.', 3).length === 3;
 
 /**
- * RFC 7662; tokens of other applications are as unknown as any, and so are those of users, except to a
+ * RFC 7662. Tokens of other applications are reported as not active, and so are those of users, except to a
  * resource server (decision I22).
  */
 const introspection =
@@ -66,8 +66,8 @@ const introspection =
   };
 
 /**
- * RFC 7009; a token of another application stays, and nobody is told. A user's token is revoked elsewhere:
- * an answer that it is done would be wrong.
+ * RFC 7009. A token of another application is left alone, without an error. A user's token is an error,
+ * because it is revoked at another endpoint.
  */
 const revocation =
   ({ ClientCredentials }: Provider, { isOfUser }: UserTokens): Endpoint =>
@@ -83,9 +83,9 @@ const revocation =
   };
 
 /**
- * The endpoints for system applications. The provider makes the tokens and keeps them; it is not asked by
- * HTTP, since its own way through an endpoint, made for every kind of client, costs as much as all the
- * rest of an answer, and services ask a thousand times a second.
+ * The endpoints for system applications. The provider issues and stores the tokens, but its own endpoints are
+ * not used: they handle every kind of client, which takes as long as the rest of the request, and services
+ * make a thousand requests per second.
  */
 export const systemEndpoints = (
   provider: Provider,

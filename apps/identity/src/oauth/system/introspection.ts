@@ -2,23 +2,23 @@ import type { AccessTokenClaims } from '../../tokens/access-token.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import { API_SCOPE } from '../../tokens/scopes.ts';
 
-/** The user's token behind a text, as `GET /api/user` would take it; undefined where it admits nobody. */
+/** The claims and the caller of a user's token; undefined if `GET /api/user` would not accept it. */
 export type InspectToken = (
   token: string,
 ) => Promise<{ readonly claims: AccessTokenClaims; readonly caller: UserCaller } | undefined>;
 
-/** Nothing is served for them: whoever waits for a second step, and the machines of a suspended tenant. */
-const isShutOut = ({ type, restriction, tenant }: UserCaller): boolean =>
+/** Callers with a pending step (2FA, PIN, password), and service accounts of a suspended tenant. */
+const isRestricted = ({ type, restriction, tenant }: UserCaller): boolean =>
   restriction !== null || (type === 'service_account' && !tenant?.isActive);
 
-/** What a resource server learns of a user's token (RFC 7662 section 2.2, members of RFC 9068). */
+/** The introspection of a user's token (RFC 7662 section 2.2, members of RFC 9068). */
 export const introspectUserToken = async (
   inspect: InspectToken,
   token: string,
   issuer: string,
 ): Promise<object> => {
   const found = await inspect(token);
-  if (!found || isShutOut(found.caller)) return { active: false };
+  if (!found || isRestricted(found.caller)) return { active: false };
   const { claims, caller } = found;
   return {
     active: true,
@@ -30,7 +30,7 @@ export const introspectUserToken = async (
     iat: claims.iat,
     exp: claims.exp,
     token_type: 'Bearer',
-    // Without a limit it is everything that the user may do.
+    // A token without scopes can do everything that the user may do.
     scope: caller.scopes?.join(' ') ?? API_SCOPE,
     ...(caller.email !== null && { username: caller.email }),
     ...(caller.tenant && { tenant_id: caller.tenant.id }),

@@ -3,18 +3,12 @@ import type { Adapter, Provider as OidcProvider } from 'oidc-provider';
 import type { Pool } from 'pg';
 import type { Database } from '../../database.ts';
 import { absentModel } from '../absent-model.ts';
-import { compareByDigest, ownSecretMetadata } from '../client-secrets.ts';
+import { compareByDigest, extraSecretMetadata } from '../client-secrets.ts';
 import { Provider } from '../oidc-provider.ts';
 import { type SystemApplications, systemApplications } from './applications.ts';
 import { systemTokens } from './tokens.ts';
 
-export const systemPaths = {
-  token: '/api/oauth/token',
-  introspection: '/api/oauth/introspect',
-  revocation: '/api/oauth/revoke',
-} as const;
-
-/** Where the provider keeps what it must. */
+/** What the provider stores its tokens in. */
 export interface ProviderStores {
   readonly pool: Pool;
   readonly database: Database;
@@ -24,7 +18,7 @@ export interface ProviderStores {
 const TOKEN_TTL = 3600;
 /** 48 bytes: 64 characters of base64url. */
 const TOKEN_BITS = 384;
-/** This provider signs nothing, and accepts no client's metadata where it could not sign. */
+/** This provider signs nothing, but does not accept clients without a signing key. */
 const unusedKey = (): JsonWebKey =>
   generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
 
@@ -39,7 +33,7 @@ const adapterOf = (
   return (model) => adapters[model] ?? absentModel;
 };
 
-/** The provider for services (RFC 6749 section 4.4): makes and keeps their tokens. */
+/** The provider for services: issues and stores their tokens (RFC 6749 section 4.4). */
 export const createSystemProvider = (
   stores: ProviderStores,
   { issuer }: { readonly issuer: string },
@@ -53,7 +47,7 @@ export const createSystemProvider = (
     scopes: [],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
     extraClientMetadata: {
-      properties: ['allowed_scopes', 'is_resource_server', ...ownSecretMetadata],
+      properties: ['allowed_scopes', 'is_resource_server', ...extraSecretMetadata],
     },
     formats: { bitsOfOpaqueRandomness: TOKEN_BITS },
     ttl: { ClientCredentials: TOKEN_TTL },

@@ -1,27 +1,4 @@
-import { coversPattern, grantScopes } from './scopes.ts';
-
-describe('coversPattern', () => {
-  test.each([
-    ['*', 'identity.tenants.list'],
-    ['*', 'identity.*'],
-    ['identity.tenants.*', 'identity.tenants.list'],
-    ['identity.tenants.*', 'identity.tenants.*'],
-    ['tenant.*.crm.*.list', 'tenant.acme.crm.*.list'],
-    ['identity.*.*', 'identity.tenants.*'],
-  ])('%s covers %s', (pattern, other) => {
-    expect(coversPattern(pattern, other)).toBe(true);
-  });
-
-  test.each([
-    ['identity.tenants.list', 'identity.tenants.*'],
-    ['identity.tenants.*', 'identity.tenants'],
-    ['identity.tenants.*', 'identity.tenants.versions.update'],
-    ['identity.*', '*'],
-    ['tenant.acme.crm.contacts.list', 'tenant.*.crm.contacts.list'],
-  ])('%s does not cover %s', (pattern, other) => {
-    expect(coversPattern(pattern, other)).toBe(false);
-  });
-});
+import { grantScopes } from './scopes.ts';
 
 describe('grantScopes', () => {
   const allowed = ['identity.tenants.*', 'tenant.*.crm.contacts.*'];

@@ -1,24 +1,13 @@
 import { knowledgeOf } from '@tessera/contracts';
-import { WILDCARD } from '@tessera/scope-matcher';
-
-/** Whether a pattern allows all that another one, or one permission, allows. */
-export const coversPattern = (pattern: string, other: string): boolean => {
-  if (pattern === WILDCARD || pattern === other) return true;
-  const own = pattern.split('.');
-  const segments = other.split('.');
-  return (
-    own.length === segments.length &&
-    own.every((segment, index) => segment === WILDCARD || segment === segments[index])
-  );
-};
+import { coversPattern } from '@tessera/scope-matcher';
 
 export type Granted =
   | { readonly ok: true; readonly scopes: readonly string[] }
   | { readonly ok: false; readonly refused: readonly string[] };
 
 /**
- * What a request for scopes gets from an application's: all of them where it names none, else exactly
- * those named. Each must be known and covered by one that the application has.
+ * The scopes that an application gets: all of its own if it requests none, otherwise exactly the requested
+ * ones. Each must be known and covered by one of the application's.
  */
 export const grantScopes = (allowed: readonly string[], requested: readonly string[]): Granted => {
   if (requested.length === 0) return { ok: true, scopes: allowed };

@@ -8,8 +8,8 @@ import { digest } from '../../security/secrets.ts';
 const MODEL = 'ClientCredentials';
 
 /**
- * Does not wait for the disk: a crash of the database may cost its last moments of tokens, and their
- * clients then get 401 and ask for new ones, as for any token that has ended.
+ * Commits asynchronously: a crash of the database can lose the tokens of the last moments. Their clients then
+ * get 401 and request new ones, as for any token that has expired.
  */
 const INSERT = `WITH durability AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
   INSERT INTO identity.oauth_artifacts (model, id_hash, client_id, payload, expires_at)
@@ -28,7 +28,7 @@ type NewToken = Row & { readonly payload: { readonly clientId: string; readonly 
 
 const hex = (hash: Buffer): string => hash.toString('hex');
 
-/** Keeps the provider's tokens, of which only the SHA-256 is ever written. */
+/** Stores the provider's tokens, by SHA-256. */
 export const systemTokens = (
   pool: Pool,
   database: Database,
@@ -61,11 +61,11 @@ export const systemTokens = (
     async destroy(token) {
       const hash = digest(token);
       await database.$transaction(async (tx) => {
-        const [gone] = await tx.$queryRaw<{ client_id: string }[]>`
+        const [deleted] = await tx.$queryRaw<{ client_id: string }[]>`
           DELETE FROM identity.oauth_artifacts
           WHERE model = ${MODEL} AND id_hash = ${new Uint8Array(hash)} RETURNING client_id`;
-        if (!gone) return;
-        const data = { token_id: hex(hash), client_id: gone.client_id, reason: 'revoked' };
+        if (!deleted) return;
+        const data = { token_id: hex(hash), client_id: deleted.client_id, reason: 'revoked' };
         await enqueue(tx, { type: 'identity.token.revoked', data });
       });
     },

@@ -4,28 +4,29 @@ import { note } from '../../activity/activity.ts';
 import type { Database } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { SessionUses } from '../../tokens/session-uses.ts';
-import { returnAddress } from './authorize-request.ts';
-import { tenantOf } from './clients.ts';
-import { rememberConsent } from './consent-store.ts';
-import { nothingUnheard, within } from './current.ts';
-import { tenantFor } from './grants.ts';
-import { findWebSession, type WebSession } from './web-session.ts';
+import { returnUrlOfStored } from './authorize.ts';
+import { actingTenantId } from './grant.ts';
+import { createUncertainCommits, runInRequest } from './request-context.ts';
+import { clientTenantId } from './stores/clients.ts';
+import { recordConsent } from './stores/consents.ts';
+import { findWebSession, type WebSession } from './stores/web-sessions.ts';
 
 type Interaction = InstanceType<Provider['Interaction']>;
 
 /** What a user is asked to allow. */
 export interface ConsentRequest {
   readonly client: { readonly id: string; readonly name: string };
-  /** Where the browser goes afterwards, for the user to recognise. */
+  /** Where the browser goes afterwards, shown to the user. */
   readonly redirectUri: string;
-  /** The tenant that it is about; null where the user has none. */
+  /** The tenant that the client will act in; null if the user has none. */
   readonly tenant: { readonly id: string; readonly slug: string; readonly name: string } | null;
   readonly scopes: readonly string[];
-  /** The authorization request, for somebody else to sign in and go on with. */
+  /** The URL of the authorization request, to continue it as another user. */
   readonly returnTo: string;
 }
 
-interface Asked {
+/** A stored request that waits for consent, with the session and client that it belongs to. */
+interface PendingConsent {
   readonly provider: Provider;
   readonly interaction: Interaction;
   readonly session: WebSession;
@@ -35,9 +36,9 @@ interface Asked {
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /**
- * Asks a user whether a client that nobody vouches for may act for them (RFC 6749 section 4.1.1). Each
- * request belongs to the session that it came with: with any other, or none, it is 404. The `secret` is the
- * value of that session's cookie.
+ * Asks users whether a client that is not trusted may act for them (RFC 6749 section 4.1.1). Each request
+ * belongs to the session that it was made with: 404 for any other session. `secret` is the value of the
+ * session's cookie.
  */
 export class Consents {
   readonly #database: Database;
@@ -50,24 +51,29 @@ export class Consents {
     this.#provider = provider;
   }
 
-  /** What the request asks for. */
+  /** What the client requests. */
   show(uid: string, secret: string | undefined, origin: Origin): Promise<ConsentRequest> {
-    return this.#asked(uid, secret, origin, async ({ provider, interaction, session, client }) => {
-      const { redirect_uri, scope } = interaction.params;
-      const id = tenantFor(session, tenantOf(client));
-      return {
-        client: { id: client.clientId, name: text(client.name) },
-        redirectUri: text(redirect_uri),
-        tenant: id === null ? null : await this.#database.tenant.findUnique({ where: { id } }),
-        scopes: text(scope).split(' '),
-        returnTo: returnAddress(provider.issuer, interaction.params),
-      };
-    });
+    return this.#withPending(
+      uid,
+      secret,
+      origin,
+      async ({ provider, interaction, session, client }) => {
+        const { redirect_uri, scope } = interaction.params;
+        const id = actingTenantId(session, clientTenantId(client));
+        return {
+          client: { id: client.clientId, name: text(client.name) },
+          redirectUri: text(redirect_uri),
+          tenant: id === null ? null : await this.#database.tenant.findUnique({ where: { id } }),
+          scopes: text(scope).split(' '),
+          returnTo: returnUrlOfStored(provider.issuer, interaction.params),
+        };
+      },
+    );
   }
 
   /**
-   * Allows it until it is withdrawn, in the tenant that the user was shown (null: none). Gives the address
-   * where the browser goes on. 409 where another tenant has become active since.
+   * Records the user's consent, in the tenant that the user was shown (null: none), and returns the URL to
+   * continue at. 409 if another tenant has become active since.
    */
   accept(
     uid: string,
@@ -75,19 +81,19 @@ export class Consents {
     origin: Origin,
     shownTenantId: string | null,
   ): Promise<string> {
-    return this.#asked(uid, secret, origin, async ({ interaction, session, client }) => {
+    return this.#withPending(uid, secret, origin, async ({ interaction, session, client }) => {
       const { userId } = session;
-      const tenantId = tenantFor(session, tenantOf(client));
+      const tenantId = actingTenantId(session, clientTenantId(client));
       if (tenantId !== shownTenantId) {
         throw new HttpError(
           409,
           'conflict',
-          'Another tenant has become active. Check and allow it again.',
+          'Another tenant has become active. Review the request and allow it again.',
         );
       }
       const scopes = text(interaction.params.scope).split(' ');
       await this.#database.$transaction(async (tx) => {
-        await rememberConsent(tx, { userId, clientId: client.clientId }, { tenantId, scopes });
+        await recordConsent(tx, { userId, clientId: client.clientId }, { tenantId, scopes });
         await note(tx, { userId, tenantId, ...origin }, 'application_allowed');
       });
       interaction.result = { consent: {} };
@@ -96,20 +102,20 @@ export class Consents {
     });
   }
 
-  /** Refuses it: the client gets `access_denied`. Gives the address where the browser goes on. */
+  /** Refuses: the client gets `access_denied`. Returns the URL to continue at. */
   refuse(uid: string, secret: string | undefined, origin: Origin): Promise<string> {
-    return this.#asked(uid, secret, origin, async ({ interaction }) => {
+    return this.#withPending(uid, secret, origin, async ({ interaction }) => {
       interaction.result = { error: 'access_denied', error_description: 'the user refused' };
       await interaction.persist();
       return interaction.returnTo;
     });
   }
 
-  async #asked<T>(
+  async #withPending<T>(
     uid: string,
     secret: string | undefined,
     origin: Origin,
-    work: (asked: Asked) => Promise<T>,
+    work: (pending: PendingConsent) => Promise<T>,
   ): Promise<T> {
     const provider = await this.#provider();
     const db = this.#database;
@@ -119,13 +125,14 @@ export class Consents {
     if (!session) throw notFound('The request');
     const { id: sessionId, userId, expiresAt } = session;
     const chain = { userId, sessionId, tenantId: null, name: null, expiresAt };
-    return within(
-      { db, origin, news: [], unheard: nothingUnheard(), session, chain, sessionUses },
+    const uncertainCommits = createUncertainCommits();
+    return runInRequest(
+      { db, origin, events: [], uncertainCommits, session, chain, sessionUses },
       async () => {
         const interaction = await provider.Interaction.find(uid);
         if (interaction?.session?.uid !== session.id) throw notFound('The request');
         if (interaction.result) {
-          throw new HttpError(409, 'conflict', 'The request has been answered.');
+          throw new HttpError(409, 'conflict', 'The request has already been answered.');
         }
         const client = await provider.Client.find(text(interaction.params.client_id));
         if (!client) throw notFound('The request');

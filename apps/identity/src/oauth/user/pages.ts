@@ -1,23 +1,23 @@
 import type { Config } from '../../config.ts';
 
-/** The addresses of the pages that a person passes through on the way to a code. */
+/** URLs of the pages that a user can be sent to before a code is issued. */
 export interface Pages {
-  /** The login page; it comes back with a session. */
+  /** The login page; it returns with a session. */
   signIn(returnTo: string): string;
-  /** Asks which account to go on with. */
+  /** Asks which account to continue with. */
   selectAccount(returnTo: string): string;
-  /** The registration page, or the login page where nobody may register. */
+  /** The registration page, or the login page if registration is disabled. */
   create(returnTo: string): string;
   pin(returnTo: string): string;
   confirmAddress(returnTo: string): string;
   changePassword(returnTo: string): string;
-  /** Asks whether a client may act for the user: `uid` names the request. */
+  /** Asks whether a client may act for the user; `uid` identifies the request. */
   consent(uid: string): string;
 }
 
 export type PageSettings = Pick<Config, 'frontendLoginUrl' | 'registrationEnabled'>;
 
-/** Below the issuer, except for a login page that the configuration names. */
+/** Below the issuer, except for a configured login page. */
 export const pagesOf = (
   issuer: string,
   { frontendLoginUrl = '/sign-in', registrationEnabled }: PageSettings,
@@ -40,10 +40,10 @@ export const pagesOf = (
   };
 };
 
-/** Whether an address is the page of an invitation, which goes on after a sign-in (decision I21). */
+/** Whether a URL is the page of an invitation, which continues after a sign-in (decision I21). */
 export const isInvitation = (issuer: string, address: string): boolean =>
   address.startsWith(`${issuer}/invitations/accept?`) && URL.canParse(address);
 
-/** Whether a page may send the browser there: nowhere but back to an authorization under the issuer. */
+/** Whether a page may return the browser to a URL: only to an authorization request of this issuer. */
 export const isReturnAddress = (issuer: string, address: string): boolean =>
   address.startsWith(`${issuer}/oauth/authorize?`) && URL.canParse(address);

@@ -5,30 +5,29 @@ import type { SigningKey } from '../../tokens/signing-keys.ts';
 import { absentModel } from '../absent-model.ts';
 import { compareByDigest } from '../client-secrets.ts';
 import { Provider } from '../oidc-provider.ts';
-import { accessTokenStore, recordAccessToken } from './access-tokens.ts';
-import { claimsByScope, findAccount } from './account.ts';
-import { grantStore, interactionStore } from './artifacts.ts';
-import { chainStore } from './chains.ts';
-import { clientStore, ownMetadata } from './clients.ts';
-import { current, secondsLeft } from './current.ts';
-import { grantOf } from './grants.ts';
-import { type PageSettings, type Pages, pagesOf } from './pages.ts';
-import { userPaths } from './paths.ts';
-import { promptPolicy } from './policy.ts';
-import { refuseDirectly } from './refusals.ts';
-import { audienceOf } from './scopes.ts';
-import { sessionStore } from './web-session.ts';
+import { userPaths } from '../paths.ts';
+import { refuseWithoutChallenge } from './authorize.ts';
+import { grantFor } from './grant.ts';
+import { type PageSettings, pagesOf } from './pages.ts';
+import { interactionsOf } from './prompts.ts';
+import { secondsLeft } from './request-context.ts';
+import { resourceServerOf } from './scopes.ts';
+import { grantStore, interactionStore } from './stores/artifacts.ts';
+import { clientStore, extraMetadata } from './stores/clients.ts';
+import { tokenChainStore } from './stores/token-chains.ts';
+import { sessionStore } from './stores/web-sessions.ts';
+import { accessTokenStore, claimsByScope, findAccount, recordAccessToken } from './tokens.ts';
 
 /** Seconds. */
 const CODE_TTL = 60;
 /** Seconds that a request waits for consent. */
 const INTERACTION_TTL = 600;
-/** Characters of 6 bits: 256 bits of randomness. */
+/** Bits of randomness of codes and refresh tokens. */
 const TOKEN_BITS = 256;
 
 export type ProviderSettings = Pick<Config, 'issuer' | 'lifetimes'> &
   PageSettings & {
-    /** Of the web session. */
+    /** The name of the web session's cookie. */
     readonly cookieName: string;
   };
 
@@ -41,41 +40,21 @@ const jwkOf = ({ kid, privateKey }: SigningKey) => ({
   use: 'sig',
 });
 
+/** Where each model of the provider is stored; models without a store are not used. */
 const adaptersOf = ({ lifetimes }: ProviderSettings): ((model: string) => Adapter) => {
   const stores: Readonly<Record<string, Adapter>> = {
     AccessToken: accessTokenStore,
-    AuthorizationCode: chainStore('AuthorizationCode'),
+    AuthorizationCode: tokenChainStore('AuthorizationCode'),
     Client: clientStore,
     Grant: grantStore,
     Interaction: interactionStore,
-    RefreshToken: chainStore('RefreshToken', lifetimes.reuseGrace),
+    RefreshToken: tokenChainStore('RefreshToken', lifetimes.reuseGrace),
     Session: sessionStore,
   };
   return (model) => stores[model] ?? absentModel;
 };
 
-/** By prompt, the page that a person is sent to. */
-const addressOf = (pages: Pages, prompt: string, uid: string): string => {
-  const { returnTo = '' } = current();
-  switch (prompt) {
-    case 'login':
-      return pages.signIn(returnTo);
-    case 'create':
-      return pages.create(returnTo);
-    case 'select_account':
-      return pages.selectAccount(returnTo);
-    case 'pin':
-      return pages.pin(returnTo);
-    case 'confirm_address':
-      return pages.confirmAddress(returnTo);
-    case 'change_password':
-      return pages.changePassword(returnTo);
-    default:
-      return pages.consent(uid);
-  }
-};
-
-const ttlOf = ({ lifetimes }: ProviderSettings): Configuration['ttl'] => ({
+const lifetimesOf = ({ lifetimes }: ProviderSettings): Configuration['ttl'] => ({
   AccessToken: () => secondsLeft(lifetimes.accessToken),
   AuthorizationCode: CODE_TTL,
   Grant: () => secondsLeft(),
@@ -85,7 +64,7 @@ const ttlOf = ({ lifetimes }: ProviderSettings): Configuration['ttl'] => ({
   Session: INTERACTION_TTL,
 });
 
-/** The only audience is the issuer itself: its services accept the token as the user's (decision I1). */
+/** The provider's optional features: resource indicators alone, with the issuer as the only resource (decision I1). */
 const featuresOf = ({ issuer }: ProviderSettings, kid: string): Configuration['features'] => ({
   devInteractions: { enabled: false },
   dPoP: { enabled: false },
@@ -96,60 +75,62 @@ const featuresOf = ({ issuer }: ProviderSettings, kid: string): Configuration['f
     enabled: true,
     defaultResource: () => issuer,
     useGrantedResource: () => true,
-    getResourceServerInfo: audienceOf(issuer, kid),
+    getResourceServerInfo: resourceServerOf(issuer, kid),
   },
 });
 
 /**
- * The provider for people: authorization code with PKCE, and refresh tokens (RFC 6749, 7636, 9207). It
- * signs with the first of the keys, and knows its own signature by any of them.
+ * The provider for people: authorization code with PKCE, and refresh tokens (RFC 6749, 7636, 9207). It signs
+ * with the first key and accepts its own signatures by any of them.
  */
 export const createUserProvider = (
   settings: ProviderSettings,
   keys: readonly SigningKey[],
 ): OidcProvider => {
   const { issuer, cookieName } = settings;
-  const pages = pagesOf(issuer, settings);
   const [{ kid } = { kid: '' }] = keys;
+  // In the order of an authorization: endpoint, client, request, session, prompts, grant, tokens.
   const provider = new Provider(issuer, {
-    adapter: adaptersOf(settings),
-    jwks: { keys: keys.map(jwkOf) },
-    clientDefaults: { id_token_signed_response_alg: ES256 },
-    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
-    extraClientMetadata: { properties: ownMetadata },
-    responseTypes: ['code'],
-    scopes: [...OIDC_SCOPES],
-    claims: claimsByScope,
-    pkce: { required: () => true },
-    allowOmittingSingleRegisteredRedirectUri: false,
     routes: { authorization: userPaths.authorization, token: userPaths.token },
+    adapter: adaptersOf(settings),
+    features: featuresOf(settings, kid),
+    renderError: (ctx, out) => {
+      ctx.body = out;
+    },
+
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
+    clientDefaults: { id_token_signed_response_alg: ES256 },
+    extraClientMetadata: { properties: extraMetadata },
+
+    responseTypes: ['code'],
+    allowOmittingSingleRegisteredRedirectUri: false,
+    pkce: { required: () => true },
+    scopes: [...OIDC_SCOPES],
+
     cookies: { names: { session: cookieName } },
+    expiresWithSession: () => false,
+    findAccount,
+
+    interactions: interactionsOf(pagesOf(issuer, settings)),
+    loadExistingGrant: grantFor,
+
+    jwks: { keys: keys.map(jwkOf) },
+    ttl: lifetimesOf(settings),
+    issueRefreshToken: () => true,
+    rotateRefreshToken: true,
+    claims: claimsByScope,
     formats: {
       bitsOfOpaqueRandomness: TOKEN_BITS,
       customizers: { jwt: recordAccessToken(kid) },
     },
-    findAccount,
-    loadExistingGrant: grantOf,
-    issueRefreshToken: () => true,
-    rotateRefreshToken: true,
-    expiresWithSession: () => false,
-    ttl: ttlOf(settings),
-    interactions: {
-      policy: promptPolicy(),
-      url: (_ctx, { prompt, uid }) => addressOf(pages, prompt.name, uid),
-    },
-    renderError: (ctx, out) => {
-      ctx.body = out;
-    },
-    features: featuresOf(settings, kid),
   });
-  // Its addresses are made for it from the issuer; nothing of this comes from outside.
+  // `browserRequest` makes these headers from the issuer; nothing of them comes from the client.
   provider.proxy = true;
   compareByDigest(provider);
-  // Exactly as registered: the provider would let any port of a loopback address pass.
+  // Exactly as registered: the provider would accept any port of a loopback address.
   provider.Client.prototype.redirectUriAllowed = function redirectUriAllowed(uri) {
     return this.redirectUris?.includes(uri) ?? false;
   };
-  refuseDirectly(provider);
+  refuseWithoutChallenge(provider);
   return provider;
 };

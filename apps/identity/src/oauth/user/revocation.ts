@@ -2,22 +2,21 @@ import type { Database } from '../../database.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { revokeGrant, revokeToken } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users/users.ts';
-import { hashOf } from './artifacts.ts';
+import { hashOf } from './stores/artifacts.ts';
 
-/** The token that is presented, as far as it is the client's own. */
-interface Own {
+/** A token that belongs to the client. */
+interface OwnToken {
   readonly userId: string;
-  /** Null for an access token that came from no authorization code. */
+  /** Null for an access token that was not issued by an authorization. */
   readonly grantId: string | null;
 }
 
-/** The `jti` of an access token that we signed, expired or not; undefined for anything else. */
+/** The `jti` of an access token that identity signed, expired or not; undefined for anything else. */
 export type GenuineTokenId = (token: string) => Promise<string | undefined>;
 
 /**
- * Revokes a token of a client (RFC 7009) with the whole grant that it belongs to: access and refresh tokens,
- * and what was made from them. A token that is unknown, or another client's, stays as it is, and nobody is
- * told.
+ * Revokes a token of a client (RFC 7009) together with its grant: all access and refresh tokens that came from
+ * it. A token that is unknown or belongs to another client is left alone, without an error.
  */
 export const revokeForClient = async (
   database: Database,
@@ -32,13 +31,13 @@ export const revokeForClient = async (
   if (!own) return;
   const { userId, grantId } = own;
   await database.$transaction(async (tx) => {
-    // In the order of everybody who ends tokens (see `revokeUserTokens`).
+    // The lock order of `revokeUserTokens`.
     await lockUser(tx, userId);
-    const gone =
+    const events =
       grantId === null
         ? [await revokeToken(tx, { tokenId: tokenId ?? '', userId }, 'grant_revoked')]
         : await revokeGrant(tx, grantId, 'grant_revoked');
-    if (gone.length > 0) await enqueue(tx, ...gone);
+    if (events.length > 0) await enqueue(tx, ...events);
   });
 };
 
@@ -46,22 +45,22 @@ const ownerOfAccessToken = (
   database: Database,
   clientId: string,
   id: string,
-): Promise<Own | null> =>
+): Promise<OwnToken | null> =>
   database.token.findUnique({ where: { id, clientId }, select: { userId: true, grantId: true } });
 
 const ownerOfRefreshToken = async (
   database: Database,
   clientId: string,
   token: string,
-): Promise<Own | undefined> => {
-  const [own] = await database.$queryRaw<Own[]>`
+): Promise<OwnToken | undefined> => {
+  const [own] = await database.$queryRaw<OwnToken[]>`
     SELECT s.user_id AS "userId", a.grant_id AS "grantId"
     FROM identity.oauth_artifacts a JOIN identity.sessions s ON s.id = a.session_id
     WHERE a.model = 'RefreshToken' AND a.id_hash = ${hashOf(token)} AND a.client_id = ${clientId}`;
   return own;
 };
 
-/** Whether an opaque token is a refresh token of a user, whichever client has it. */
+/** Whether an opaque token is a refresh token of a user, issued to any client. */
 export const isRefreshToken = async (database: Database, token: string): Promise<boolean> => {
   const found = await database.oAuthArtifact.count({
     where: { model: 'RefreshToken', idHash: hashOf(token) },

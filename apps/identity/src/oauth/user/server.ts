@@ -9,30 +9,40 @@ import type { ClientAttempts } from '../client-attempts.ts';
 import {
   authenticateClient,
   credentialsOf,
-  type GivenCredentials,
+  type PresentedCredentials,
 } from '../client-authentication.ts';
-import { challengeOf, type Handle, handledBy, type Shapes } from '../forward.ts';
+import { challengeOf, providerHandler, type ResponseShapes } from '../forward.ts';
+import { userPaths } from '../paths.ts';
 import { browserRequest, providerRequest, readParameters, required } from '../request.ts';
-import { authorizeRequest } from './authorize-request.ts';
-import { asBrowserAnswer } from './browser-answer.ts';
-import { findClient } from './clients.ts';
+import {
+  browserResponse,
+  checkFreshAuthentication,
+  providerUrl,
+  readAuthorizeQuery,
+  returnUrl,
+} from './authorize.ts';
 import { Consents } from './consents.ts';
-import { type Current, current, nothingUnheard, within } from './current.ts';
-import { inOneTransaction } from './exchange.ts';
-import { userPaths } from './paths.ts';
 import { createUserProvider, type ProviderSettings } from './provider.ts';
+import {
+  createUncertainCommits,
+  type RequestContext,
+  requestContext,
+  runInRequest,
+} from './request-context.ts';
 import { type GenuineTokenId, revokeForClient } from './revocation.ts';
-import { findWebSession } from './web-session.ts';
+import { findClient } from './stores/clients.ts';
+import { findWebSession } from './stores/web-sessions.ts';
+import { inOneTransaction } from './token-request.ts';
 
-const shapes: Shapes = {
+const responseShapes: ResponseShapes = {
   token: ({ access_token, token_type, expires_in, refresh_token, id_token }) => ({
     access_token,
     token_type,
     expires_in,
     refresh_token,
     id_token,
-    // All that was granted; the provider names the permissions alone.
-    scope: current().scopes?.join(' '),
+    // Everything that was granted; the provider names the permissions alone.
+    scope: requestContext().scopes?.join(' '),
   }),
 };
 
@@ -49,14 +59,14 @@ const tokenParameters = [
 
 const revocationParameters = ['client_id', 'client_secret', 'token', 'token_type_hint'];
 
-/** An application that sends its users here. */
+/** The application that an authorization request belongs to. */
 export interface Application {
   readonly name: string;
   /** Where the browser goes in the end. */
   readonly redirectUri: string;
 }
 
-/** What the server is made of, besides the settings of its provider. */
+/** What the server needs besides the settings of its provider. */
 export interface ServerParts {
   readonly database: Database;
   readonly keys: SigningKeys;
@@ -65,84 +75,77 @@ export interface ServerParts {
   readonly genuineId: GenuineTokenId;
 }
 
-interface Made {
-  /** The keys that it was made with. */
-  readonly kids: string;
-  readonly provider: Provider;
-  readonly handle: Handle;
+/** Express's arguments of a request. */
+interface Exchange {
+  readonly req: Request;
+  readonly res: Response;
+  readonly next: NextFunction;
 }
 
-/** The authorization server for people: where browsers begin, and where clients fetch tokens. */
+interface ProviderInstance {
+  /** The ids of the keys that it was created with. */
+  readonly kids: string;
+  readonly provider: Provider;
+  readonly handle: ReturnType<typeof providerHandler>;
+}
+
+/**
+ * The authorization server for people and their clients. Each endpoint is a list of steps; those that
+ * oidc-provider takes, and where ours hook in, are listed in `provider.ts`.
+ */
 export class AuthorizationServer {
   readonly consents: Consents;
   readonly #database: Database;
   readonly #parts: ServerParts;
   readonly #settings: ProviderSettings;
-  readonly #unheard = nothingUnheard();
-  #made: Made | undefined;
+  readonly #uncertainCommits = createUncertainCommits();
+  #instance: ProviderInstance | undefined;
 
   constructor(parts: ServerParts, settings: ProviderSettings) {
-    const { database } = parts;
+    const { database, sessionUses } = parts;
     this.#database = database;
     this.#parts = parts;
     this.#settings = settings;
-    this.consents = new Consents(
-      database,
-      parts.sessionUses,
-      async () => (await this.#current()).provider,
-    );
+    const currentProvider = async () => (await this.#currentInstance()).provider;
+    this.consents = new Consents(database, sessionUses, currentProvider);
   }
 
-  /** `GET /oauth/authorize`: to a page, or back to the client with a code. */
+  /** `GET /oauth/authorize`: redirects to a page, or back to the client with a code. */
   readonly authorize: RequestHandler = async (req, res, next) => {
     const { issuer } = this.#settings;
-    const { sessionUses } = this.#parts;
-    const { url, returnTo } = await authorizeRequest(issuer, req.originalUrl, async () => {
-      const secret = parse(req.headers.cookie ?? '')[this.#settings.cookieName];
-      const session = secret
-        ? await findWebSession(this.#database, secret, sessionUses.idleAfter)
-        : undefined;
-      return session?.authenticatedAt ?? null;
-    });
-    await this.#handle(browserRequest(req, issuer, url), { req, res, next }, { returnTo });
+    const query = readAuthorizeQuery(req.originalUrl);
+    const checked = await checkFreshAuthentication(query, () => this.#lastAuthentication(req));
+    const request = browserRequest(req, issuer, providerUrl(issuer, checked));
+    await this.#handle(request, { req, res, next }, { returnTo: returnUrl(issuer, checked) });
   };
 
-  /** Whose authorization request an address is, where the client and its redirect URI are genuine. */
-  async applicationOf(address: string): Promise<Application | null> {
-    const { searchParams } = new URL(address);
-    const [clientId = '', redirectUri = ''] = ['client_id', 'redirect_uri'].map(
-      (name) => searchParams.get(name) ?? '',
-    );
-    const client = await findClient(this.#database, clientId);
-    if (!client?.redirectUris.includes(redirectUri)) return null;
-    return { name: client.name, redirectUri };
-  }
-
-  /** `GET /oauth/authorize/{uid}`: takes a request up again that waited for consent. */
+  /** `GET /oauth/authorize/{uid}`: resumes a request that waited for consent. */
   readonly resume: RequestHandler = async (req, res, next) => {
     const { issuer } = this.#settings;
     const url = `${userPaths.authorization}/${encodeURIComponent(String(req.params.uid))}`;
     await this.#handle(browserRequest(req, issuer, url), { req, res, next });
   };
 
-  /** `POST /oauth/token`. */
+  /** `POST /oauth/token`: exchanges a code or a refresh token. */
   readonly token: RequestHandler = async (req, res, next) => {
     const challenge = challengeOf(this.#settings.issuer);
-    const known = { known: tokenParameters, challenge };
-    const { request, parameters } = await providerRequest(req, res, known);
-    const given = credentialsOf(req, parameters);
-    if (given) this.#parts.attempts.admit(given);
+    const { request, parameters } = await providerRequest(req, res, {
+      known: tokenParameters,
+      challenge,
+    });
+    const credentials = credentialsOf(req, parameters);
+    if (credentials) this.#parts.attempts.admit(credentials);
     await this.#handle(request, { req, res, next });
-    if (given) await this.#noteAttempt(given, res);
+    if (credentials) await this.#recordAttempt(credentials, res);
   };
 
   /** `POST /oauth/revoke` (RFC 7009). */
   readonly revoke: RequestHandler = async (req, res) => {
     const { attempts, genuineId } = this.#parts;
     const parameters = await readParameters(req, res, revocationParameters);
+    const { provider } = await this.#currentInstance();
     const challenge = challengeOf(this.#settings.issuer);
-    const { provider } = await this.#current();
-    const { clientId } = await within(this.#request(req), () =>
+    const { clientId } = await runInRequest(this.#contextOf(req), () =>
       authenticateClient({ provider, attempts, challenge }, req, parameters),
     );
     const token = required(parameters, 'token');
@@ -150,43 +153,65 @@ export class AuthorizationServer {
     res.set('Cache-Control', 'no-store').json({ success: true });
   };
 
-  /** What came of an authentication by the provider, which says so in its answer alone. */
-  async #noteAttempt(given: GivenCredentials, res: Response): Promise<void> {
-    const { attempts } = this.#parts;
-    const { errorCode } = res.locals;
-    if (errorCode === 'invalid_client') await attempts.failed(given);
-    else if (res.statusCode === 200 || errorCode === 'invalid_grant') attempts.succeeded(given);
+  /** The application that an authorization URL belongs to; null unless its redirect URI is registered. */
+  async applicationOf(address: string): Promise<Application | null> {
+    const { searchParams } = new URL(address);
+    const clientId = searchParams.get('client_id') ?? '';
+    const redirectUri = searchParams.get('redirect_uri') ?? '';
+    const client = await findClient(this.#database, clientId);
+    if (!client?.redirectUris.includes(redirectUri)) return null;
+    return { name: client.name, redirectUri };
   }
 
-  #request(req: Request): Current {
+  /** When the browser's session was authenticated; null without a session. */
+  async #lastAuthentication(req: Request): Promise<Date | null> {
+    const secret = parse(req.headers.cookie ?? '')[this.#settings.cookieName];
+    if (!secret) return null;
+    const { idleAfter } = this.#parts.sessionUses;
+    const session = await findWebSession(this.#database, secret, idleAfter);
+    return session?.authenticatedAt ?? null;
+  }
+
+  /** The provider authenticates the client itself, and tells the result in its answer only. */
+  async #recordAttempt(credentials: PresentedCredentials, res: Response): Promise<void> {
+    const { attempts } = this.#parts;
+    const { errorCode } = res.locals;
+    if (errorCode === 'invalid_client') await attempts.failed(credentials);
+    else if (res.statusCode === 200 || errorCode === 'invalid_grant') {
+      attempts.succeeded(credentials);
+    }
+  }
+
+  #contextOf(req: Request): RequestContext {
     const { database: db, sessionUses } = this.#parts;
-    return { db, origin: originOf(req), news: [], unheard: this.#unheard, sessionUses };
+    const uncertainCommits = this.#uncertainCommits;
+    return { db, origin: originOf(req), events: [], uncertainCommits, sessionUses };
   }
 
   async #handle(
     request: Request,
-    { req, res, next }: { req: Request; res: Response; next: NextFunction },
-    about: Partial<Current> = {},
+    { req, res, next }: Exchange,
+    more: Partial<RequestContext> = {},
   ): Promise<void> {
-    const { handle } = await this.#current();
-    await within({ ...this.#request(req), ...about }, () => handle(request, res, next));
+    const { handle } = await this.#currentInstance();
+    await runInRequest({ ...this.#contextOf(req), ...more }, () => handle(request, res, next));
   }
 
   /**
-   * The provider with the keys of the moment: it takes its keys when it is made, and all else that it
-   * keeps is in the database, so that another one can go on.
+   * The provider with the current signing keys. It takes its keys when it is created; everything else that
+   * it stores is in the database, so a new instance can take over.
    */
-  async #current(): Promise<Made> {
+  async #currentInstance(): Promise<ProviderInstance> {
     const keys = await this.#parts.keys.forSigning();
     const kids = keys.map(({ kid }) => kid).join();
-    if (this.#made?.kids !== kids) {
+    if (this.#instance?.kids !== kids) {
       const provider = createUserProvider(this.#settings, keys);
       provider.use((ctx, next) =>
         ctx.method === 'POST' ? inOneTransaction(this.#database)(ctx, next) : next(),
       );
-      provider.use(asBrowserAnswer(provider.cookieName('resume')));
-      this.#made = { kids, provider, handle: handledBy(provider, shapes) };
+      provider.use(browserResponse(provider.cookieName('resume')));
+      this.#instance = { kids, provider, handle: providerHandler(provider, responseShapes) };
     }
-    return this.#made;
+    return this.#instance;
   }
 }

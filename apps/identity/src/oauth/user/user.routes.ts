@@ -11,10 +11,10 @@ import {
 } from '@tessera/fields';
 import { empty, forwarded, type RouteTable } from '@tessera/http-kit';
 import { OAuthFailure, Revoked } from '../failure.ts';
-import { userPaths } from './paths.ts';
+import { userPaths } from '../paths.ts';
 import type { AuthorizationServer } from './server.ts';
 
-/** Together they fit into an address, and into a body, even where all is escaped. */
+/** Limited so that all parameters together fit into a URL and into a body, even if escaped. */
 const value = (max: number, description: string) => optional(described(verbatim(max), description));
 
 const credentials = {
@@ -30,14 +30,14 @@ const AuthorizationQuery = openShape({
   code_challenge_method: oneOf('S256'),
   scope: value(
     2000,
-    '`openid`, `profile`, `email`, `phone` and `offline_access` open no API. `api` is everything that the user may do: for the clients of the platform and of tenants, which get it where they ask for nothing. Third-party clients ask for permissions by pattern, such as `tenant.*.crm.contacts.view`, within those that they are allowed. Exactly what is asked for is granted, or else the error is `invalid_scope`.',
+    '`openid`, `profile`, `email`, `phone` and `offline_access` give no access to APIs. `api` is everything that the user may do: for clients of the platform and of tenants, and their default. Third-party clients request permissions by pattern, such as `tenant.*.crm.contacts.view`, within their allowed scopes. Exactly the requested scopes are granted; otherwise the error is `invalid_scope`.',
   ),
-  state: value(2000, 'Comes back with the code.'),
-  nonce: value(500, 'With `openid`: stands in the ID token.'),
+  state: value(2000, 'Returned with the code.'),
+  nonce: value(500, 'With `openid`: included in the ID token.'),
   prompt: value(100, '`none`, `login`, `consent`, `select_account`, `create`.'),
-  max_age: value(20, 'With `openid`: seconds since the last sign-in.'),
-  login_hint: value(300, 'Whom the login page suggests.'),
-  id_token_hint: value(8000, 'With `openid`: who should be signed in.'),
+  max_age: value(20, 'With `openid`: maximum seconds since the last authentication.'),
+  login_hint: value(300, 'Prefills the login page.'),
+  id_token_hint: value(8000, 'With `openid`: identifies the user who should be signed in.'),
 });
 
 const UserTokenRequest = named(
@@ -48,8 +48,8 @@ const UserTokenRequest = named(
     code: value(1000, 'With `authorization_code`.'),
     code_verifier: value(128, 'With `authorization_code` (RFC 7636).'),
     redirect_uri: value(2000, 'With `authorization_code`: as in the authorization request.'),
-    refresh_token: value(1000, 'With `refresh_token`; it is good once.'),
-    scope: value(1000, 'With `refresh_token`: less than was granted, for this access token alone.'),
+    refresh_token: value(1000, 'With `refresh_token`; can be used once.'),
+    scope: value(1000, 'With `refresh_token`: fewer scopes, for this access token only.'),
   }),
 );
 
@@ -59,25 +59,25 @@ const UserToken = named(
     access_token: described(verbatim(8192), 'A signed JWT (RFC 9068).'),
     token_type: oneOf('Bearer'),
     expires_in: described(int(0, Number.MAX_SAFE_INTEGER), 'Seconds.'),
-    refresh_token: described(verbatim(200), 'For the next access token; it is good once.'),
+    refresh_token: described(verbatim(200), 'For the next access token; can be used once.'),
     id_token: optional(described(verbatim(8192), 'With the scope `openid`.')),
-    scope: described(text(4000), 'What was granted.'),
+    scope: described(text(4000), 'The granted scopes.'),
   }),
 );
 
 const problems = {
-  302: 'Go on there',
-  400: 'The request cannot be right: there is nowhere to send the browser',
+  302: 'Continue there',
+  400: 'The request is invalid, and there is no trusted address to redirect to',
 };
 
-/** The endpoints of OAuth for people and their clients (identity.md section 4.4, decision I1). */
+/** OAuth endpoints for people and their clients (identity.md section 4.4, decision I1). */
 export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
   authorize: forwarded({
     method: 'get',
     path: userPaths.authorization,
     summary: 'Begin an authorization with PKCE',
     description:
-      'For browsers, with the cookie of the web session. Sends them to the login page, the PIN page or a consent page, and in the end back to the client with a code, or with an error.',
+      'For browsers, with the cookie of the web session. Redirects to the login page, the PIN page or a consent page, and finally back to the client with a code or an error.',
     query: AuthorizationQuery,
     responses: { 302: empty, 400: OAuthFailure },
     problems,
@@ -87,7 +87,7 @@ export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
   resumeAuthorization: forwarded({
     method: 'get',
     path: `${userPaths.authorization}/{uid}`,
-    summary: 'Go on with an authorization after consent',
+    summary: 'Resume an authorization after consent',
     params: shape({ uid: text(100) }),
     responses: { 302: empty, 400: OAuthFailure },
     problems,
@@ -99,13 +99,13 @@ export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
     path: userPaths.revocation,
     summary: 'Revoke a token of the client',
     description:
-      'An access or a refresh token: both end with everything of the authorization that they came from. A token that is unknown, or of another client, is left alone (RFC 7009). A public client sends its `client_id`.',
+      'Accepts an access token or a refresh token, and revokes all tokens of the same authorization. A token that is unknown or belongs to another client is left alone (RFC 7009). A public client sends its `client_id`.',
     body: named(
       'UserTokenReference',
       openShape({
         ...credentials,
         token: described(verbatim(8192), 'An access or a refresh token.'),
-        token_type_hint: value(1000, 'Has no effect: the token itself says what it is.'),
+        token_type_hint: value(1000, 'Ignored: the type is determined from the token.'),
       }),
     ),
     bodyTypes: ['application/x-www-form-urlencoded', 'application/json'],

@@ -1,13 +1,13 @@
-import type { Database, Transaction } from '../../database.ts';
-import { enqueue } from '../../outbox/outbox.ts';
-import { revokeClientTokens } from '../../tokens/revoke.ts';
-import { opensApi } from '../../tokens/scopes.ts';
-import { lockUser } from '../../users/users.ts';
-import { coversPattern } from '../system/scopes.ts';
+import { coversPattern } from '@tessera/scope-matcher';
+import type { Database, Transaction } from '../../../database.ts';
+import { enqueue } from '../../../outbox/outbox.ts';
+import { revokeClientTokens } from '../../../tokens/revoke.ts';
+import { opensApi } from '../../../tokens/scopes.ts';
+import { lockUser } from '../../../users/users.ts';
 
-/** What a user allowed a client, and in which of their tenants. */
+/** What a user allows a client, and in which tenant. */
 export interface Consent {
-  /** The tenant that was active when it was given; null where the user had none. */
+  /** The tenant that was active at the time; null if the user had none. */
   readonly tenantId: string | null;
   readonly scopes: readonly string[];
 }
@@ -17,32 +17,34 @@ interface Parties {
   readonly clientId: string;
 }
 
-/** What a user allowed a client; null where it is nothing, or was withdrawn. */
+/** The consent of a user to a client; null if there is none, or it was withdrawn. */
 export const findConsent = (
   db: Pick<Database, 'consent'>,
   { userId, clientId }: Parties,
 ): Promise<Consent | null> =>
   db.consent.findUnique({ where: { userId_clientId: { userId, clientId } } });
 
-/** Whether a consent allows all of these scopes to somebody who is a member of these tenants. */
-export const allows = (
+/** Whether a consent covers all of these scopes for a user who is a member of these tenants. */
+export const covers = (
   { tenantId, scopes }: Consent,
-  asked: readonly string[],
+  requested: readonly string[],
   tenantIds: readonly string[],
 ): boolean => {
-  // Permissions that were allowed before there was a tenant were allowed in none.
-  const isPlaceKnown =
-    tenantId === null ? tenantIds.length === 0 || !opensApi(asked) : tenantIds.includes(tenantId);
+  // A consent given without a tenant allows no permissions in a tenant.
+  const coversTenant =
+    tenantId === null
+      ? tenantIds.length === 0 || !opensApi(requested)
+      : tenantIds.includes(tenantId);
   const isAllowed = (scope: string): boolean =>
     scopes.some((allowed) => coversPattern(allowed, scope));
-  return isPlaceKnown && asked.every(isAllowed);
+  return coversTenant && requested.every(isAllowed);
 };
 
 /**
- * Remembers what a user allows a client, in addition to what they allowed it in the same tenant. In another
- * tenant the consent begins anew, and everything that the client holds for the user ends.
+ * Records a consent, in addition to earlier ones for the same tenant. For another tenant the consent starts
+ * over, and everything that the client holds for the user is revoked.
  */
-export const rememberConsent = async (
+export const recordConsent = async (
   tx: Transaction,
   { userId, clientId }: Parties,
   { tenantId, scopes }: Consent,
@@ -50,8 +52,8 @@ export const rememberConsent = async (
   await lockUser(tx, userId);
   const before = await findConsent(tx, { userId, clientId });
   if (before && before.tenantId !== tenantId) {
-    const news = await revokeClientTokens(tx, { userId, clientId }, 'consent_withdrawn');
-    if (news.length > 0) await enqueue(tx, ...news);
+    const events = await revokeClientTokens(tx, { userId, clientId }, 'consent_withdrawn');
+    if (events.length > 0) await enqueue(tx, ...events);
   }
   await tx.$executeRaw`
     INSERT INTO identity.consents AS known (user_id, client_id, tenant_id, scopes, updated_at)

@@ -1,23 +1,21 @@
 import type { Adapter, AdapterPayload, Client } from 'oidc-provider';
-import type { Database } from '../../database.ts';
-import type { OAuthClient } from '../../generated/prisma/client.ts';
-import type { ClientKind } from '../../tokens/caller.ts';
-import { absentModel } from '../absent-model.ts';
-import { ownSecretMetadata, secretMetadata } from '../client-secrets.ts';
-import { current } from './current.ts';
+import type { Database } from '../../../database.ts';
+import type { OAuthClient } from '../../../generated/prisma/client.ts';
+import type { ClientKind } from '../../../tokens/caller.ts';
+import { absentModel } from '../../absent-model.ts';
+import { CLIENT_ID } from '../../client-id.ts';
+import { extraSecretMetadata, secretMetadata } from '../../client-secrets.ts';
+import { requestContext } from '../request-context.ts';
 
-/** What the provider is told of a client beyond the standard's metadata. */
-export const ownMetadata = [
+/** Metadata of a client that is not in the standard; the provider must be configured to keep it. */
+export const extraMetadata = [
   'name',
   'is_trusted',
   'is_first_party',
   'tenant_id',
   'allowed_scopes',
-  ...ownSecretMetadata,
+  ...extraSecretMetadata,
 ];
-
-/** RFC 6749 appendix A.1; whatever else is asked for is nobody, and never reaches the database. */
-const CLIENT_ID = /^[\x20-\x7e]{1,200}$/;
 
 const isWeb = (uri: string): boolean => /^https?:/.test(uri);
 
@@ -37,7 +35,7 @@ const metadataOf = ({ secretHash, redirectUris, ...client }: OAuthClient): Adapt
     : { token_endpoint_auth_method: 'none' }),
 });
 
-/** A user-facing client; null where there is none with this id, or it is disabled. */
+/** A user-facing client; null if it does not exist or is disabled. */
 export const findClient = async (
   db: Pick<Database, 'oAuthClient'>,
   clientId: string,
@@ -46,28 +44,28 @@ export const findClient = async (
     ? db.oAuthClient.findUnique({ where: { clientId, disabledAt: null } })
     : null;
 
-/** Looks user-facing clients up. One without an address to return to cannot take part yet. */
+/** Looks up user-facing clients. One without a redirect URI cannot be used yet. */
 export const clientStore: Adapter = {
   ...absentModel,
   async find(clientId) {
-    const client = await findClient(current().db, clientId);
+    const client = await findClient(requestContext().db, clientId);
     return client && client.redirectUris.length > 0 ? metadataOf(client) : undefined;
   },
 };
 
-/** Whether it is approved without asking the user (decision I1). */
+/** Whether the client needs no consent (decision I1). */
 export const isTrusted = (client: Client | undefined): boolean => client?.is_trusted === true;
 
-/** The tenant whose client it is; null for a client of the platform. */
-export const tenantOf = (client: Client): string | null =>
+/** The tenant that a client belongs to; null for a client of the platform or of a third party. */
+export const clientTenantId = (client: Client): string | null =>
   typeof client.tenant_id === 'string' ? client.tenant_id : null;
 
-/** Whose client it is (decision I19). */
-export const kindOf = (client: Client): ClientKind => {
+/** Whether a client belongs to the platform, a tenant or a third party (decision I19). */
+export const clientKind = (client: Client): ClientKind => {
   if (client.is_first_party === true) return 'first_party';
-  return tenantOf(client) === null ? 'third_party' : 'tenant';
+  return clientTenantId(client) === null ? 'third_party' : 'tenant';
 };
 
-/** The patterns within which a third-party client may ask for permissions. */
+/** The patterns within which a third-party client can request permissions. */
 export const allowedScopesOf = ({ allowed_scopes }: Client): readonly string[] =>
   Array.isArray(allowed_scopes) ? allowed_scopes : [];

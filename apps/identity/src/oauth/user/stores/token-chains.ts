@@ -1,18 +1,18 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import { absentModel } from '../absent-model.ts';
-import { destroy, hashOf, keep } from './artifacts.ts';
-import { type Chain, current, currentChain } from './current.ts';
+import { absentModel } from '../../absent-model.ts';
+import { requestContext, type TokenChain, tokenChain } from '../request-context.ts';
+import { deleteArtifact, hashOf, storeArtifact } from './artifacts.ts';
 
-interface Link extends Chain {
+interface Link extends TokenChain {
   readonly payload: AdapterPayload;
 }
 
 /**
- * Locks whose code or refresh token it is, before their session: in the order of everybody who ends
- * sessions (see `revokeUserTokens`), so that a reuse, which ends them all, waits in no circle.
+ * Locks the user of a code or refresh token before the session: the lock order of `revokeUserTokens`, so that
+ * a reuse, which ends all sessions, cannot deadlock.
  */
 const lockOwner = async (model: string, id: string): Promise<void> => {
-  await current().db.$queryRaw`
+  await requestContext().db.$queryRaw`
     SELECT 1 FROM identity.users WHERE id = (
       SELECT s.user_id FROM identity.oauth_artifacts a
       JOIN identity.sessions s ON s.id = a.session_id
@@ -21,13 +21,13 @@ const lockOwner = async (model: string, id: string): Promise<void> => {
 };
 
 /**
- * A code or a refresh token, as long as its session and its user are good, the user has not left its tenant
- * since, and the user's consent to a client that needs it stands and is for that tenant (a first-party client
- * may follow the user into another one). Locks it and its session until the transaction ends: of two requests
- * with the same one the second finds it spent, and a session that ends takes along what was given meanwhile.
+ * A code or refresh token whose session and user are active, whose user has not left its tenant since, and
+ * whose client, if it needs consent, has the user's consent for that tenant (a first-party client can follow
+ * the user into another one). Locks it and its session until the transaction ends: of two requests with the
+ * same token the second finds it spent, and tokens issued meanwhile end with the session.
  */
 const findLink = async (model: string, id: string): Promise<Link | undefined> => {
-  const [link] = await current().db.$queryRaw<Link[]>`
+  const [link] = await requestContext().db.$queryRaw<Link[]>`
     SELECT a.payload, s.id AS "sessionId", s.user_id AS "userId", s.expires_at AS "expiresAt",
       a.payload->>'tenantId' AS "tenantId", a.payload->>'name' AS name
     FROM identity.oauth_artifacts a
@@ -47,12 +47,12 @@ const findLink = async (model: string, id: string): Promise<Link | undefined> =>
   return link;
 };
 
-/** What stands in memory for a code or a refresh token. */
+/** Identifies a code or refresh token in memory. */
 const keyOf = (id: string): string => Buffer.from(hashOf(id)).toString('base64');
 
-/** When it was spent stays what it was: a grace period begins once. */
+/** Marks as spent. The time of the first use stays, so that a grace period begins only once. */
 const spend = async (model: string, id: string): Promise<void> => {
-  const request = current();
+  const request = requestContext();
   const [spent] = await request.db.$queryRaw<{ transactionId: string }[]>`
     UPDATE identity.oauth_artifacts
     SET payload = jsonb_build_object('consumed', extract(epoch FROM now())) || payload
@@ -62,40 +62,40 @@ const spend = async (model: string, id: string): Promise<void> => {
 };
 
 const revokeByGrant = async (model: string, grantId: string): Promise<void> => {
-  await current().db.$executeRaw`
+  await requestContext().db.$executeRaw`
     DELETE FROM identity.oauth_artifacts WHERE model = ${model} AND grant_id = ${grantId}`;
 };
 
-/** How long ago something happened, in seconds since a Unix time. */
+/** Seconds since a Unix time. */
 const secondsSince = (time: unknown): number => Date.now() / 1000 - Number(time);
 
 /**
- * Keeps a link of a chain: the code that it begins with, or a refresh token. One that was spent less than
- * `graceSeconds` ago counts as unspent, so that two tabs may race, and so does one whose client never got
- * an answer because the database went away.
+ * Stores the links of a token chain: the code that it begins with, and refresh tokens. One that was spent less
+ * than `graceSeconds` ago counts as unspent, so that two tabs can renew at once, and so does one whose
+ * transaction has an unknown outcome because the database was lost.
  */
-export const chainStore = (model: string, graceSeconds = 0): Adapter => ({
+export const tokenChainStore = (model: string, graceSeconds = 0): Adapter => ({
   ...absentModel,
   upsert(id, payload, expiresIn = 0) {
-    const { tenantId, name } = currentChain();
-    return keep(model, id, { ...payload, tenantId, name }, expiresIn);
+    const { tenantId, name } = tokenChain();
+    return storeArtifact(model, id, { ...payload, tenantId, name }, expiresIn);
   },
   async find(id) {
     await lockOwner(model, id);
     const link = await findLink(model, id);
     if (!link) return undefined;
     const { payload, ...chain } = link;
-    const request = current();
+    const request = requestContext();
     request.chain = chain;
     request.sessionUses.note(chain.sessionId);
     const { consumed, ...unspent } = payload;
     const isSpent =
       consumed !== undefined &&
       secondsSince(consumed) >= graceSeconds &&
-      !request.unheard.has(keyOf(id));
+      !request.uncertainCommits.has(keyOf(id));
     return { ...unspent, ...(isSpent && { consumed }), jti: id };
   },
   consume: (id) => spend(model, id),
-  destroy: (id) => destroy(model, id),
+  destroy: (id) => deleteArtifact(model, id),
   revokeByGrantId: (grantId) => revokeByGrant(model, grantId),
 });

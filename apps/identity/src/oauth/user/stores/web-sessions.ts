@@ -1,28 +1,28 @@
 import type { Adapter } from 'oidc-provider';
-import type { Database, Transaction } from '../../database.ts';
-import { digest } from '../../security/secrets.ts';
-import { absentModel } from '../absent-model.ts';
-import { current } from './current.ts';
+import type { Database, Transaction } from '../../../database.ts';
+import { digest } from '../../../security/secrets.ts';
+import { absentModel } from '../../absent-model.ts';
+import { requestContext } from '../request-context.ts';
 
-/** The web session that a browser's cookie opens. */
+/** The web session that a browser's cookie identifies. */
 export interface WebSession {
   readonly id: string;
   readonly userId: string;
   readonly amr: string[];
-  /** Nothing is given before the PIN is (decision I3). */
+  /** No code is issued before the PIN is entered (decision I3). */
   readonly pinPending: boolean;
   readonly forcePasswordChange: boolean;
-  /** Whether the user has confirmed their address: nothing is given before (decision I21). */
+  /** Whether the user has confirmed their address: no code is issued before (decision I21). */
   readonly isConfirmed: boolean;
   readonly createdAt: Date;
   /** When the user last proved who they are: `auth_time`. */
   readonly authenticatedAt: Date;
   readonly expiresAt: Date;
-  /** The tenants of the user, the one that they start in first. */
+  /** The tenants of the user, the active one first. */
   readonly tenantIds: string[];
 }
 
-/** The session with this cookie; undefined when it has ended, also for idleness, or its user is inactive. */
+/** The session with this cookie; undefined if it has ended, was idle for too long or its user is inactive. */
 export const findWebSession = async (
   db: Database | Transaction,
   secret: string,
@@ -47,13 +47,13 @@ export const findWebSession = async (
 const seconds = (time: Date): number => Math.floor(+time / 1000);
 
 /**
- * The provider's sessions are ours: it finds them by the cookie and never opens, changes or ends one.
- * Who has none is anonymous, of which nothing is kept.
+ * The provider's sessions are our web sessions: it finds them by the cookie and never creates, changes or ends
+ * one. Nothing is stored for a browser without a session.
  */
 export const sessionStore: Adapter = {
   ...absentModel,
   async find(cookie) {
-    const request = current();
+    const request = requestContext();
     const session = await findWebSession(request.db, cookie, request.sessionUses.idleAfter);
     if (!session) return undefined;
     request.sessionUses.note(session.id);
