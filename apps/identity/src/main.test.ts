@@ -61,7 +61,7 @@ test('nothing secret and nobody’s address is in the log of a sign-in, whatever
   const log = identity.said();
   expect(log).toContain('request-7');
   expect(log.match(/"operation":"\w+"/g)).toEqual(
-    [...Array(4).fill('login'), 'showMe', 'showUser', 'logout', 'showUser'].map(
+    [...Array(4).fill('login'), 'getMe', 'getUser', 'logout', 'getUser'].map(
       (operation) => `"operation":"${operation}"`,
     ),
   );

@@ -83,7 +83,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get the public keys that verify tokens (RFC 7517) */
-        get: operations["showKeys"];
+        get: operations["getKeys"];
         put?: never;
         post?: never;
         delete?: never;
@@ -137,7 +137,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get the status of two-factor authentication */
-        get: operations["showTwoFactorStatus"];
+        get: operations["getTwoFactorStatus"];
         put?: never;
         post?: never;
         delete?: never;
@@ -245,7 +245,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get whether a PIN is set */
-        get: operations["showPinStatus"];
+        get: operations["getPinStatus"];
         put?: never;
         post?: never;
         delete?: never;
@@ -756,8 +756,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Tell whether a token is active
-         * @description A token of the application itself. A resource server learns of the tokens of users too; every other token is not active.
+         * Introspect a token
+         * @description Covers tokens of the application itself and, for a resource server, those of users. Every other token is reported as not active.
          */
         post: operations["introspectSystemToken"];
         delete?: never;
@@ -777,7 +777,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke a token of the application
-         * @description A token that is unknown, or of another application, is left alone. A user’s token is 400 `unsupported_token_type`: its client revokes it at `POST /oauth/revoke`.
+         * @description A token that is unknown or belongs to another application is left alone. A user’s token gets 400 `unsupported_token_type`: its client revokes it at `POST /oauth/revoke`.
          */
         post: operations["revokeSystemToken"];
         delete?: never;
@@ -795,7 +795,7 @@ export interface paths {
         };
         /**
          * Begin an authorization with PKCE
-         * @description For browsers, with the cookie of the web session. Sends them to the login page, the PIN page or a consent page, and in the end back to the client with a code, or with an error.
+         * @description For browsers, with the cookie of the web session. Redirects to the login page, the PIN page or a consent page, and finally back to the client with a code or an error.
          */
         get: operations["authorize"];
         put?: never;
@@ -813,7 +813,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Go on with an authorization after consent */
+        /** Resume an authorization after consent */
         get: operations["resumeAuthorization"];
         put?: never;
         post?: never;
@@ -834,7 +834,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke a token of the client
-         * @description An access or a refresh token: both end with everything of the authorization that they came from. A token that is unknown, or of another client, is left alone (RFC 7009). A public client sends its `client_id`.
+         * @description Accepts an access token or a refresh token, and revokes all tokens of the same authorization. A token that is unknown or belongs to another client is left alone (RFC 7009). A public client sends its `client_id`.
          */
         post: operations["revokeUserToken"];
         delete?: never;
@@ -868,7 +868,7 @@ export interface paths {
             cookie?: never;
         };
         /** Describe the authorization server */
-        get: operations["showServerMetadata"];
+        get: operations["getServerMetadata"];
         put?: never;
         post?: never;
         delete?: never;
@@ -885,7 +885,7 @@ export interface paths {
             cookie?: never;
         };
         /** Describe the OpenID provider */
-        get: operations["showOpenIdConfiguration"];
+        get: operations["getOpenIdConfiguration"];
         put?: never;
         post?: never;
         delete?: never;
@@ -902,7 +902,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get your account */
-        get: operations["showMe"];
+        get: operations["getMe"];
         put?: never;
         post?: never;
         delete?: never;
@@ -922,7 +922,7 @@ export interface paths {
          * Get the principal of a token, for services
          * @description Accepts every kind of token. Clients and system administrators select the tenant to act in with the header `X-Tenant: <slug>`.
          */
-        get: operations["showUser"];
+        get: operations["getUser"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1019,7 +1019,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get the scheduled deletion of your account and what blocks it */
-        get: operations["showAccountDeletion"];
+        get: operations["getAccountDeletion"];
         put?: never;
         /**
          * Schedule the deletion of your account
@@ -1061,7 +1061,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get your profile */
-        get: operations["showProfile"];
+        get: operations["getProfile"];
         /**
          * Update your profile
          * @description Only for people: service accounts are managed by the tenant’s administrators. Omitted fields are left unchanged.
@@ -1102,7 +1102,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get the security status of your account */
-        get: operations["showSecurity"];
+        get: operations["getSecurity"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1157,7 +1157,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get your email address and the pending change */
-        get: operations["showEmailChange"];
+        get: operations["getEmailChange"];
         put?: never;
         /**
          * Request a change of your email address
@@ -1297,7 +1297,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get a service account */
-        get: operations["showServiceAccount"];
+        get: operations["getServiceAccount"];
         /**
          * Update a service account
          * @description Omitted fields are left unchanged. A change of the role immediately applies to its API keys.
@@ -1401,7 +1401,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get a member of a tenant */
-        get: operations["showMember"];
+        get: operations["getMember"];
         /**
          * Update the role or the policies of a member
          * @description Omitted fields are left unchanged. You can grant only permissions that you hold yourself. The last owner of a tenant must remain an owner.
@@ -1426,7 +1426,7 @@ export interface paths {
          * Explain the permissions of a member
          * @description With `permission`: whether it is `allowed`, and the deciding policy in `by`, or null if none matches, which denies it. Without: all policies that apply to the member. The scopes of a token limit its permissions further.
          */
-        get: operations["showMemberPermissions"];
+        get: operations["getMemberPermissions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1484,7 +1484,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get a role of a tenant */
-        get: operations["showRole"];
+        get: operations["getRole"];
         /**
          * Update a role
          * @description Applies to all members with the role. Omitted fields are left unchanged. No member with the role may gain permissions that the caller does not hold; removing a deny policy counts as granting.
@@ -1526,7 +1526,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get a user */
-        get: operations["showAdminUser"];
+        get: operations["getAdminUser"];
         /**
          * Update or deactivate a user
          * @description Omitted fields are left unchanged. You cannot deactivate yourself or the last active administrator.
@@ -1766,7 +1766,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get a tenant */
-        get: operations["showTenant"];
+        get: operations["getTenant"];
         put?: never;
         post?: never;
         /**
@@ -1864,7 +1864,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get the provisioning status of a tenant */
-        get: operations["showProvisioningStatus"];
+        get: operations["getProvisioningStatus"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1901,7 +1901,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get the scaling configuration of a tenant */
-        get: operations["showScalingConfig"];
+        get: operations["getScalingConfig"];
         /**
          * Update the scaling configuration of a tenant
          * @description Omitted services and fields are left unchanged. `sync-config` sends the configuration to deployment automation.
@@ -1923,7 +1923,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get the storage usage of a tenant in CRM */
-        get: operations["showStorageUsage"];
+        get: operations["getStorageUsage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1943,7 +1943,7 @@ export interface paths {
          * Check the health of identity’s dependencies
          * @description Each dependency has two seconds to answer. The event relay is healthy while no event has waited for more than ten seconds.
          */
-        get: operations["showServiceHealth"];
+        get: operations["getServiceHealth"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1978,7 +1978,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get an email account */
-        get: operations["showTenantEmailAccount"];
+        get: operations["getTenantEmailAccount"];
         /**
          * Update an email account
          * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
@@ -2018,7 +2018,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get an SMS account */
-        get: operations["showTenantSmsAccount"];
+        get: operations["getTenantSmsAccount"];
         /**
          * Update an SMS account
          * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
@@ -2058,7 +2058,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get an email account */
-        get: operations["showEmailAccount"];
+        get: operations["getEmailAccount"];
         /**
          * Update an email account
          * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
@@ -2098,7 +2098,7 @@ export interface paths {
             cookie?: never;
         };
         /** Get an SMS account */
-        get: operations["showSmsAccount"];
+        get: operations["getSmsAccount"];
         /**
          * Update an SMS account
          * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
@@ -2269,7 +2269,7 @@ export interface components {
             token_endpoint: string;
             /** @description For system applications: client credentials. */
             system_token_endpoint: string;
-            /** @description For system applications: their own tokens, and for resource servers those of users. */
+            /** @description For system applications: their own tokens and, for resource servers, those of users. */
             introspection_endpoint: string;
             /** @description For user-facing clients. */
             revocation_endpoint: string;
@@ -2512,14 +2512,14 @@ export interface components {
             user: components["schemas"]["ImpersonatedUser"];
         };
         Introspection: {
-            /** @description False for tokens of others, too. */
+            /** @description Also false for tokens of other clients. */
             active: boolean;
             client_id?: string;
             /** @description Unix time in seconds. */
             exp?: number;
-            /** @description `api`: whatever the user may do. */
+            /** @description `api`: everything that the user may do. */
             scope?: string;
-            /** @description Of a user’s token, like all that follows. */
+            /** @description Only for a user’s token, like all following members. */
             iss?: string;
             aud?: string;
             /**
@@ -3483,7 +3483,7 @@ export interface components {
             pr_url?: string | null;
         };
         TokenReference: {
-            /** @description The token that it is about. */
+            /** @description The token. */
             token: string;
             /** @description Here, or in HTTP Basic. */
             client_id?: string;
@@ -3538,11 +3538,11 @@ export interface components {
             token_type: "Bearer";
             /** @description Seconds. */
             expires_in: number;
-            /** @description For the next access token; it is good once. */
+            /** @description For the next access token; can be used once. */
             refresh_token: string;
             /** @description With the scope `openid`. */
             id_token?: string;
-            /** @description What was granted. */
+            /** @description The granted scopes. */
             scope: string;
         };
         UserTokenReference: {
@@ -3552,7 +3552,7 @@ export interface components {
             client_secret?: string;
             /** @description An access or a refresh token. */
             token: string;
-            /** @description Has no effect: the token itself says what it is. */
+            /** @description Ignored: the type is determined from the token. */
             token_type_hint?: string;
         };
         UserTokenRequest: {
@@ -3568,9 +3568,9 @@ export interface components {
             code_verifier?: string;
             /** @description With `authorization_code`: as in the authorization request. */
             redirect_uri?: string;
-            /** @description With `refresh_token`; it is good once. */
+            /** @description With `refresh_token`; can be used once. */
             refresh_token?: string;
-            /** @description With `refresh_token`: less than was granted, for this access token alone. */
+            /** @description With `refresh_token`: fewer scopes, for this access token only. */
             scope?: string;
         };
     };
@@ -3974,7 +3974,7 @@ export interface components {
                 "application/json": components["schemas"]["OAuthFailure"];
             };
         };
-        /** @description The request cannot be right: there is nowhere to send the browser */
+        /** @description The request is invalid, and there is no trusted address to redirect to */
         BadRequest5: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4559,7 +4559,7 @@ export interface operations {
             };
         };
     };
-    showKeys: {
+    getKeys: {
         parameters: {
             query?: never;
             header?: {
@@ -4701,7 +4701,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showTwoFactorStatus: {
+    getTwoFactorStatus: {
         parameters: {
             query?: never;
             header?: {
@@ -4971,7 +4971,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showPinStatus: {
+    getPinStatus: {
         parameters: {
             query?: never;
             header?: {
@@ -6404,19 +6404,19 @@ export interface operations {
                 /** @description RFC 7636. */
                 code_challenge: string;
                 code_challenge_method: "S256";
-                /** @description `openid`, `profile`, `email`, `phone` and `offline_access` open no API. `api` is everything that the user may do: for the clients of the platform and of tenants, which get it where they ask for nothing. Third-party clients ask for permissions by pattern, such as `tenant.*.crm.contacts.view`, within those that they are allowed. Exactly what is asked for is granted, or else the error is `invalid_scope`. */
+                /** @description `openid`, `profile`, `email`, `phone` and `offline_access` give no access to APIs. `api` is everything that the user may do: for clients of the platform and of tenants, and their default. Third-party clients request permissions by pattern, such as `tenant.*.crm.contacts.view`, within their allowed scopes. Exactly the requested scopes are granted; otherwise the error is `invalid_scope`. */
                 scope?: string;
-                /** @description Comes back with the code. */
+                /** @description Returned with the code. */
                 state?: string;
-                /** @description With `openid`: stands in the ID token. */
+                /** @description With `openid`: included in the ID token. */
                 nonce?: string;
                 /** @description `none`, `login`, `consent`, `select_account`, `create`. */
                 prompt?: string;
-                /** @description With `openid`: seconds since the last sign-in. */
+                /** @description With `openid`: maximum seconds since the last authentication. */
                 max_age?: string;
-                /** @description Whom the login page suggests. */
+                /** @description Prefills the login page. */
                 login_hint?: string;
-                /** @description With `openid`: who should be signed in. */
+                /** @description With `openid`: identifies the user who should be signed in. */
                 id_token_hint?: string;
             };
             header?: {
@@ -6428,7 +6428,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Go on there */
+            /** @description Continue there */
             302: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6461,7 +6461,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Go on there */
+            /** @description Continue there */
             302: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6574,7 +6574,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
-    showServerMetadata: {
+    getServerMetadata: {
         parameters: {
             query?: never;
             header?: {
@@ -6607,7 +6607,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showOpenIdConfiguration: {
+    getOpenIdConfiguration: {
         parameters: {
             query?: never;
             header?: {
@@ -6640,7 +6640,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showMe: {
+    getMe: {
         parameters: {
             query?: never;
             header?: {
@@ -6680,7 +6680,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showUser: {
+    getUser: {
         parameters: {
             query?: never;
             header?: {
@@ -6909,7 +6909,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showAccountDeletion: {
+    getAccountDeletion: {
         parameters: {
             query?: never;
             header?: {
@@ -7099,7 +7099,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showProfile: {
+    getProfile: {
         parameters: {
             query?: never;
             header?: {
@@ -7231,7 +7231,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showSecurity: {
+    getSecurity: {
         parameters: {
             query?: never;
             header?: {
@@ -7439,7 +7439,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showEmailChange: {
+    getEmailChange: {
         parameters: {
             query?: never;
             header?: {
@@ -7931,7 +7931,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showServiceAccount: {
+    getServiceAccount: {
         parameters: {
             query?: never;
             header?: {
@@ -8501,7 +8501,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showMember: {
+    getMember: {
         parameters: {
             query?: never;
             header?: {
@@ -8678,7 +8678,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showMemberPermissions: {
+    getMemberPermissions: {
         parameters: {
             query?: {
                 permission?: string;
@@ -8952,7 +8952,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showRole: {
+    getRole: {
         parameters: {
             query?: never;
             header?: {
@@ -9224,7 +9224,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showAdminUser: {
+    getAdminUser: {
         parameters: {
             query?: never;
             header?: {
@@ -10059,7 +10059,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showTenant: {
+    getTenant: {
         parameters: {
             query?: never;
             header?: {
@@ -10434,7 +10434,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable3"];
         };
     };
-    showProvisioningStatus: {
+    getProvisioningStatus: {
         parameters: {
             query?: never;
             header?: {
@@ -10570,7 +10570,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable3"];
         };
     };
-    showScalingConfig: {
+    getScalingConfig: {
         parameters: {
             query?: never;
             header?: {
@@ -10751,7 +10751,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    showStorageUsage: {
+    getStorageUsage: {
         parameters: {
             query?: never;
             header?: {
@@ -10809,7 +10809,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable4"];
         };
     };
-    showServiceHealth: {
+    getServiceHealth: {
         parameters: {
             query?: never;
             header?: {
@@ -10997,7 +10997,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable4"];
         };
     };
-    showTenantEmailAccount: {
+    getTenantEmailAccount: {
         parameters: {
             query?: never;
             header?: {
@@ -11308,7 +11308,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable4"];
         };
     };
-    showTenantSmsAccount: {
+    getTenantSmsAccount: {
         parameters: {
             query?: never;
             header?: {
@@ -11619,7 +11619,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable4"];
         };
     };
-    showEmailAccount: {
+    getEmailAccount: {
         parameters: {
             query?: never;
             header?: {
@@ -11923,7 +11923,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable4"];
         };
     };
-    showSmsAccount: {
+    getSmsAccount: {
         parameters: {
             query?: never;
             header?: {

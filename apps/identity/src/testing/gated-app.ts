@@ -19,7 +19,7 @@ const things: RouteTable = {
     summary: 'In the tenant of the path',
     handler: ({ reply }) => reply(200, ok),
   }),
-  showMember: route({
+  getMember: route({
     ...answer,
     method: 'get',
     path: '/tenants/{tenantId}/members/{userId}',
@@ -53,7 +53,7 @@ const things: RouteTable = {
     summary: 'For everyone who is known',
     handler: ({ reply }) => reply(200, ok),
   }),
-  showTenant: route({
+  getTenant: route({
     ...answer,
     method: 'get',
     path: '/tenant',

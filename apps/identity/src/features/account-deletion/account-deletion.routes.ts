@@ -37,7 +37,7 @@ const presentScheduled = (deletion: NonNullable<DeletionState['deletion']>) => (
 });
 
 export const accountDeletionRoutes = (deletions: AccountDeletionService): RouteTable => ({
-  showAccountDeletion: route({
+  getAccountDeletion: route({
     method: 'get',
     path: '/api/me/deletion',
     permission: 'authenticated',

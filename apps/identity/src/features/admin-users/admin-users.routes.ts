@@ -30,7 +30,7 @@ export const adminUserRoutes = (users: AdminUsersService): RouteTable => ({
       return reply(200, { success: true, data: found.users.map(presentAdminUser), meta });
     },
   }),
-  showAdminUser: route({
+  getAdminUser: route({
     method: 'get',
     path: '/api/admin/users/{id}',
     permission: 'identity.users.view',

@@ -31,7 +31,7 @@ const linkProblems = {
 };
 
 export const emailChangeRoutes = (changes: EmailChangeService): RouteTable => ({
-  showEmailChange: route({
+  getEmailChange: route({
     method: 'get',
     path: '/api/profile/email',
     permission: 'authenticated',

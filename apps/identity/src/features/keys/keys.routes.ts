@@ -25,7 +25,7 @@ const JsonWebKeySet = named(
 );
 
 export const keyRoutes = (keys: SigningKeys): RouteTable => ({
-  showKeys: route({
+  getKeys: route({
     method: 'get',
     path: '/.well-known/jwks.json',
     permission: 'public',

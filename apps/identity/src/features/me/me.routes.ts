@@ -38,7 +38,7 @@ const present = (profile: Profile, { tenant }: UserCaller) => ({
 });
 
 export const meRoutes = (me: MeService): RouteTable => ({
-  showMe: route({
+  getMe: route({
     method: 'get',
     path: '/api/me',
     permission: 'authenticated',
@@ -50,7 +50,7 @@ export const meRoutes = (me: MeService): RouteTable => ({
       return reply(200, { success: true, data: present(await me.profile(user), user) });
     },
   }),
-  showUser: route({
+  getUser: route({
     method: 'get',
     path: '/api/user',
     permission: 'authenticated',

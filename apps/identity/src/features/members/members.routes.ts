@@ -49,7 +49,7 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
       return reply(200, { success: true, data: found.members.map(present), meta });
     },
   }),
-  showMember: route({
+  getMember: route({
     method: 'get',
     path: '/api/tenants/{tenantId}/members/{userId}',
     permission: 'identity.members.view',

@@ -54,7 +54,7 @@ const present = ({ source, role, action, effect }: SourcedPolicy) => ({
 });
 
 export const memberPermissionRoutes = (members: MembersService): RouteTable => ({
-  showMemberPermissions: route({
+  getMemberPermissions: route({
     method: 'get',
     path: '/api/tenants/{tenantId}/members/{userId}/permissions',
     permission: 'identity.members.view',

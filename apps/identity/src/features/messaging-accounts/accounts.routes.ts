@@ -21,38 +21,31 @@ import { type Caller, done, PageMeta, page, pageFields, route, success } from '.
 
 interface Kind {
   readonly channel: Channel;
-  /** Used in operation ids, such as `createEmailAccount`. */
-  readonly label: string;
   readonly name: string;
   readonly permissions: 'identity.email_accounts' | 'identity.sms_accounts';
   readonly input: Shape;
   readonly payload: Field;
 }
 
-const kinds: readonly Kind[] = [
-  {
-    channel: 'email',
-    label: 'Email',
-    name: 'email account',
-    permissions: 'identity.email_accounts',
-    input: EmailAccountInput,
-    payload: EmailAccount,
-  },
-  {
-    channel: 'sms',
-    label: 'Sms',
-    name: 'SMS account',
-    permissions: 'identity.sms_accounts',
-    input: SmsAccountInput,
-    payload: SmsAccount,
-  },
-];
+const email: Kind = {
+  channel: 'email',
+  name: 'email account',
+  permissions: 'identity.email_accounts',
+  input: EmailAccountInput,
+  payload: EmailAccount,
+};
+
+const sms: Kind = {
+  channel: 'sms',
+  name: 'SMS account',
+  permissions: 'identity.sms_accounts',
+  input: SmsAccountInput,
+  payload: SmsAccount,
+};
 
 /** How a route selects the tenant: from the path or from the token. */
 interface RouteScope {
   readonly prefix: '/api' | '/api/tenants/{tenantId}';
-  /** Used in operation ids, such as `createTenantEmailAccount`. */
-  readonly label: '' | 'Tenant';
   readonly params: Shape;
   /** The id of the request's tenant; throws if there is none. */
   tenant(caller: Caller, params: Readonly<Record<string, unknown>>): Promise<string>;
@@ -87,9 +80,8 @@ const etagHeader = ({ etag }: CrmAnswer<unknown>): Record<string, string> =>
  * ids, the body is validated, `If-Match` is the only forwarded header, and the response is checked against its
  * schema.
  */
-const proxies = (crm: Crm, scope: RouteScope, kind: Kind): RouteTable => {
+const proxies = (crm: Crm, scope: RouteScope, kind: Kind) => {
   const { channel, name, permissions, input, payload } = kind;
-  const label = scope.label + kind.label;
   const path = `${scope.prefix}/${channel}/accounts`;
   const params = scope.params;
   const oneParams = shape({ ...params.fields, accountId: uuid() }) as Shape;
@@ -103,7 +95,7 @@ const proxies = (crm: Crm, scope: RouteScope, kind: Kind): RouteTable => {
   const shown = ({ body }: CrmAnswer<{ data: unknown }>) =>
     ({ success: true, data: body.data }) as const;
   return {
-    [`list${label}Accounts`]: route({
+    list: route({
       ...all,
       method: 'get',
       permission: permission('list'),
@@ -118,7 +110,7 @@ const proxies = (crm: Crm, scope: RouteScope, kind: Kind): RouteTable => {
         return reply(200, { success: true, data, meta });
       },
     }),
-    [`create${label}Account`]: route({
+    create: route({
       ...all,
       method: 'post',
       permission: permission('create'),
@@ -136,7 +128,7 @@ const proxies = (crm: Crm, scope: RouteScope, kind: Kind): RouteTable => {
         return reply(201, shown(created), { ...etagHeader(created), Location: location });
       },
     }),
-    [`show${label}Account`]: route({
+    get: route({
       ...one,
       method: 'get',
       permission: permission('view'),
@@ -153,7 +145,7 @@ const proxies = (crm: Crm, scope: RouteScope, kind: Kind): RouteTable => {
         return reply(200, shown(found), etagHeader(found));
       },
     }),
-    [`update${label}Account`]: route({
+    update: route({
       ...one,
       method: 'put',
       permission: permission('update'),
@@ -172,7 +164,7 @@ const proxies = (crm: Crm, scope: RouteScope, kind: Kind): RouteTable => {
         return reply(200, shown(changed), etagHeader(changed));
       },
     }),
-    [`delete${label}Account`]: route({
+    delete: route({
       ...one,
       method: 'delete',
       permission: permission('delete'),
@@ -198,23 +190,46 @@ interface Dependencies {
 
 /** Routes of `/api/email/*`, `/api/sms/*` and the same paths below a tenant. */
 export const accountRoutes = ({ crm, tenants }: Dependencies): RouteTable => {
-  const scopes: readonly RouteScope[] = [
-    {
-      prefix: '/api/tenants/{tenantId}',
-      label: 'Tenant',
-      params: shape({ tenantId: uuid() }) as Shape,
-      async tenant(_caller, { tenantId }) {
-        await tenants.show(`${tenantId}`);
-        return `${tenantId}`;
-      },
+  const ofTenant: RouteScope = {
+    prefix: '/api/tenants/{tenantId}',
+    params: shape({ tenantId: uuid() }) as Shape,
+    async tenant(_caller, { tenantId }) {
+      await tenants.show(`${tenantId}`);
+      return `${tenantId}`;
     },
-    {
-      prefix: '/api',
-      label: '',
-      params: shape({}) as Shape,
-      tenant: async (caller) => activeTenant(caller).id,
-    },
-  ];
-  const tables = scopes.flatMap((scope) => kinds.map((kind) => proxies(crm, scope, kind)));
-  return Object.assign({}, ...tables);
+  };
+  const ofCaller: RouteScope = {
+    prefix: '/api',
+    params: shape({}) as Shape,
+    tenant: async (caller) => activeTenant(caller).id,
+  };
+  const tenantEmail = proxies(crm, ofTenant, email);
+  const tenantSms = proxies(crm, ofTenant, sms);
+  const ownEmail = proxies(crm, ofCaller, email);
+  const ownSms = proxies(crm, ofCaller, sms);
+  return {
+    listTenantEmailAccounts: tenantEmail.list,
+    createTenantEmailAccount: tenantEmail.create,
+    getTenantEmailAccount: tenantEmail.get,
+    updateTenantEmailAccount: tenantEmail.update,
+    deleteTenantEmailAccount: tenantEmail.delete,
+
+    listTenantSmsAccounts: tenantSms.list,
+    createTenantSmsAccount: tenantSms.create,
+    getTenantSmsAccount: tenantSms.get,
+    updateTenantSmsAccount: tenantSms.update,
+    deleteTenantSmsAccount: tenantSms.delete,
+
+    listEmailAccounts: ownEmail.list,
+    createEmailAccount: ownEmail.create,
+    getEmailAccount: ownEmail.get,
+    updateEmailAccount: ownEmail.update,
+    deleteEmailAccount: ownEmail.delete,
+
+    listSmsAccounts: ownSms.list,
+    createSmsAccount: ownSms.create,
+    getSmsAccount: ownSms.get,
+    updateSmsAccount: ownSms.update,
+    deleteSmsAccount: ownSms.delete,
+  };
 };

@@ -21,7 +21,7 @@ export const ChangePin = named(
 export const PasswordOfPin = shape({ password: verbatim(1000) });
 
 export const pinRoutes = (pins: PinService): RouteTable => ({
-  showPinStatus: route({
+  getPinStatus: route({
     method: 'get',
     path: '/api/auth/pin/status',
     permission: 'authenticated',

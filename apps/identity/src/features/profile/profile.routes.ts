@@ -32,7 +32,7 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       },
     });
   return {
-    showProfile: route({
+    getProfile: route({
       method: 'get',
       path: '/api/profile',
       permission: 'authenticated',
@@ -49,7 +49,7 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       '/api/user/profile',
       'Update your profile (same as PUT /api/profile)',
     ),
-    showSecurity: route({
+    getSecurity: route({
       method: 'get',
       path: '/api/me/security',
       permission: 'authenticated',

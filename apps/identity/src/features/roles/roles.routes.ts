@@ -101,7 +101,7 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
       return reply(201, { success: true, data: present(role) });
     },
   }),
-  showRole: route({
+  getRole: route({
     method: 'get',
     path: '/api/tenants/{tenantId}/roles/{roleId}',
     permission: 'identity.roles.view',

@@ -77,7 +77,7 @@ export const serviceAccountRoutes = (accounts: ServiceAccountsService): RouteTab
       return reply(201, { success: true, data: present(account) });
     },
   }),
-  showServiceAccount: route({
+  getServiceAccount: route({
     method: 'get',
     path: ITEM,
     permission: 'identity.service_accounts.view',

@@ -15,7 +15,7 @@ const Service = named(
 const Health = shape({ status: oneOf('ok', 'degraded'), services: list(Service) });
 
 export const serviceHealthRoutes = (check: () => Promise<ServiceHealth[]>): RouteTable => ({
-  showServiceHealth: route({
+  getServiceHealth: route({
     method: 'get',
     path: '/api/service-health',
     permission: 'identity.service_health.view',

@@ -13,7 +13,7 @@ export const scalingRoutes = (tenants: TenantsService): RouteTable => {
     responses: { 200: success(ScalingConfig) },
   } as const;
   return {
-    showScalingConfig: route({
+    getScalingConfig: route({
       ...common,
       method: 'get',
       permission: 'identity.tenants.scaling.view',

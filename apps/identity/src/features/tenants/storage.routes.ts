@@ -11,7 +11,7 @@ interface Dependencies {
 }
 
 export const storageRoutes = ({ tenants, crm }: Dependencies): RouteTable => ({
-  showStorageUsage: route({
+  getStorageUsage: route({
     method: 'get',
     path: '/api/tenants/{tenantId}/storage-usage',
     permission: 'identity.tenants.storage.view',

@@ -128,7 +128,7 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
         return reply(200, { success: true, data: found.tenants.map(presentServices), meta });
       },
     }),
-    showTenant: route({
+    getTenant: route({
       method: 'get',
       path: '/api/tenants/{tenantId}',
       permission: 'identity.tenants.view',
@@ -196,7 +196,7 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
         return reply(200, { success: true, data: present(tenant) });
       },
     }),
-    showProvisioningStatus: route({
+    getProvisioningStatus: route({
       method: 'get',
       path: '/api/tenants/{tenantId}/provisioning-status',
       permission: 'identity.tenants.provisioning.view',

@@ -88,7 +88,7 @@ export const twoFactorRoutes = (
 ): RouteTable => {
   const cookies = signInCookies(config);
   return {
-    showTwoFactorStatus: route({
+    getTwoFactorStatus: route({
       method: 'get',
       path: '/api/auth/2fa/status',
       permission: 'authenticated',
