@@ -82,7 +82,7 @@ const demandTenant = (caller: UserCaller, tenantId: string | undefined): void =>
   activeTenant(caller);
 };
 
-const unfinished: Readonly<Record<Restriction, string>> = {
+const restrictionPages: Readonly<Record<Restriction, string>> = {
   two_factor_required: 'Finish signing in with the second factor.',
   pin_required: 'Give the PIN first.',
   email_verification_required: 'Confirm the email address first.',
@@ -96,7 +96,7 @@ const unfinished: Readonly<Record<Restriction, string>> = {
 const demandFinished = (caller: UserCaller, { admits = [] }: RouteEntry): void => {
   const { restriction, isReplaced = false } = caller;
   if (restriction === null || admits.includes(restriction) || isReplaced) return;
-  throw new HttpError(403, restriction, unfinished[restriction]);
+  throw new HttpError(403, restriction, restrictionPages[restriction]);
 };
 
 /** 403: not while acting as another, or nobody may act as that user (decision I16). */

@@ -42,7 +42,7 @@ export const changeEmail = async (
     await voidOneTimeTokens(tx, 'email_change_undo', { userId });
     const actor = { userId, tenantId, ipAddress: null, userAgent: null };
     await note(tx, actor, 'email_changed');
-    await new SecurityMails(mail).tellOfAddress(tx, user, { from, to });
+    await new SecurityMails(mail).notifyAddressChanged(tx, user, { from, to });
     await enqueue(tx, ...news);
   });
   return { email: to, previous_email: from };

@@ -42,7 +42,7 @@ export const removeFactor = async (
     const gone = await revokeUserTokens(tx, { userId }, 'factor_removed');
     const actor = { userId, tenantId, ipAddress: null, userAgent: null };
     await note(tx, actor, factor === 'pin' ? 'pin_removed' : 'two_factor_removed');
-    await new SecurityMails(mail).tellOfRemoval(
+    await new SecurityMails(mail).notifyFactorRemoved(
       tx,
       userId,
       factor === 'pin' ? 'pin' : 'two_factor',

@@ -3,20 +3,20 @@ import path from 'node:path';
 import { createTransport } from 'nodemailer';
 import type { Message } from './mails.ts';
 
-/** Hands a mail on; rejects where it was not taken. */
+/** Delivers a mail; rejects if it was not accepted. */
 export type Deliver = (message: Message, signal: AbortSignal) => Promise<void>;
 
-/** No other program answers a mail of ours, and none of ours answers that (RFC 3834). */
+/** Prevents automatic replies (RFC 3834). */
 const headers = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' };
 
-/** Sends mails through an SMTP server; `from` is an address, with or without a name. */
+/** Sends mails through an SMTP server; `from` is an address with or without a name. */
 export const smtpDelivery = ({ url, from }: { url: string; from: string }): Deliver => {
   const transport = createTransport({
     url,
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
     socketTimeout: 20_000,
-    // The parts of a message are text, never the name of a file or an address to read from.
+    // Message parts are always text, never file names or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -24,22 +24,22 @@ export const smtpDelivery = ({ url, from }: { url: string; from: string }): Deli
   return async ({ id, to, subject, text, html }, signal) => {
     await transport.sendMail({
       from,
-      // As an object, an address is never read as a list of them.
+      // As an object, so that the address is not parsed as a list.
       to: { name: '', address: to },
       subject,
       text,
       html,
       headers,
       signal,
-      // The same at every attempt: a mail that was taken twice is shown once.
+      // The same for all attempts, so that mail clients show duplicates once.
       messageId: `<${id}@${domain}>`,
     });
   };
 };
 
 /**
- * Writes mails into a folder, for a person to read: each as a page for the browser and as plain text,
- * the names in the order of time. Only the user of this process can read them.
+ * Writes mails to a folder as HTML and plain text, with names that sort by time. Only the user of this process
+ * can read them.
  */
 export const folderDelivery = (directory: string): Deliver => {
   const write = async (name: string, content: string): Promise<void> => {
@@ -50,7 +50,7 @@ export const folderDelivery = (directory: string): Deliver => {
   return async ({ id, kind, to, subject, text, html }) => {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const time = new Date().toISOString().replaceAll(':', '-');
-    // An address may hold a slash.
+    // Addresses may contain a slash.
     const reader = to.replace(/[^\p{L}\p{M}\p{N}@._+-]/gu, '_').slice(0, 100);
     const name = `${time} ${kind} ${reader} ${id.slice(-6)}`;
     await write(`${name}.html`, html);

@@ -1,22 +1,22 @@
 import { escaped } from '../http/html.ts';
 import type { MailText } from './texts/texts.ts';
 
-/** Everything that a mail shows, in one language. */
+/** The content of a mail in one language. */
 export interface Page {
-  /** Who writes, as readers know them. */
+  /** Name of the sender. */
   readonly brand: string;
   readonly language: string;
   readonly text: MailText;
-  /** Null where it leads nowhere. */
+  /** Null if there is no link. */
   readonly link: string | null;
   readonly copyTheAddress: string;
   readonly whyThisMail: string;
 }
 
-/** What a person wrote cannot begin a line of its own. */
+/** User-provided text cannot start a new line. */
 const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');
 
-/** The mail for readers that show plain text. */
+/** The plain text version. */
 export const plainText = ({ brand, text, link, whyThisMail }: Page): string =>
   [
     ...[text.greeting, ...text.paragraphs].map(onOneLine),
@@ -40,7 +40,7 @@ const button = ({ text: { action }, link }: Page): string =>
 </td></tr>
 </table>`;
 
-/** For readers whose program shows no buttons. */
+/** For mail clients that do not show buttons. */
 const addressOfButton = ({ link, copyTheAddress }: Page): string => {
   if (link === null) return '';
   const href = escaped(link);
@@ -49,8 +49,8 @@ const addressOfButton = ({ link, copyTheAddress }: Page): string => {
 };
 
 /**
- * The mail for all others. Mail programs know tables and styles at the element, and no script, no sheet
- * and no picture from elsewhere; those that know more get dark colours from the sheet in the head.
+ * The HTML version. Mail clients support tables and inline styles, but no scripts, style sheets or external
+ * images; some support dark colours from a style element in the head.
  */
 export const htmlPage = (page: Page): string => {
   const { brand, language, text, whyThisMail } = page;

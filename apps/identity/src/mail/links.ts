@@ -1,9 +1,9 @@
 import type { Mail, MailKind } from './mails.ts';
 
 export interface LinkTargets {
-  /** Where identity itself answers. */
+  /** Base URL of identity. */
   readonly issuer: string;
-  /** Where the pages for people are. */
+  /** Base URL of the pages for users. */
   readonly pages: string;
 }
 
@@ -14,12 +14,12 @@ const address = (base: string, path: string, query: Record<string, string> = {})
   return `${base}${path}${search && `?${search}`}`;
 };
 
-/** Where the link of each kind of mail leads; null where a mail has none. */
+/** The link of each kind of mail; null if it has none. */
 export const mailLinks = ({ issuer, pages }: LinkTargets): LinkOf => {
-  // For who cannot sign in: whoever changed the password knows it, and its owner does not.
+  // For users who cannot sign in because somebody else changed the password.
   const newPassword = (): string => address(pages, '/password/forgot');
   const keepAccount = (): string => address(issuer, '/account/data');
-  // Where somebody can say that it was not them. Account pages are always identity's own.
+  // Where users can dispute activity. Account pages are always identity's own.
   const activity = (): string => address(issuer, '/account/activity');
   const factorPages = { two_factor: '/account/two-factor', pin: '/account/pin' };
   return {

@@ -122,7 +122,7 @@ describe('through SMTP', () => {
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256]);
     await until(async () => (await waiting(identity)) === 0);
-    expect(log.lines.at(-1)).toContain('a mail was given up');
+    expect(log.lines.at(-1)).toContain('a mail was not accepted and will not be retried');
     expect(log.lines.join('')).not.toContain('nobody@example.test');
   });
 });

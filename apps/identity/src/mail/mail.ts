@@ -11,7 +11,9 @@ const deliveryOf = ({ smtp, directory }: MailConfig): Deliver | null => {
   return directory === undefined ? null : folderDelivery(directory);
 };
 
-/** Sends what waits in the outbox, in the way that is configured; null where none is: then they wait. */
+/**
+ * Starts sending queued mails; null if no delivery is configured, in which case mails stay queued.
+ */
 export const startMail = (
   config: MailConfig,
   outbox: MailOutbox,
@@ -19,9 +21,9 @@ export const startMail = (
 ): Sender | null => {
   const deliver = deliveryOf(config);
   if (!deliver) {
-    logger.warn('mails wait in the outbox: there is no SMTP_URL');
+    logger.warn('mails stay queued because SMTP_URL is not set');
     return null;
   }
-  if (!config.smtp) logger.info({ directory: config.directory }, 'mails are written into a folder');
+  if (!config.smtp) logger.info({ directory: config.directory }, 'mails are written to a folder');
   return startSender({ outbox, deliver, logger });
 };

@@ -1,12 +1,12 @@
-/** Characters of a name that a mail shows. */
+/** Maximum length of a name in a mail. */
 const LENGTH = 80;
 
-/** Shown as nothing, and no part of an address that mail programs recognise. */
+/** Invisible character that prevents mail clients from detecting links. */
 const WORD_JOINER = '\u2060';
 
 /**
- * A name that somebody made up, for a mail to somebody else: on one line, of a decent length, and nothing in
- * it is what mail programs make a link of.
+ * Makes a user-provided name safe for a mail to somebody else: on one line, of limited length, and without text
+ * that mail clients turn into links.
  */
 export const inertName = (name: string): string => {
   const characters = [...name.replace(/[\s\p{Cc}]+/gu, ' ').trim()];
@@ -24,11 +24,11 @@ const inert = (value: unknown): unknown => {
   return typeof value === 'string' ? inertName(value) : value;
 };
 
-/** What a mail tells, with the names in it made inert. */
+/** The data of a mail with safe names. */
 export const withInertNames = <Data extends object>(data: Data): Data => {
-  const told = Object.entries(data).map(([name, value]) => [
+  const safe = Object.entries(data).map(([name, value]) => [
     name,
     NAMES.has(name) ? inert(value) : value,
   ]);
-  return Object.fromEntries(told);
+  return Object.fromEntries(safe);
 };

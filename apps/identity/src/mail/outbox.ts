@@ -8,25 +8,25 @@ import type { Mail, Message } from './mails.ts';
 import { withInertNames } from './names.ts';
 import { type MailText, textsFor } from './texts/texts.ts';
 
-/** A mail that is one's own to send, until its next attempt is due. */
+/** A mail claimed by this process until its next attempt is due. */
 export interface ClaimedMail {
   readonly id: string;
   readonly sealed: Uint8Array;
-  /** This one included. */
+  /** Including this attempt. */
   readonly attempts: number;
 }
 
 export interface MailSettings extends LinkTargets {
-  /** Who writes, as readers know them. */
+  /** Name of the sender. */
   readonly brandName: string;
 }
 
-/** What is sealed for one row opens in no other. */
+/** Associated data of the encryption, which binds a message to its row. */
 export const mailPurpose = (id: string): string => `mail ${id}`;
 
 /**
- * Due mails that nobody else is sending, each given out once a minute, two minutes, four ...: the
- * next attempt is set before this one begins, so that nothing is lost when the sender is killed.
+ * Claims a due mail. The next attempt is scheduled first, with exponential backoff from one minute, so that
+ * nothing is lost if the process is killed.
  */
 const CLAIM = `
   UPDATE identity.outbox_mails SET attempts = attempts + 1,
@@ -36,8 +36,8 @@ const CLAIM = `
   RETURNING id, sealed_message AS sealed, attempts`;
 
 /**
- * Mails that leave after the change that they tell of has committed. They hold links that are secrets,
- * so they wait sealed.
+ * Mails that are sent after the transaction commits. They are stored encrypted, because their links are
+ * secrets.
  */
 export class MailOutbox {
   readonly #pool: Pool;
@@ -52,7 +52,7 @@ export class MailOutbox {
     this.#brand = settings.brandName;
   }
 
-  /** Writes a mail that leaves with the transaction. */
+  /** Enqueues a mail within a transaction. */
   async enqueue(tx: Transaction, mail: Mail): Promise<void> {
     const message = this.#compose(uuidv7(), mail);
     const { id } = message;
@@ -60,13 +60,13 @@ export class MailOutbox {
     await tx.outboxMail.create({ data: { id, sealedMessage: new Uint8Array(sealed) } });
   }
 
-  /** The next mail that is due; null where none is. Nobody else gets it for a minute at least. */
+  /** Claims the next due mail; null if none is due. Nobody else gets it for at least a minute. */
   async claim(): Promise<ClaimedMail | null> {
     const { rows } = await this.#pool.query<ClaimedMail>({ name: 'claim-mail', text: CLAIM });
     return rows[0] ?? null;
   }
 
-  /** Throws where the key that sealed it is not configured any more. */
+  /** Throws if the encryption key is no longer configured. */
   open({ id, sealed }: ClaimedMail): Message {
     return JSON.parse(this.#vault.open(sealed, mailPurpose(id)).toString());
   }
@@ -78,7 +78,7 @@ export class MailOutbox {
   #compose(id: string, mail: Mail): Message {
     const { kind, to, locale } = mail;
     const { language, texts } = textsFor(locale);
-    // Each kind with its own data: the pairs fit, and TypeScript cannot follow a union through a table.
+    // The types match for each kind, but TypeScript cannot correlate unions through a table.
     const text = (texts.mails[kind] as (data: Mail['data']) => MailText)(withInertNames(mail.data));
     const link = (this.#links[kind] as (mail: Mail) => string | null)(mail);
     const page = { ...texts, brand: this.#brand, language, text, link };

@@ -1,7 +1,7 @@
 import { type Attempts, HttpError } from '@tessera/http-kit';
 import type { MailKind } from './mails.ts';
 
-/** How many mails of a kind one reader gets in an hour, however often strangers ask for them. */
+/** Limits the mails of a kind per recipient and hour, however often they are requested. */
 export class MailQuota {
   readonly #attempts: Attempts;
 
@@ -9,7 +9,7 @@ export class MailQuota {
     this.#attempts = attempts;
   }
 
-  /** Counts a mail that is about to be written; false: this one is too many. */
+  /** Counts a mail; false if the limit is exceeded. */
   async admits(kind: MailKind, reader: string): Promise<boolean> {
     try {
       await this.#attempts.take(`${kind}:${reader}`);

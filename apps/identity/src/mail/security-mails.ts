@@ -5,8 +5,8 @@ import { describeDevice } from '../origin/user-agent.ts';
 import type { MailedFactor, Seen } from './mails.ts';
 import type { MailOutbox } from './outbox.ts';
 
-/** What has changed about the security of an account. */
-export type SecurityNews =
+/** A security-relevant change of an account. */
+export type SecurityNotice =
   | { readonly kind: 'factor_added'; readonly factor: MailedFactor }
   | { readonly kind: 'factor_removed'; readonly factor: MailedFactor }
   | { readonly kind: 'recovery_code_used'; readonly left: number }
@@ -17,18 +17,17 @@ export type SecurityNews =
   | { readonly kind: 'data_exported' }
   | { readonly kind: 'account_deletion_requested'; readonly dueAt: Date };
 
-/** Who is told. */
+/** The recipient of a notification. */
 type Addressee = Pick<User, 'email' | 'firstName' | 'locale' | 'timezone'>;
 
-/** From where, with what and when something was done: now. */
-const seenFrom = ({ ipAddress, userAgent }: Origin, timeZone: string): Seen => {
+/** Device, address and time of the current action. */
+const circumstances = ({ ipAddress, userAgent }: Origin, timeZone: string): Seen => {
   const { browser, os } = describeDevice(userAgent);
   return { device: { browser, os }, ipAddress, at: new Date(), timeZone };
 };
 
 /**
- * Tells people by mail what has changed about the security of their account. The mail leaves with the
- * transaction of the change.
+ * Notifies users by mail of security-relevant changes. The mail is enqueued in the transaction of the change.
  */
 export class SecurityMails {
   readonly #mail: MailOutbox;
@@ -37,65 +36,70 @@ export class SecurityMails {
     this.#mail = mail;
   }
 
-  /** Tells the user, in their language; whoever has no address is told nothing. */
-  async tell(tx: Transaction, userId: string, news: SecurityNews, origin: Origin): Promise<void> {
+  /** Notifies the user in their language; no effect without an email address. */
+  async notify(
+    tx: Transaction,
+    userId: string,
+    notice: SecurityNotice,
+    origin: Origin,
+  ): Promise<void> {
     const user = await tx.user.findUniqueOrThrow({ where: { id: userId } });
     const { email: to, locale, firstName, timezone: timeZone } = user;
     if (to === null) return;
-    const seen = seenFrom(origin, timeZone);
-    const told = { firstName, ...seen };
-    switch (news.kind) {
+    const seen = circumstances(origin, timeZone);
+    const common = { firstName, ...seen };
+    switch (notice.kind) {
       case 'factor_added':
         return this.#mail.enqueue(tx, {
-          kind: news.kind,
+          kind: notice.kind,
           to,
           locale,
-          data: { ...told, factor: news.factor },
+          data: { ...common, factor: notice.factor },
         });
       case 'factor_removed':
         return this.#mail.enqueue(tx, {
-          kind: news.kind,
+          kind: notice.kind,
           to,
           locale,
-          data: { firstName, factor: news.factor, seen },
+          data: { firstName, factor: notice.factor, seen },
         });
       case 'recovery_code_used':
         return this.#mail.enqueue(tx, {
-          kind: news.kind,
+          kind: notice.kind,
           to,
           locale,
-          data: { ...told, left: news.left },
+          data: { ...common, left: notice.left },
         });
       case 'account_secured':
         return this.#mail.enqueue(tx, {
-          kind: news.kind,
+          kind: notice.kind,
           to,
           locale,
-          data: { ...told, by: news.by },
+          data: { ...common, by: notice.by },
         });
       case 'tenant_left':
         return this.#mail.enqueue(tx, {
-          kind: news.kind,
+          kind: notice.kind,
           to,
           locale,
-          data: { ...told, tenant: news.tenant },
+          data: { ...common, tenant: notice.tenant },
         });
       case 'account_deletion_requested':
         return this.#mail.enqueue(tx, {
-          kind: news.kind,
+          kind: notice.kind,
           to,
           locale,
-          data: { ...told, dueAt: news.dueAt },
+          data: { ...common, dueAt: notice.dueAt },
         });
       case 'data_exported':
       case 'pin_changed':
       case 'recovery_codes_replaced':
-        return this.#mail.enqueue(tx, { kind: news.kind, to, locale, data: told });
+        return this.#mail.enqueue(tx, { kind: notice.kind, to, locale, data: common });
     }
   }
 
-  /** Tells the user that an administrator took a factor from them. */
-  async tellOfRemoval(tx: Transaction, userId: string, factor: MailedFactor): Promise<void> {
+  /** Notifies the user that an administrator removed a factor. */
+  async notifyFactorRemoved(tx: Transaction, userId: string, factor: MailedFactor): Promise<void> {
     const user = await tx.user.findUniqueOrThrow({ where: { id: userId } });
     const { email: to, locale, firstName } = user;
     if (to === null) return;
@@ -107,8 +111,8 @@ export class SecurityMails {
     });
   }
 
-  /** Tells the owner, at the address that the account has, that another one was asked for. */
-  async tellOfRequest(
+  /** Notifies the user at the current address that a change was requested. */
+  async notifyChangeRequested(
     tx: Transaction,
     { email: to, firstName, locale, timezone: timeZone }: Addressee,
     newEmail: string,
@@ -119,12 +123,14 @@ export class SecurityMails {
       kind: 'email_change_requested',
       to,
       locale,
-      data: { firstName, newEmail, ...seenFrom(origin, timeZone) },
+      data: { firstName, newEmail, ...circumstances(origin, timeZone) },
     });
   }
 
-  /** Tells the owner at the new address, and at the old one with the link that undoes the change. */
-  async tellOfReplacement(
+  /**
+   * Notifies the user at the new address, and at the old one with a link that undoes the change.
+   */
+  async notifyAddressReplaced(
     tx: Transaction,
     { firstName, locale }: Pick<Addressee, 'firstName' | 'locale'>,
     { from, to: newEmail }: { readonly from: string; readonly to: string },
@@ -145,8 +151,8 @@ export class SecurityMails {
     });
   }
 
-  /** Tells the owner at the address that the account has again, and at the one that it had in between. */
-  async tellOfUndo(
+  /** Notifies the user at the restored address and at the replaced one. */
+  async notifyAddressRestored(
     tx: Transaction,
     { firstName, locale }: Pick<Addressee, 'firstName' | 'locale'>,
     { from, to: email }: { readonly from: string; readonly to: string },
@@ -157,8 +163,8 @@ export class SecurityMails {
     }
   }
 
-  /** Tells the owner of an account at the address that it had, and at the new one. */
-  async tellOfAddress(
+  /** Notifies the user at the old and the new address. */
+  async notifyAddressChanged(
     tx: Transaction,
     user: { readonly firstName: string; readonly locale: string },
     { from, to: newEmail }: { readonly from: string; readonly to: string },

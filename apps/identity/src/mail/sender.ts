@@ -7,30 +7,30 @@ export interface SenderOptions {
   readonly outbox: MailOutbox;
   readonly deliver: Deliver;
   readonly logger: Logger;
-  /** How often to look for mails that are due. */
+  /** Polling interval in milliseconds. */
   readonly pollMs?: number;
 }
 
 export interface Sender {
-  /** Ends after the mail that is under way, or without it when that takes longer than a stop may. */
+  /** Stops after the current mail, or aborts it if it takes too long. */
   stop(): Promise<void>;
 }
 
-/** The last one is some eight hours after the first. */
-const MOST_ATTEMPTS = 10;
-/** Less than the minute for which a mail is one's own. */
-const LIMIT_MS = 30_000;
-const STOP_LIMIT_MS = 3000;
+/** The last attempt is about eight hours after the first. */
+const MAX_ATTEMPTS = 10;
+/** Less than the minute for which a mail is claimed. */
+const TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 3000;
 
-/** What went wrong, without what a server says: that may repeat the address. */
+/** The error without the server's message, which may contain the recipient's address. */
 const reasonOf = (error: unknown): object => {
   const { name, code, command, responseCode } = error as Record<string, unknown>;
   return { error: name, code, command, responseCode };
 };
 
 /**
- * Sends the mails of the outbox, one after the other; of several replicas each takes others. A mail is
- * removed once it was taken, so it may arrive twice, with the same Message-ID, and is never lost.
+ * Sends queued mails one after the other; replicas take different mails. A mail is removed after it was
+ * accepted, so it may arrive twice with the same Message-ID, but is never lost.
  */
 export const startSender = (options: SenderOptions): Sender => {
   const { outbox, deliver, logger, pollMs = 500 } = options;
@@ -42,13 +42,13 @@ export const startSender = (options: SenderOptions): Sender => {
     try {
       await deliver(
         outbox.open(mail),
-        AbortSignal.any([abandoning.signal, AbortSignal.timeout(LIMIT_MS)]),
+        AbortSignal.any([abandoning.signal, AbortSignal.timeout(TIMEOUT_MS)]),
       );
     } catch (error) {
       const context = { mail: id, attempts, ...reasonOf(error) };
-      if (attempts < MOST_ATTEMPTS)
-        return void logger.warn(context, 'a mail waits: it was not taken');
-      logger.error(context, 'a mail was given up');
+      if (attempts < MAX_ATTEMPTS)
+        return void logger.warn(context, 'a mail was not accepted; it will be retried');
+      logger.error(context, 'a mail was not accepted and will not be retried');
     }
     await outbox.remove(mail);
   };
@@ -63,7 +63,7 @@ export const startSender = (options: SenderOptions): Sender => {
           continue;
         }
       } catch (err) {
-        logger.warn({ err }, 'the mails wait: no database');
+        logger.warn({ err }, 'the mail queue could not be read');
         wait = Math.max(wait, 2000);
       }
       await pause(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -74,7 +74,7 @@ export const startSender = (options: SenderOptions): Sender => {
   return {
     async stop() {
       stopping.abort();
-      const abandon = setTimeout(() => abandoning.abort(), STOP_LIMIT_MS);
+      const abandon = setTimeout(() => abandoning.abort(), STOP_TIMEOUT_MS);
       await ended;
       clearTimeout(abandon);
     },

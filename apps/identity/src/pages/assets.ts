@@ -4,7 +4,7 @@ import { forwarded, type RouteTable } from '@tessera/http-kit';
 import type { Brand } from '../config/brand.ts';
 
 interface Asset {
-  /** Changes with the content, which may so be kept for good. */
+  /** URL with a hash of the content, so that it can be cached indefinitely. */
   readonly address: string;
   readonly path: string;
   readonly type: string;
@@ -18,7 +18,7 @@ const asset = (name: string, type: string): Asset => {
   return { address: `${path}?v=${version}`, path, type, content };
 };
 
-/** What pages load. */
+/** Static files of the pages. */
 export const assets = {
   style: asset('pages.css', 'text/css'),
   account: asset('account.css', 'text/css'),
@@ -32,29 +32,29 @@ export const assets = {
 const BRAND_STYLE = '/assets/brand.css';
 const LOGO = '/assets/logo';
 
-/** The address of the style sheet with the colours of the brand; null where there is none. */
+/** URL of the style sheet with brand colours; null if there is none. */
 export const brandStyleAddress = ({ style }: Brand): string | null =>
   style && `${BRAND_STYLE}?v=${style.version}`;
 
-/** The address of the logo; null where the mark stands in its place. */
+/** URL of the logo; null if the default mark is shown. */
 export const logoAddress = ({ logo }: Brand): string | null => logo && `${LOGO}?v=${logo.version}`;
 
-/** A logo is shown as a picture; opened by itself it runs no scripts and loads nothing. */
-const INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+/** A logo opened directly runs no scripts and loads nothing. */
+const LOGO_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-interface Part {
+interface StaticFile {
   readonly path: string;
   readonly type: string;
   readonly content: Buffer | string;
-  /** In the place of the usual policy. */
+  /** Content-Security-Policy that replaces the default one. */
   readonly policy?: string;
 }
 
-const partRoute = (name: string, { path, type, content, policy }: Part) =>
+const staticFileRoute = (name: string, { path, type, content, policy }: StaticFile) =>
   forwarded({
     method: 'get',
     path,
-    summary: `Part of the pages: ${name}`,
+    summary: `Static file: ${name}`,
     isPage: true,
     responses: {},
     forward: (_req, res) => {
@@ -63,18 +63,18 @@ const partRoute = (name: string, { path, type, content, policy }: Part) =>
     },
   });
 
-const partsOf = ({ style, logo }: Brand): Readonly<Record<string, Part>> => ({
+const staticFilesOf = ({ style, logo }: Brand): Readonly<Record<string, StaticFile>> => ({
   ...assets,
   ...(style && { brand: { path: BRAND_STYLE, type: 'text/css', content: style.content } }),
   ...(logo && {
-    logo: { path: LOGO, type: logo.type, content: logo.content, policy: INERT },
+    logo: { path: LOGO, type: logo.type, content: logo.content, policy: LOGO_POLICY },
   }),
 });
 
 export const assetRoutes = (brand: Brand): RouteTable =>
   Object.fromEntries(
-    Object.entries(partsOf(brand)).map(([name, part]) => [
+    Object.entries(staticFilesOf(brand)).map(([name, part]) => [
       `show${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-      partRoute(name, part),
+      staticFileRoute(name, part),
     ]),
   );

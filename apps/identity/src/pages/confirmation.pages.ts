@@ -12,66 +12,69 @@ import { html } from '../http/html.ts';
 import { accountName, type FieldSpec, fields, formOf, link, message, signOutForm } from './form.ts';
 import { mailSentAddress } from './mail-sent.page.ts';
 import type { MailedAddress } from './mailed-address.ts';
-import { unlessDead } from './mailed-link.ts';
+import { nullIfInvalid } from './mailed-link.ts';
 import { type AnyPage, page } from './page.ts';
 import { nameFields } from './person.fields.ts';
 import { resultAddress } from './result.page.ts';
 import { newPasswordFields } from './rule-list.ts';
-import { Elsewhere, goal, onwards, signedInUser, type Visit } from './visit.ts';
+import { destination, pageAddress, Redirect, signedInUser, type Visit } from './visit.ts';
 
 interface Dependencies {
   readonly confirmation: ConfirmationService;
   readonly registration: RegistrationService;
   readonly isLocal: boolean;
   readonly mailed: MailedAddress;
-  /** Fewest characters of a new password. */
+  /** Minimum length of a new password. */
   readonly minLength: number;
 }
 
 const addressField: FieldSpec = { name: 'email', type: 'email', autocomplete: 'username' };
 
-/** Whether an address is somebody's: what the link of the mail leads to, and who waits for it (decision I21). */
+/**
+ * Pages that confirm an email address: the target of the mailed link, and the page shown until it is confirmed
+ * (decision I21).
+ */
 export const confirmationPages = (use: Dependencies): Record<string, AnyPage> => {
   const { confirmation, registration, minLength } = use;
   const cookie = confirmationCookie(use);
 
   const openerOf = ({ req, user }: Visit): LinkOpener => {
-    const isFinished = user?.restriction !== 'pin_required';
-    return { secret: cookie.secretOf(req), caller: isFinished ? user : null };
+    const isUnlocked = user?.restriction !== 'pin_required';
+    return { secret: cookie.secretOf(req), caller: isUnlocked ? user : null };
   };
 
-  const askerOf = ({ req, user }: Visit): LinkRequester => ({
+  const requesterOf = ({ req, user }: Visit): LinkRequester => ({
     secret: cookie.secretOf(req),
     userId: user?.id ?? null,
   });
 
-  /** Only who is signed in to the account that was confirmed goes on with it. */
-  const confirmed = (visit: Visit, { userId, asks }: ConfirmationRequirements): string =>
+  /** Continues to the account only if the visitor is signed in to it. */
+  const addressAfter = (visit: Visit, { userId, asks }: ConfirmationRequirements): string =>
     visit.user?.id === userId && asks === 'nothing'
       ? '/account?notice=email_verified'
       : resultAddress(visit, 'email_verified', userId);
 
   const { token: _, ...given } = ConfirmAddress.fields;
 
-  /** Programs follow the links of mails before their reader does: it is the button that confirms. */
+  /** Mail scanners open links, so only the button confirms. */
   const verifyEmail = page({
     path: '/email/verify',
     limit: 'public',
     isForAnybody: true,
     async open(visit) {
       const { token = '' } = visit.query;
-      const requirements = await unlessDead(confirmation.show(token, openerOf(visit)));
-      if (requirements?.isConfirmed) throw new Elsewhere(confirmed(visit, requirements));
+      const requirements = await nullIfInvalid(confirmation.show(token, openerOf(visit)));
+      if (requirements?.isConfirmed) throw new Redirect(addressAfter(visit, requirements));
       return { token, requirements };
     },
     view(visit, { token, requirements }, form) {
       const { verify: texts, claim } = visit.texts;
-      if (requirements === null || form.isLinkDead) {
+      if (requirements === null || form.isLinkInvalid) {
         return {
           title: texts.title,
           body: [
             html`<div class="notice wrong" role="alert">${visit.texts.problems.token}</div>`,
-            formOf(visit, form.isLinkDead ? { ...form, alert: undefined } : form, {
+            formOf(visit, form.isLinkInvalid ? { ...form, alert: undefined } : form, {
               action: '/email/resend',
               submit: texts.resend,
               content: [html`<p>${texts.resendLead}</p>`, fields(visit, form, [addressField])],
@@ -121,7 +124,7 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
           tenantName: values.tenant_name,
         };
         await confirmation.confirm(token, openerOf(visit), owner, visit.origin);
-        return requirements === null ? '/sign-in' : confirmed(visit, requirements);
+        return requirements === null ? '/sign-in' : addressAfter(visit, requirements);
       },
     },
   });
@@ -132,13 +135,13 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
     isForAnybody: true,
     async open(visit) {
       const { token = '' } = visit.query;
-      const requirements = await unlessDead(confirmation.show(token, openerOf(visit)));
+      const requirements = await nullIfInvalid(confirmation.show(token, openerOf(visit)));
       return { token, requirements: requirements?.isConfirmed ? null : requirements };
     },
     view(visit, { requirements }, form) {
       const { disown: texts, back, problems } = visit.texts;
-      const goBack = link(onwards(visit, '/sign-in'), back);
-      if (requirements === null || form.isLinkDead) {
+      const goBack = link(pageAddress(visit, '/sign-in'), back);
+      if (requirements === null || form.isLinkInvalid) {
         const alert = message(visit, { ...form, alert: form.alert ?? problems.token });
         return { title: texts.title, hasNoForm: true, body: [alert, goBack] };
       }
@@ -176,20 +179,21 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
     form: {
       fields: { email: email() },
       submit(visit, { email }) {
-        registration.resendVerification(email, askerOf(visit));
+        registration.resendVerification(email, requesterOf(visit));
         return mailSentAddress(visit, 'verification', use.mailed.keep(visit, email));
       },
     },
   });
 
-  /** Where somebody waits who is signed in and has not confirmed their address. */
+  /** Shown to signed-in users with an unconfirmed address. */
   const confirmEmail = page({
     path: '/email/confirm',
     limit: 'public',
     open(visit) {
       const user = signedInUser(visit);
-      if (user.restriction === 'pin_required') throw new Elsewhere(onwards(visit, '/pin'));
-      if (user.restriction !== 'email_verification_required') throw new Elsewhere(goal(visit));
+      if (user.restriction === 'pin_required') throw new Redirect(pageAddress(visit, '/pin'));
+      if (user.restriction !== 'email_verification_required')
+        throw new Redirect(destination(visit));
       return user;
     },
     view(visit, user, form) {
@@ -205,7 +209,7 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
               fields(visit, form, [{ ...addressField, value: user.email ?? '' }]),
             ],
           }),
-          link(onwards(visit, '/email/confirm'), texts.goOn, texts.done),
+          link(pageAddress(visit, '/email/confirm'), texts.goOn, texts.done),
           signOutForm(visit),
         ],
       };
@@ -213,9 +217,9 @@ export const confirmationPages = (use: Dependencies): Record<string, AnyPage> =>
     form: {
       fields: { email: email() },
       async submit(visit, { email }, user) {
-        if (email === user.email) registration.resendVerification(email, askerOf(visit));
+        if (email === user.email) registration.resendVerification(email, requesterOf(visit));
         else await registration.changeAddress(user, email, visit.origin);
-        return onwards(visit, '/email/confirm', { notice: 'link_sent' });
+        return pageAddress(visit, '/email/confirm', { notice: 'link_sent' });
       },
     },
   });

@@ -6,20 +6,20 @@ import { opensApi } from '../tokens/scopes.ts';
 import { formOf } from './form.ts';
 import { type AnyPage, page } from './page.ts';
 import { scopeLines, scopeList } from './scope-lines.ts';
-import { intoApplication, onwards, signedInUser, type Visit } from './visit.ts';
+import { applicationRedirect, pageAddress, signedInUser, type Visit } from './visit.ts';
 
 interface Dependencies {
   readonly consents: AuthorizationServer['consents'];
   readonly config: { readonly isLocal: boolean };
 }
 
-/** What a person can recognise of an address: the host, or the app's own scheme. */
-const placeOf = (address: string): string => {
+/** The recognisable part of a redirect URI: the host, or the app's custom scheme. */
+const hostOf = (address: string): string => {
   const { host, protocol } = new URL(address);
   return host || protocol.slice(0, -1);
 };
 
-/** Asks whether an application that nobody vouches for may act for the user. */
+/** Asks the user for consent to a third-party application. */
 export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
   const session = sessionCookie(config);
   const of = ({ req, origin }: Visit) =>
@@ -29,26 +29,26 @@ export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
     path: '/consent/{uid}',
     async open(visit) {
       const user = signedInUser(visit);
-      return { user, asked: await consents.show(...of(visit)) };
+      return { user, request: await consents.show(...of(visit)) };
     },
-    view(visit, { user, asked }, form) {
-      const { client, redirectUri, scopes, tenant, returnTo } = asked;
+    view(visit, { user, request }, form) {
+      const { client, redirectUri, scopes, tenant, returnTo } = request;
       const { consent: texts } = visit.texts;
       const isInTenant = tenant !== null && opensApi(scopes);
       const who = user.email ?? user.firstName;
       return {
         title: texts.title(client.name),
-        lead: html`${texts.signedInAs(who)} <a href="${onwards({ ...visit, returnTo }, '/sign-in')}">${texts.notYou}</a>`,
-        leadsTo: redirectUri,
+        lead: html`${texts.signedInAs(who)} <a href="${pageAddress({ ...visit, returnTo }, '/sign-in')}">${texts.notYou}</a>`,
+        redirectTarget: redirectUri,
         body: formOf(visit, form, {
           submit: texts.accept,
           decision: ['decision', 'accept'],
           content: [
             tenant !== null && html`<input type="hidden" name="tenant_id" value="${tenant.id}">`,
             html`<p>${isInTenant ? texts.leadIn(client.name, tenant.name) : texts.lead(client.name)}</p>`,
-            scopeList(scopeLines(visit, asked)),
+            scopeList(scopeLines(visit, request)),
             opensApi(scopes) && html`<p class="hint">${texts.limit}</p>`,
-            html`<p class="hint">${texts.goesTo(placeOf(redirectUri))}</p>`,
+            html`<p class="hint">${texts.goesTo(hostOf(redirectUri))}</p>`,
           ],
           beside: html`<button type="submit" class="plain" name="decision" value="refuse">${texts.refuse}</button>`,
         }),
@@ -56,13 +56,13 @@ export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
     },
     form: {
       fields: { decision: oneOf('accept', 'refuse'), tenant_id: optional(uuid()) },
-      async submit(visit, { decision, tenant_id: shown = null }, { asked }) {
-        const [request, ...from] = of(visit);
+      async submit(visit, { decision, tenant_id: shown = null }, { request }) {
+        const [uid, ...from] = of(visit);
         const address =
           decision === 'refuse'
-            ? await consents.refuse(request, ...from)
-            : await consents.accept(request, ...from, shown);
-        return intoApplication(asked.redirectUri, address, { request });
+            ? await consents.refuse(uid, ...from)
+            : await consents.accept(uid, ...from, shown);
+        return applicationRedirect(request.redirectUri, address, { request: uid });
       },
     },
   });

@@ -3,17 +3,17 @@ import { html } from '../http/html.ts';
 import { sections } from './account/sections.ts';
 import { type FormState, formOf, link, message } from './form.ts';
 import type { View } from './layout.ts';
-import { unlessDead } from './mailed-link.ts';
+import { nullIfInvalid } from './mailed-link.ts';
 import { type AnyPage, page } from './page.ts';
 import { resultAddress } from './result.page.ts';
-import { Elsewhere, type Visit } from './visit.ts';
+import { Redirect, type Visit } from './visit.ts';
 
 interface Dependencies {
   readonly emailChanges: EmailChangeService;
 }
 
-/** In the place of a form, where the link is good for nothing. */
-const deadLink = (visit: Visit, title: string, form: FormState, goOn: string): View => ({
+/** Shown instead of the form if the link is invalid. */
+const invalidLink = (visit: Visit, title: string, form: FormState, goOn: string): View => ({
   title,
   hasNoForm: true,
   body: [
@@ -22,9 +22,12 @@ const deadLink = (visit: Visit, title: string, form: FormState, goOn: string): V
   ],
 });
 
-/** Where the mails about a change of the address lead. It is the button that changes something, never the link. */
+/**
+ * Targets of the links in mails about address changes. Only the button changes something, never opening the
+ * link.
+ */
 export const emailChangePages = ({ emailChanges }: Dependencies): Record<string, AnyPage> => {
-  const done = (visit: Visit, userId: string): string =>
+  const addressAfter = (visit: Visit, userId: string): string =>
     visit.user?.id === userId
       ? `${sections.profile}?notice=email_changed`
       : resultAddress(visit, 'email_changed', userId);
@@ -35,14 +38,14 @@ export const emailChangePages = ({ emailChanges }: Dependencies): Record<string,
     isForAnybody: true,
     async open(visit) {
       const { token = '' } = visit.query;
-      const change = await unlessDead(emailChanges.show(token));
-      if (change?.isConfirmed) throw new Elsewhere(done(visit, change.userId));
+      const change = await nullIfInvalid(emailChanges.show(token));
+      if (change?.isConfirmed) throw new Redirect(addressAfter(visit, change.userId));
       return { token, change };
     },
     view(visit, { change }, form) {
       const { emailChange: texts } = visit.texts;
-      if (change === null || form.isLinkDead) {
-        return deadLink(visit, texts.title, form, sections.profile);
+      if (change === null || form.isLinkInvalid) {
+        return invalidLink(visit, texts.title, form, sections.profile);
       }
       return {
         title: texts.title,
@@ -54,7 +57,7 @@ export const emailChangePages = ({ emailChanges }: Dependencies): Record<string,
       fields: {},
       async submit(visit, _nothing, { token, change }) {
         await emailChanges.confirm(token, visit.origin);
-        return done(visit, change?.userId ?? '');
+        return addressAfter(visit, change?.userId ?? '');
       },
     },
   });
@@ -65,12 +68,12 @@ export const emailChangePages = ({ emailChanges }: Dependencies): Record<string,
     isForAnybody: true,
     async open(visit) {
       const { token = '' } = visit.query;
-      return { token, link: await unlessDead(emailChanges.showUndo(token)) };
+      return { token, link: await nullIfInvalid(emailChanges.showUndo(token)) };
     },
     view(visit, { link: found }, form) {
       const { undo: texts } = visit.texts.emailChange;
-      if (found === null || form.isLinkDead) {
-        return deadLink(visit, texts.title, form, '/password/forgot');
+      if (found === null || form.isLinkInvalid) {
+        return invalidLink(visit, texts.title, form, '/password/forgot');
       }
       return {
         title: texts.title,

@@ -5,14 +5,16 @@ import { html } from '../http/html.ts';
 import { link } from './form.ts';
 import { type Brand, sendPage } from './layout.ts';
 import type { Texts } from './texts/texts.ts';
-import { onwards, readerOf, returnToOf } from './visit.ts';
+import { pageAddress, readerOf, returnToOf } from './visit.ts';
 
-/** Who asks for a page: a browser, which names HTML first. What lies below `/api` is for programs. */
-const asksForPage = (req: Request, res: Response): boolean =>
+/**
+ * Whether the client expects a page: browsers list HTML first in Accept. Paths below `/api` always get JSON.
+ */
+const expectsPage = (req: Request, res: Response): boolean =>
   res.locals.isPage === true ||
   (!req.path.startsWith('/api/') && req.accepts(['json', 'html']) === 'html');
 
-const whatHappened = ({ status, code, headers }: HttpError, texts: Texts): string => {
+const explanationOf = ({ status, code, headers }: HttpError, texts: Texts): string => {
   const { failure, alerts, problems } = texts;
   if (status === 429) return alerts.tooMany(Number(headers['Retry-After'] ?? 60));
   if (status === 422) return problems.token;
@@ -25,11 +27,11 @@ const whatHappened = ({ status, code, headers }: HttpError, texts: Texts): strin
   return status >= 500 ? failure.internal : failure.badRequest;
 };
 
-/** What went wrong as a page, for whoever asks for pages; tells whether that is so. */
+/** Renders an error as a page if the client expects one; returns whether it did. */
 export const renderFailure =
   (config: Brand & Pick<Config, 'issuer'>) =>
   (error: HttpError, req: Request, res: Response): boolean => {
-    if (!asksForPage(req, res)) return false;
+    if (!expectsPage(req, res)) return false;
     res.locals.isPage = true;
     const reader = readerOf(req);
     const { failure, back } = reader.texts;
@@ -37,7 +39,7 @@ export const renderFailure =
       404: failure.notFoundTitle,
       429: failure.tooMany,
     };
-    // The standard's words are for who runs the application: in English, in all languages.
+    // OAuth error codes are meant for the application's developer, so they stay in English.
     const details =
       error.status === 400 && html`<p class="hint" lang="en">${error.code}: ${error.message}</p>`;
     const reference =
@@ -48,13 +50,13 @@ export const renderFailure =
       reader,
       {
         title: titles[error.status] ?? failure.title,
-        lead: whatHappened(error, reader.texts),
+        lead: explanationOf(error, reader.texts),
         body: [
           details,
           reference,
           error.status !== 400 &&
             link(
-              onwards({ returnTo: returnToOf(req, config.issuer), next: null }, '/sign-in'),
+              pageAddress({ returnTo: returnToOf(req, config.issuer), next: null }, '/sign-in'),
               back,
             ),
         ],

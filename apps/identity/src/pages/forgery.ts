@@ -7,34 +7,34 @@ import { newSecret } from '../security/secrets.ts';
 
 type Settings = Pick<Config, 'isLocal' | 'issuer' | 'keyEncryptionKeys'>;
 
-/** 403: a form that is not ours, or no longer. */
+/** 403: the form was not issued by this service or has expired. */
 export const forged = (): HttpError =>
   new HttpError(403, 'forged_request', 'The form was not sent by a page of this service.');
 
-/** Values of Sec-Fetch-Site that a form of ours can have: `same-origin`, or `none` after a reload by the user. */
+/** Accepted values of Sec-Fetch-Site: `same-origin`, or `none` after the user reloads the page. */
 const OWN_SITES = new Set(['same-origin', 'none']);
 
-/** The tokens for the forms of one answer. */
+/** CSRF tokens for the forms of one page. */
 export interface FormTokens {
-  /** For forms that anybody may send, signed in or not, such as the sign-in form itself. */
+  /** For forms that do not act for a user, such as the sign-in form. */
   readonly anybody: string;
-  /** For forms that act for the user who is signed in. */
+  /** For forms that act for the signed-in user. */
   readonly user: string;
 }
 
-/** Whose forms a token is for: a user's id, or null for those that anybody may send. */
-type Holder = string | null;
+/** The user a token is bound to; null for forms that do not act for a user. */
+type TokenUser = string | null;
 
 /**
- * Refuses forms that other sites send in a person's name, sign-in included. A form carries a token that is
- * made from a random cookie and, where it acts for somebody, from the user: so it stays good when another
- * tab signs in first or the same user comes back in a new session, and never acts for anyone else.
- * Nothing is stored, and every replica makes the same.
+ * Protects forms against CSRF, sign-in included. A form carries a token derived from a random cookie and, if it
+ * acts for a user, from the user id. The token therefore remains valid when another tab signs in or the user
+ * starts a new session, and never acts for another user. Nothing is stored, and all replicas derive the same
+ * tokens.
  */
 export class ForgeryGuard {
   readonly #issuer: string;
   readonly #keys: readonly Buffer[];
-  /** Random, for everybody. */
+  /** Random value for every browser. */
   readonly #visitor: OwnCookie;
 
   constructor(settings: Settings) {
@@ -45,43 +45,44 @@ export class ForgeryGuard {
     );
   }
 
-  /** The tokens for the forms of an answer; a browser without the cookie gets it with the answer. */
+  /** The tokens for the forms of a page; sets the cookie if the browser has none. */
   tokensFor(req: Request, res: Response, userId: string | null): FormTokens {
     const known = this.#visitor.secretOf(req);
     const secret = known ?? newSecret();
     if (known === null) res.cookie(this.#visitor.name, secret, this.#visitor.options);
-    const newest = (holder: Holder) => this.#tokens(secret, holder)[0]?.toString('base64url') ?? '';
+    const newest = (holder: TokenUser) =>
+      this.#tokens(secret, holder)[0]?.toString('base64url') ?? '';
     return { anybody: newest(null), user: newest(userId ?? '') };
   }
 
   /**
-   * Whether the browser says that a request began here. With `no-referrer`, pages have no origin to tell
-   * (Fetch section 3.2), so that it counts only where there is nothing better.
+   * Whether the request was sent from a page of this service. With `no-referrer` pages send no origin (Fetch
+   * section 3.2), so Origin is only checked if Sec-Fetch-Site is missing.
    */
-  isFromHere({ headers }: Request): boolean {
+  isSameOrigin({ headers }: Request): boolean {
     const site = headers['sec-fetch-site'];
     return site === undefined ? headers.origin === this.#issuer : OWN_SITES.has(String(site));
   }
 
-  /** 403 unless the browser says that a request began here. */
-  demandFromHere(req: Request): void {
-    if (!this.isFromHere(req)) throw forged();
+  /** 403 unless the request was sent from a page of this service. */
+  demandSameOrigin(req: Request): void {
+    if (!this.isSameOrigin(req)) throw forged();
   }
 
-  /** 403 unless the form is one that we gave to this browser, for this holder. */
-  demandToken(req: Request, token: unknown, holder: Holder): void {
+  /** 403 unless the token was issued to this browser for this user. */
+  demandToken(req: Request, token: unknown, holder: TokenUser): void {
     const visitor = this.#visitor.secretOf(req);
     const given = Buffer.from(String(token), 'base64url');
-    const isRight =
+    const isValid =
       visitor !== null &&
       this.#tokens(visitor, holder).some(
         (expected) => expected.length === given.length && timingSafeEqual(expected, given),
       );
-    if (!isRight) throw forged();
+    if (!isValid) throw forged();
   }
 
-  /** By every key, the newest first, so that open pages survive a new key. */
-  #tokens(visitor: string, holder: Holder): Buffer[] {
+  /** One token per key, newest key first, so that open pages survive key rotation. */
+  #tokens(visitor: string, holder: TokenUser): Buffer[] {
     const purpose = holder === null ? 'anybody' : `user ${holder}`;
     return this.#keys.map((key) =>
       createHmac('sha256', key).update(`${visitor}\n${purpose}`).digest(),

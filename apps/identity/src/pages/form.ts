@@ -2,21 +2,21 @@ import { type Content, type Html, html } from '../http/html.ts';
 import type { Texts } from './texts/texts.ts';
 import type { Visit } from './visit.ts';
 
-/** What fields are called, here and in the JSON that programs send. */
+/** Field names, the same as in JSON. */
 export type FieldName = keyof Texts['labels'];
 
-/** A form as it was sent, and what is wrong with it. */
+/** The submitted values of a form and their errors. */
 export interface FormState {
   readonly values: Readonly<Record<string, string | undefined>>;
-  /** By field, in the reader's language. */
+  /** Errors by field, in the visitor's language. */
   readonly errors: Readonly<Partial<Record<FieldName, readonly string[]>>>;
-  /** What is wrong with the whole of it. */
+  /** An error about the form as a whole. */
   readonly alert?: string | undefined;
-  /** The link that led here is good for nothing: there is no point in trying again. */
-  readonly isLinkDead?: boolean;
+  /** The link that opened this page is invalid, so trying again is pointless. */
+  readonly isLinkInvalid?: boolean;
 }
 
-/** Values to choose from, with what each is called; under a heading where they have one. */
+/** Options of a select element, optionally under a heading. */
 export interface ChoiceGroup {
   readonly heading?: string;
   readonly choices: readonly (readonly [value: string, name: string])[];
@@ -24,25 +24,25 @@ export interface ChoiceGroup {
 
 export const emptyForm: FormState = { values: {}, errors: {} };
 
-/** A field as a page declares it. */
+/** Declaration of a form field. */
 export interface FieldSpec {
   readonly name: FieldName;
   readonly type?: 'text' | 'email' | 'password' | 'tel' | 'file';
-  /** Where the usual one does not say enough. */
+  /** Replaces the default label. */
   readonly label?: string;
   readonly isOptional?: boolean;
-  /** Of a file: the media types to choose from. */
+  /** Accepted media types of a file field. */
   readonly accept?: readonly string[];
-  /** One of these is chosen, in the place of typing. */
+  /** Options; the field becomes a select element. */
   readonly choices?: readonly ChoiceGroup[];
-  /** WHATWG HTML section 4.10.18.7; for password managers and for who types with difficulty. */
+  /** WHATWG HTML section 4.10.18.7, for password managers and accessibility. */
   readonly autocomplete: string;
   readonly inputmode?: 'numeric' | 'email';
   readonly hint?: string | undefined;
   readonly maxlength?: number;
-  /** What stands in it at first. */
+  /** Initial value. */
   readonly value?: string | undefined;
-  /** Below it. */
+  /** Content below the field. */
   readonly below?: Content;
 }
 
@@ -88,9 +88,9 @@ const field = (visit: Visit, form: FormState, spec: FieldSpec, hasFocus: boolean
   } = spec;
   const errors = form.errors[name] ?? [];
   const isWrong = errors.length > 0;
-  // What is wrong says what the hint says, and more.
+  // An error replaces the hint.
   const isHinted = hint !== undefined && !isWrong;
-  // What is secret goes one way only.
+  // Secrets are never sent back to the browser.
   const isHidden = type === 'password';
   const isSecret = isHidden || type === 'file' || name === 'code';
   const value = isSecret ? undefined : (form.values[name] ?? spec.value);
@@ -111,14 +111,14 @@ ${below}
 </div>`;
 };
 
-/** Password managers keep a password with the name that stands beside it, seen or not. */
+/** Hidden field that tells password managers which account the password belongs to. */
 export const accountName = (email: string | null): Content =>
   email !== null &&
   html`<input type="email" class="unseen" name="username" autocomplete="username" value="${email}" tabindex="-1" aria-hidden="true" readonly>`;
 
 /**
- * The fields of a form; the first that is wrong, or else the first that is empty, has the focus. With `wrong`
- * only the former: for a page that has to be read before something is typed.
+ * Renders the fields of a form. The first invalid field, or else the first empty one, gets the focus. With
+ * `wrong`, only an invalid one does, for pages with text to read first.
  */
 export const fields = (
   visit: Visit,
@@ -134,7 +134,7 @@ export const fields = (
   return html`${specs.map((spec) => field(visit, form, spec, spec === focus))}`;
 };
 
-/** The field for the password of the account, where something has to be confirmed with it. */
+/** The field for the account's password, to confirm an action. */
 export const passwordConfirmation = (
   visit: Visit,
   form: FormState,
@@ -154,7 +154,7 @@ export const checkbox = (form: FormState, name: string, label: string): Html => 
 ${isWrong && html`<ul class="error" id="${name}-error">${errors.map((error) => html`<li>${error}</li>`)}</ul>`}`;
 };
 
-/** What has happened, or what is wrong with the whole form. */
+/** A notice of what has happened, or the error about the form as a whole. */
 export const message = ({ texts, query, user }: Visit, form: FormState): Content => {
   if (form.alert !== undefined) {
     return html`<div class="notice wrong" role="alert">${form.alert}</div>`;
@@ -171,34 +171,34 @@ export const message = ({ texts, query, user }: Visit, form: FormState): Content
 };
 
 interface FormOptions {
-  /** Unless given, the page itself. */
+  /** Default: the page itself. */
   readonly action?: string;
   readonly submit: string;
-  /** Sending it is not the first thing to do on the page. */
+  /** The button is not the page's primary action. */
   readonly isPlain?: boolean;
-  /** What it does cannot be undone. */
+  /** The action cannot be undone. */
   readonly isDangerous?: boolean;
   readonly content?: Content;
-  /** What is sent when it is this button that was pressed. */
+  /** Name and value sent by the button. */
   readonly decision?: readonly [name: string, value: string];
-  /** Whether the page shows above the form what has happened, or what is wrong. */
+  /** Whether the page renders the notice or error itself. */
   readonly isMessageElsewhere?: boolean;
-  /** Whether it sends a file. */
+  /** Whether the form uploads a file. */
   readonly isUpload?: boolean;
-  /** Beside the button. */
+  /** Content next to the button. */
   readonly beside?: Content;
 }
 
-/** The page itself, with what it was called with; a chosen language is kept in a cookie. */
+/** The page's own URL with its query; a chosen language is kept in a cookie instead. */
 const sameAddress = ({ query }: Visit): string => {
   const { notice: _, ui_locales: __, ...rest } = query;
   return `?${new URLSearchParams(rest)}`;
 };
 
-/** The id of a page's form, so that buttons elsewhere on the page can send it. */
+/** Id of a page's form, so that buttons outside it can submit it. */
 export const FORM_ID = 'form';
 
-/** The form of a page. A page has one at most; what else can be pressed has forms of its own. */
+/** The main form of a page. A page has at most one; other buttons have their own forms. */
 export const formOf = (visit: Visit, state: FormState, options: FormOptions): Html => {
   const {
     action = sameAddress(visit),
@@ -221,7 +221,7 @@ ${content}
 </form>`;
 };
 
-/** A link below a form, with a question before it. */
+/** A link below a form, optionally preceded by a question. */
 export const link = (address: string, text: string, question?: string): Html =>
   html`<p class="below">${question !== undefined && html`${question} `}<a href="${address}">${text}</a></p>`;
 

@@ -7,27 +7,29 @@ import { html } from '../http/html.ts';
 import { accountName, fields, formOf, message } from './form.ts';
 import { type AnyPage, page } from './page.ts';
 import { nameFields } from './person.fields.ts';
+import { restrictionPages } from './restriction-pages.ts';
 import { resultAddress } from './result.page.ts';
 import { newPasswordFields } from './rule-list.ts';
-import { unfinished } from './unfinished.ts';
-import { Elsewhere, onwards, type Visit } from './visit.ts';
+import { pageAddress, Redirect, type Visit } from './visit.ts';
 
 interface Dependencies {
   readonly invitations: InvitationsService;
   readonly issuer: string;
-  /** Fewest characters of a new password. */
+  /** Minimum length of a new password. */
   readonly minLength: number;
 }
 
-/** Whether it is the account that is invited that is signed in. */
+/** Whether the signed-in user is the invited one. */
 const isInvited = ({ user }: Visit, { userId }: ShownInvitation): boolean =>
   user !== null && user.id === userId;
 
-/** An invitation into a tenant: a new account, or a sign-in to the one with the address (decision I21). */
+/**
+ * The page of an invitation: create an account, or sign in to the account with the address (decision I21).
+ */
 export const invitationPages = (use: Dependencies): Record<string, AnyPage> => {
   const { invitations, issuer, minLength } = use;
 
-  /** This page, for who comes back from signing in. */
+  /** URL of this page, for the return from sign-in. */
   const returnTo = (token: string, email: string): string =>
     `${issuer}/invitations/accept?${new URLSearchParams({ token, login_hint: email })}`;
 
@@ -39,11 +41,11 @@ export const invitationPages = (use: Dependencies): Record<string, AnyPage> => {
       const { token = '' } = visit.query;
       const invitation = await invitations.show(token);
       const back = { returnTo: returnTo(token, invitation.email), next: null };
-      const first = visit.user?.restriction && unfinished[visit.user.restriction];
+      const first = visit.user?.restriction && restrictionPages[visit.user.restriction];
       if (first && invitation.asks === 'sign_in' && isInvited(visit, invitation)) {
-        throw new Elsewhere(onwards(back, first));
+        throw new Redirect(pageAddress(back, first));
       }
-      return { token, invitation, signIn: onwards(back, '/sign-in') };
+      return { token, invitation, signIn: pageAddress(back, '/sign-in') };
     },
     view(visit, { invitation, signIn }, form) {
       const { invitation: texts, signIn: signInTexts } = visit.texts;
@@ -86,7 +88,7 @@ export const invitationPages = (use: Dependencies): Record<string, AnyPage> => {
       newPassword: 'password',
       async submit(visit, given, { token, invitation, signIn }) {
         if (invitation.asks === 'sign_in' && !isInvited(visit, invitation)) {
-          throw new Elsewhere(signIn);
+          throw new Redirect(signIn);
         }
         const acceptance = {
           firstName: given.first_name,

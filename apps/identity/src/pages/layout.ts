@@ -8,34 +8,34 @@ import { FORM_ID } from './form.ts';
 import { languages } from './texts/texts.ts';
 import { formTarget, type Reader, type Visit } from './visit.ts';
 
-/** A page without what all of them have. */
+/** The content of a page without the common layout. */
 export interface View {
   readonly title: string;
   readonly lead?: Content;
   readonly body?: Content;
-  /** Where its form leads to in the end, where that is not the application of the visit: an address. */
-  readonly leadsTo?: string | undefined;
-  /** Where the browser goes by itself. */
+  /** Redirect target of the form outside this service, if not the application of the visit. */
+  readonly redirectTarget?: string | undefined;
+  /** URL the browser is redirected to automatically. */
   readonly refresh?: string;
-  /** Shown in the place of the form that the page has at other times. */
+  /** True if the page's form is not shown. */
   readonly hasNoForm?: boolean;
-  /** Whether something that was entered is wrong. */
+  /** True if submitted values are invalid. */
   readonly hasErrors?: boolean;
-  /** Of an account page: where it stands in the navigation. */
+  /** Section of an account page in the navigation. */
   readonly section?: Section;
-  /** Of an account page: what every one of them says above itself. */
+  /** Banner above account pages. */
   readonly banner?: Content;
 }
 
 export type Brand = Pick<Config, 'brandName' | 'brand' | 'idleSignOut'>;
 
-/** Four tiles; their colours are the style sheet's. */
+/** The default logo: four tiles, coloured by the style sheet. */
 const mark = html`<svg class="mark" viewBox="0 0 24 24" width="32" height="32" aria-hidden="true" focusable="false"><rect x="1" y="1" width="10" height="10" rx="2.5"/><rect x="13" y="1" width="10" height="10" rx="2.5"/><rect x="1" y="13" width="10" height="10" rx="2.5"/><rect x="13" y="13" width="10" height="10" rx="5"/></svg>`;
 
-/** Links, or on a page with a form buttons that send it: what was typed is there in the other language. */
+/** Links; on a page with a form, buttons that submit it so that typed values are kept. */
 const languageSwitch = ({ query, language: current, texts }: Reader, sendsForm: boolean): Html => {
   const choices = languages.map(({ language, name }) => {
-    // Only the query: a path such as `//other.example` would lead elsewhere.
+    // Only the query: a path such as `//other.example` would lead to another site.
     const address = `?${new URLSearchParams({ ...query, ui_locales: language })}`;
     const isCurrent = language === current && html` aria-current="true"`;
     return sendsForm
@@ -45,7 +45,7 @@ const languageSwitch = ({ query, language: current, texts }: Reader, sendsForm: 
   return html`<nav aria-label="${texts.language}"><ul class="languages">${choices}</ul></nav>`;
 };
 
-/** Asks who has been away for a while whether they are still there; opened by the script, and only then. */
+/** Asks an idle user whether they are still there; opened by a script. */
 const idleDialog = ({ texts: { idle }, tokens }: Visit, seconds: number): Html => html`
 <dialog id="idle" class="card" role="alertdialog" aria-labelledby="idle-title" aria-describedby="idle-lead" data-seconds="${seconds}">
 <h2 id="idle-title">${idle.title}</h2>
@@ -58,7 +58,7 @@ const idleDialog = ({ texts: { idle }, tokens }: Visit, seconds: number): Html =
 </dialog>
 <script src="${assets.idle.address}" defer></script>`;
 
-/** Before the name, which says all that the picture says. */
+/** The logo is decorative: the name follows it. */
 const brandOf = ({ brandName, brand }: Brand): Html => {
   const logo = logoAddress(brand);
   const picture = logo === null ? mark : html`<img class="logo" src="${logo}" height="32" alt="">`;
@@ -70,8 +70,8 @@ const iconOf = ({ brand }: Brand): Html =>
 
 const isVisit = (reader: Reader | Visit): reader is Visit => 'tokens' in reader;
 
-/** Whether the session of a page ends when nobody uses it (decision I26). */
-const watches = (reader: Reader | Visit, idleSignOut: number): reader is Visit =>
+/** Whether the session ends after inactivity (decision I26). */
+const hasIdleTimeout = (reader: Reader | Visit, idleSignOut: number): reader is Visit =>
   isVisit(reader) && reader.user?.isRemembered === false && idleSignOut > 0;
 
 const documentOf = (reader: Reader | Visit, view: View, brand: Brand): Html => {
@@ -104,31 +104,34 @@ ${view.lead !== undefined && html`<p class="lead">${view.lead}</p>`}
 ${view.body}
 </main>
 <footer>${languageSwitch(reader, sendsForm)}</footer>
-${watches(reader, idleSignOut) && idleDialog(reader, idleSignOut)}
+${hasIdleTimeout(reader, idleSignOut) && idleDialog(reader, idleSignOut)}
 </body>
 </html>
 `;
 };
 
-const policyOf = (target: string | undefined, isWatched: boolean): string =>
+const policyOf = (target: string | undefined, hasIdleScript: boolean): string =>
   [
     "default-src 'none'",
     "style-src 'self'",
     "script-src 'self'",
     "img-src 'self' data:",
-    ...(isWatched ? ["connect-src 'self'"] : []),
+    ...(hasIdleScript ? ["connect-src 'self'"] : []),
     `form-action 'self'${target === undefined ? '' : ` ${target}`}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ');
 
-/** Answers with a page; the other security headers are those of every answer. */
+/**
+ * Sends a page and its Content-Security-Policy; other security headers are the same for all responses.
+ */
 export const sendPage = (res: Response, reader: Reader | Visit, view: View, brand: Brand): void => {
-  const leadsTo = view.leadsTo ?? (isVisit(reader) ? reader.application?.redirectUri : undefined);
+  const redirectTarget =
+    view.redirectTarget ?? (isVisit(reader) ? reader.application?.redirectUri : undefined);
   res
     .set(
       'Content-Security-Policy',
-      policyOf(formTarget(leadsTo), watches(reader, brand.idleSignOut)),
+      policyOf(formTarget(redirectTarget), hasIdleTimeout(reader, brand.idleSignOut)),
     )
     .vary('Accept-Language')
     .type('html');

@@ -2,9 +2,9 @@ import { html } from '../http/html.ts';
 import { formOf, link, message } from './form.ts';
 import type { MailedAddress } from './mailed-address.ts';
 import { type AnyPage, page } from './page.ts';
-import { onwards, type Visit } from './visit.ts';
+import { pageAddress, type Visit } from './visit.ts';
 
-/** What mails are about: the form that sends another, and the page on which the address is corrected. */
+/** By subject of the mail: the form that sends it again and the page to correct the address. */
 const mails = {
   reset: { resend: '/password/forgot', correct: '/password/forgot' },
   registration: { resend: '/email/resend', correct: '/register' },
@@ -13,11 +13,11 @@ const mails = {
 
 export type MailSubject = keyof typeof mails;
 
-/** The address of the page that tells of a mail; `isAgain` where it was asked for once more. */
+/** URL of the page; `isAgain` if the mail was requested again. */
 export const mailSentAddress = (visit: Visit, about: MailSubject, isAgain: boolean): string =>
-  onwards(visit, '/mail-sent', isAgain ? { about, notice: 'mail_requested_again' } : { about });
+  pageAddress(visit, '/mail-sent', isAgain ? { about, notice: 'mail_requested_again' } : { about });
 
-/** Says that a mail is on its way, and what to do where it does not arrive. */
+/** Tells the user that a mail was sent, and what to do if it does not arrive. */
 export const mailSentPage = (mailed: MailedAddress): AnyPage =>
   page({
     path: '/mail-sent',
@@ -32,7 +32,7 @@ export const mailSentPage = (mailed: MailedAddress): AnyPage =>
       const again =
         address !== null &&
         formOf(visit, form, {
-          action: onwards(visit, resend),
+          action: pageAddress(visit, resend),
           submit: texts.again,
           isPlain: true,
           content: html`<input type="hidden" name="email" value="${address}">`,
@@ -46,8 +46,8 @@ export const mailSentPage = (mailed: MailedAddress): AnyPage =>
             : html`<p class="address">${texts.sentTo} <strong>${address}</strong></p>`,
           html`<p class="hint">${texts.nothing}</p>`,
           again,
-          link(onwards(visit, correct), texts.correct),
-          link(onwards(visit, '/sign-in'), back),
+          link(pageAddress(visit, correct), texts.correct),
+          link(pageAddress(visit, '/sign-in'), back),
         ],
       };
     },

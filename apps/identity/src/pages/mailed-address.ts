@@ -4,8 +4,8 @@ import { ownCookie } from '../http/session-cookie.ts';
 const LIFETIME_MS = 30 * 60_000;
 
 /**
- * The address that somebody has just asked a mail for, so that the page that follows can show it and send
- * another. It is in a cookie and in no address: those are kept in histories and logs.
+ * Remembers the address a mail was just requested for, so that the next page can show it and resend the mail.
+ * It is kept in a cookie, because URLs end up in histories and logs.
  */
 export class MailedAddress {
   readonly #cookie: ReturnType<typeof ownCookie>;
@@ -14,14 +14,14 @@ export class MailedAddress {
     this.#cookie = ownCookie('mailed', config);
   }
 
-  /** Remembers an address; true where it was the last one, too. */
+  /** Stores an address; true if it is the same as before. */
   keep({ req, res }: { readonly req: Request; readonly res: Response }, address: string): boolean {
     const { name, options } = this.#cookie;
     res.cookie(name, address, { ...options, maxAge: LIFETIME_MS });
     return this.of(req) === address;
   }
 
-  /** Null where no mail was asked for lately. */
+  /** Null if no mail was requested recently. */
   of(req: Request): string | null {
     return this.#cookie.secretOf(req);
   }

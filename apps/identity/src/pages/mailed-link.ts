@@ -1,7 +1,7 @@
 import { HttpError } from '@tessera/http-kit';
 
-/** Null in the place of a link that is good for nothing. */
-export const unlessDead = async <T>(work: Promise<T>): Promise<T | null> => {
+/** The result, or null if the link is invalid. */
+export const nullIfInvalid = async <T>(work: Promise<T>): Promise<T | null> => {
   try {
     return await work;
   } catch (error) {

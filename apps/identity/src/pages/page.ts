@@ -18,37 +18,42 @@ import { type NewPasswordField, newPasswordErrors, stateAfter } from './problems
 import { type FileField, readForm } from './read-form.ts';
 import {
   isAttempt,
+  methodOf,
+  type NextStep,
   type PageReauthentication,
-  type Question,
-  type Step,
+  type ReauthenticationPrompt,
   type Values,
-  wayOf,
 } from './reauthentication.ts';
-import { Elsewhere, type Visit, type Visits, visitOf } from './visit.ts';
+import { Redirect, type Visit, type VisitDependencies, visitOf } from './visit.ts';
 
-/** A page as it is written: what it needs, what it shows and what becomes of its form. */
+/** The declaration of a page: the data it needs, its view and its form. */
 export interface Page<Data, F extends Fields> {
   readonly path: string;
-  /** The class of limits that counts its form: that of the JSON route that does the same; `form` unless told. */
+  /** Rate limit class of the form, that of the equivalent JSON route; default `form`. */
   readonly limit?: string;
-  /** Opening it and sending its form need a recent authentication (decision I19), which is asked for here. */
+  /**
+   * Opening the page and submitting its form need a recent authentication (decision I19); the page asks for it.
+   */
   readonly isSensitive?: boolean;
-  /** Anybody may see it who may open it; what its form does may need a recent authentication. */
+  /** Only submitting the form may need a recent authentication. */
   readonly hasSensitiveForm?: boolean;
-  /** The form does not act for the signed-in user, so it stays good when another tab signs somebody else in. */
+  /**
+   * The form does not act for the signed-in user, so it remains valid when another tab signs in as another
+   * user.
+   */
   readonly isForAnybody?: boolean;
-  /** What showing and answering it need. Throws `Elsewhere` where they have no business here. */
+  /** Loads the data of the page. Throws `Redirect` if the visitor must go to another page. */
   open(visit: Visit): Promise<Data> | Data;
   view(visit: Visit, data: Data, form: FormState): View;
   readonly form?: {
     readonly fields: F;
-    /** The field with a new password, whose rules are told together with what else is wrong. */
+    /** The field with a new password, whose rules are reported together with other errors. */
     readonly newPassword?: NewPasswordField;
-    /** The field that sends a file, and the most bytes of it. */
+    /** The upload field and its size limit. */
     readonly file?: FileField;
     /**
-     * Does what was asked for, and gives the address to go on at, or a file to save: then the browser stays on the
-     * page. `file` is what was sent in the field for it; null where nothing was.
+     * Performs the action and returns the URL to go to, or a file to download, in which case the browser stays
+     * on the page. `file` is the uploaded file, null if there is none.
      */
     submit(
       visit: Visit,
@@ -59,32 +64,32 @@ export interface Page<Data, F extends Fields> {
   };
 }
 
-/** A file that is sent while it is made. */
+/** A file that is streamed to the browser. */
 export interface SentFile extends Sent {
   readonly name: string;
 }
 
-/** A page, whatever its types were. */
+/** A page with erased type parameters. */
 export type AnyPage = Page<unknown, Fields>;
 
 export const page = <Data, const F extends Fields = Record<never, never>>(
   written: Page<Data, F>,
 ): AnyPage => written as unknown as AnyPage;
 
-export interface PageOptions extends Visits {
+export interface PageOptions extends VisitDependencies {
   readonly brand: Brand;
-  /** Fewest characters of a new password. */
+  /** Minimum length of a new password. */
   readonly minLength: number;
   readonly limits: Limits;
   readonly reauthentication: PageReauthentication;
-  /** What every account page says above itself. */
+  /** Banner above account pages. */
   readonly accountBanner: (visit: Visit) => Promise<Content>;
 }
 
 const SEE_OTHER = 303;
 
-/** What a form says, by its fields. 422 names every field that is wrong, a new password included. */
-const checked = <F extends Fields>(
+/** Validates the values of a form. 422 names every invalid field, including a new password. */
+const validated = <F extends Fields>(
   { fields, newPassword }: Pick<NonNullable<Page<unknown, F>['form']>, 'fields' | 'newPassword'>,
   values: Record<string, string>,
   minLength: number,
@@ -96,8 +101,12 @@ const checked = <F extends Fields>(
   throw validationFailed({ ...errors, ...result.errors });
 };
 
-/** Counts a request; the refusal where it is one too many. */
-const counted = (limiter: RequestHandler, req: Request, res: Response): Promise<HttpError | null> =>
+/** Counts a request; returns the error if the limit is exceeded. */
+const countRequest = (
+  limiter: RequestHandler,
+  req: Request,
+  res: Response,
+): Promise<HttpError | null> =>
   new Promise((resolve, reject) => {
     limiter(req, res, (error?: unknown) => {
       if (error === undefined) resolve(null);
@@ -106,25 +115,25 @@ const counted = (limiter: RequestHandler, req: Request, res: Response): Promise<
     });
   });
 
-/** The two stages of a class. */
+/** The limiters of a class: by address and by principal. */
 const limitersOf = (limits: Limits, limitClass: string) => ({
   address: limits.address(limitClass),
   principal: limits.principal(limitClass),
 });
 
-/** Wherever something throws `Elsewhere`, the browser goes there. */
-const orElsewhere =
+/** Turns a thrown `Redirect` into a redirect. */
+const withRedirects =
   (handle: (req: Request, res: Response) => Promise<void>): RequestHandler =>
   async (req, res) => {
     try {
       await handle(req, res);
     } catch (error) {
-      if (!(error instanceof Elsewhere)) throw error;
+      if (!(error instanceof Redirect)) throw error;
       res.redirect(SEE_OTHER, error.address);
     }
   };
 
-/** A visit of this page. */
+/** Reads the visit of a page. */
 const visitOfPage = async (
   { form, isForAnybody = false }: AnyPage,
   options: PageOptions,
@@ -141,18 +150,20 @@ const visitOfPage = async (
   };
 };
 
-/** Whether a page ever asks people to authenticate again. */
-const asksAgain = ({ isSensitive = false, hasSensitiveForm = false }: AnyPage): boolean =>
+/** Whether a page may ask for reauthentication. */
+const mayReauthenticate = ({ isSensitive = false, hasSensitiveForm = false }: AnyPage): boolean =>
   isSensitive || hasSensitiveForm;
 
-/** Who can be asked to authenticate again on a page; null where nobody is, or `open` refuses anyway. */
-const askableOn = (page: AnyPage, { user }: Visit): UserCaller | null =>
-  asksAgain(page) && user?.restriction === null ? user : null;
+/**
+ * The user to reauthenticate on a page; null if the page never asks or `open` rejects the visitor anyway.
+ */
+const userToReauthenticate = (page: AnyPage, { user }: Visit): UserCaller | null =>
+  mayReauthenticate(page) && user?.restriction === null ? user : null;
 
-const sendQuestion = (
+const sendPrompt = (
   res: Response,
   visit: Visit,
-  { view, refusal }: Question,
+  { view, refusal }: ReauthenticationPrompt,
   brand: Brand,
 ): void => {
   if (refusal) {
@@ -162,7 +173,7 @@ const sendQuestion = (
   sendPage(res, { ...visit, hasForm: true }, view, brand);
 };
 
-/** A view as it is sent: an account page has its banner. */
+/** Adds the banner to account pages. */
 const withBanner = async (
   visit: Visit,
   view: View,
@@ -170,148 +181,149 @@ const withBanner = async (
 ): Promise<View> =>
   view.section === undefined ? view : { ...view, banner: await accountBanner(visit) };
 
-const answer = async (
+const sendView = async (
   res: Response,
   visit: Visit,
   view: View,
   options: PageOptions,
 ): Promise<void> => sendPage(res, visit, await withBanner(visit, view, options), options.brand);
 
-const goOn = (res: Response, next: string | SentFile): Promise<void> | void =>
+const sendResult = (res: Response, next: string | SentFile): Promise<void> | void =>
   typeof next === 'string'
     ? res.redirect(SEE_OTHER, next)
     : send(res, next, { 'Content-Disposition': `attachment; filename="${next.name}"` });
 
-const showing = (page: AnyPage, options: PageOptions): RequestHandler =>
-  orElsewhere(async (req, res) => {
+const showPage = (page: AnyPage, options: PageOptions): RequestHandler =>
+  withRedirects(async (req, res) => {
     const { open, view, isSensitive = false } = page;
     const { reauthentication, brand } = options;
     const visit = await visitOfPage(page, options, req, res);
-    const user = isSensitive ? askableOn(page, visit) : null;
+    const user = isSensitive ? userToReauthenticate(page, visit) : null;
     if (user && !(await reauthentication.isRecent(user))) {
-      sendQuestion(res, visit, await reauthentication.question(visit, user, null), brand);
+      sendPrompt(res, visit, await reauthentication.prompt(visit, user, null), brand);
       return;
     }
-    await answer(res, visit, view(visit, await open(visit), emptyForm), options);
+    await sendView(res, visit, view(visit, await open(visit), emptyForm), options);
   });
 
-/** The page itself, as it was called, but for a chosen language: that is kept in a cookie. */
+/** The page's own URL without a chosen language, which is kept in a cookie. */
 const addressOf = ({ req, query }: Visit): string => {
   const { ui_locales: _, ...rest } = query;
   const search = new URLSearchParams(rest);
   return `${req.path}${search.size > 0 ? `?${search}` : ''}`;
 };
 
-/** A page without a form: once the person has confirmed who they are, it opens. */
+/** Form of a page without one: reopens the page after reauthentication. */
 const reopening = { fields: {}, submit: addressOf };
 
 /**
- * What becomes of a form before its page sees it. Whether it is an attempt that is one too many is known by
- * then, since reading a form and counting it come first.
+ * Handles reauthentication before the form reaches its page. The form has already been read and counted, so it
+ * is known whether there were too many attempts.
  */
-const stepBefore = async (
+const reauthenticateFirst = async (
   page: AnyPage,
   visit: Visit,
   { reauthentication }: PageOptions,
   sent: Values,
   tooMany: HttpError | null,
-): Promise<Step> => {
-  const user = askableOn(page, visit);
-  const isAnswer = isAnswerToQuestion(page, sent);
-  if (!user && isAnswer) {
-    // Whose session has ended, or is locked: `open` leads on from here.
+): Promise<NextStep> => {
+  const user = userToReauthenticate(page, visit);
+  const isConfirmation = isReauthentication(page, sent);
+  if (!user && isConfirmation) {
+    // The session has ended or is locked: `open` redirects.
     await page.open(visit);
     throw forged();
   }
   if (!user) return { kind: 'go_on', values: sent };
-  if (isAnswer) return reauthentication.answer(visit, user, sent, tooMany);
+  if (isConfirmation) return reauthentication.confirm(visit, user, sent, tooMany);
   if (!page.isSensitive || (await reauthentication.isRecent(user))) {
     return { kind: 'go_on', values: sent };
   }
-  return { kind: 'ask', question: await reauthentication.question(visit, user, sent, tooMany) };
+  return { kind: 'ask', prompt: await reauthentication.prompt(visit, user, sent, tooMany) };
 };
 
-/** Files are large: nobody sends one who could not send the form, and none is read before it is counted. */
-const admitFile = async (
+/** Checks permission and limits before reading an upload. */
+const admitUpload = async (
   page: AnyPage,
   options: PageOptions,
   limiter: RequestHandler,
   req: Request,
   res: Response,
 ): Promise<void> => {
-  const tooMany = await counted(limiter, req, res);
+  const tooMany = await countRequest(limiter, req, res);
   if (tooMany) throw tooMany;
-  options.forgery.demandFromHere(req);
+  options.forgery.demandSameOrigin(req);
   await page.open(await visitOfPage(page, options, req, res));
 };
 
-/** Whether a form answers the question who is there. Only where it is asked: nowhere else is it counted as one. */
-const isAnswerToQuestion = (page: AnyPage, { continuation }: Values): boolean =>
-  continuation !== undefined && asksAgain(page);
+/** Whether the form is a reauthentication. Only pages that may ask count it as such. */
+const isReauthentication = (page: AnyPage, { continuation }: Values): boolean =>
+  continuation !== undefined && mayReauthenticate(page);
 
-const isUnauthenticatedLately = (error: unknown): boolean =>
+const needsReauthentication = (error: unknown): boolean =>
   error instanceof HttpError && error.code === 'reauthentication_required';
 
 /**
- * On success the browser goes on with a GET, so that nothing is sent twice; else the form is shown again
- * with what was typed, but no secrets. That includes a change of language, which does nothing else, and
- * too many attempts: these are counted here and not before, as the form has to be read to be kept.
+ * On success redirects to a GET, so that a reload does not resubmit; otherwise shows the form again with the
+ * typed values, except secrets. This includes a change of language, which only re-renders, and rate limits,
+ * which are counted here because the form must be read to be kept.
  */
-const submitting = (page: AnyPage, options: PageOptions): RequestHandler => {
+const submitForm = (page: AnyPage, options: PageOptions): RequestHandler => {
   const { open, view, limit = 'form', isForAnybody = false } = page;
   const form: NonNullable<AnyPage['form']> = page.form ?? reopening;
   const { forgery, brand, minLength, limits, reauthentication } = options;
   const limiters = {
     own: limitersOf(limits, limit),
-    // The same classes as the JSON routes that confirm a password and a code.
+    // The limit classes of the JSON routes that confirm a password or code.
     password: limitersOf(limits, 'password'),
     code: limitersOf(limits, 'twoFactor'),
   };
-  return orElsewhere(async (req, res) => {
-    if (form.file) await admitFile(page, options, limiters.own.address, req, res);
+  return withRedirects(async (req, res) => {
+    if (form.file) await admitUpload(page, options, limiters.own.address, req, res);
     const { values: sent, file, problem } = await readForm(req, res, form.file);
     const isCounted = isAttempt(sent);
-    const { address, principal } = limiters[isAnswerToQuestion(page, sent) ? wayOf(sent) : 'own'];
-    const fromAddress = isCounted && !form.file ? await counted(address, req, res) : null;
-    if (fromAddress && !forgery.isFromHere(req)) throw fromAddress;
-    forgery.demandFromHere(req);
+    const { address, principal } =
+      limiters[isReauthentication(page, sent) ? methodOf(sent) : 'own'];
+    const fromAddress = isCounted && !form.file ? await countRequest(address, req, res) : null;
+    if (fromAddress && !forgery.isSameOrigin(req)) throw fromAddress;
+    forgery.demandSameOrigin(req);
     const visit = await visitOfPage(page, options, req, res, sent.ui_locales);
     const isByUser = isCounted && !isForAnybody && visit.user !== null;
     if (isByUser) res.locals.caller = visit.user;
-    const tooMany = fromAddress ?? (isByUser ? await counted(principal, req, res) : null);
-    const step = await stepBefore(page, visit, options, sent, tooMany);
-    if (step.kind === 'ask') return sendQuestion(res, visit, step.question, brand);
-    if (step.kind === 'reopen') throw new Elsewhere(addressOf(visit));
+    const tooMany = fromAddress ?? (isByUser ? await countRequest(principal, req, res) : null);
+    const step = await reauthenticateFirst(page, visit, options, sent, tooMany);
+    if (step.kind === 'ask') return sendPrompt(res, visit, step.prompt, brand);
+    if (step.kind === 'reopen') throw new Redirect(addressOf(visit));
     const { values } = step;
     const data = await open(visit);
     if (!isAttempt(values)) {
-      await answer(res, visit, view(visit, data, { values, errors: {} }), options);
+      await sendView(res, visit, view(visit, data, { values, errors: {} }), options);
       return;
     }
     try {
       if (tooMany) throw tooMany;
       forgery.demandToken(req, values.form_token, isForAnybody ? null : (visit.user?.id ?? ''));
       if (problem) throw problem;
-      const given = checked(form, values, minLength);
-      await goOn(res, await form.submit(visit, given, data, file));
+      const given = validated(form, values, minLength);
+      await sendResult(res, await form.submit(visit, given, data, file));
     } catch (error) {
-      if (error instanceof Elsewhere || res.headersSent) throw error;
-      const user = askableOn(page, visit);
-      if (user && isUnauthenticatedLately(error)) {
-        const question = await reauthentication.question(visit, user, values);
-        return sendQuestion(res, visit, question, brand);
+      if (error instanceof Redirect || res.headersSent) throw error;
+      const user = userToReauthenticate(page, visit);
+      if (user && needsReauthentication(error)) {
+        const prompt = await reauthentication.prompt(visit, user, values);
+        return sendPrompt(res, visit, prompt, brand);
       }
       const { state, refusal } = stateAfter(visit, error, values, minLength);
       res.locals.errorCode = refusal.code;
       res.status(refusal.status).set(refusal.headers);
-      await answer(res, visit, { ...view(visit, data, state), hasErrors: true }, options);
+      await sendView(res, visit, { ...view(visit, data, state), hasErrors: true }, options);
     }
   });
 };
 
 /**
- * Routes of pages. They are limited and mounted like all others, and stand in no document: that is for
- * programs, which have the JSON routes, and what a page looks like is promised to nobody.
+ * The routes of pages. They are not part of the OpenAPI document: programs use the JSON routes, and pages may
+ * change at any time.
  */
 export const routesOf = (
   pages: Readonly<Record<string, AnyPage>>,
@@ -325,7 +337,7 @@ export const routesOf = (
       method: 'get',
       path,
       summary: `Page: ${name}`,
-      forward: showing(one, options),
+      forward: showPage(one, options),
     });
     if (!form && !one.isSensitive) return [[`${name}Page`, shown] as const];
     const sent = forwarded({
@@ -333,7 +345,7 @@ export const routesOf = (
       method: 'post',
       path,
       summary: `Form: ${name}`,
-      forward: submitting(one, options),
+      forward: submitForm(one, options),
     });
     return [[`${name}Page`, shown] as const, [`${name}Form`, sent] as const];
   });

@@ -21,19 +21,21 @@ import { sessionPages } from './session.pages.ts';
 import { sessionStateRoutes } from './session-state.routes.ts';
 import { signInPages } from './sign-in.pages.ts';
 
-/** Leads password managers to the page that changes a password (W3C, A Well-Known URL for Changing Passwords). */
+/**
+ * Tells password managers where to change a password (W3C, A Well-Known URL for Changing Passwords).
+ */
 const wellKnownChangePassword = forwarded({
   method: 'get',
   path: '/.well-known/change-password',
-  summary: 'Where a password is changed',
+  summary: 'Redirect to the page that changes the password',
   isPage: true,
   responses: {},
   forward: (_req, res) => res.redirect(302, sections.password),
 });
 
 /**
- * The pages for people, made of the same services as the JSON routes. With FRONTEND_LOGIN_URL the sign-in
- * page leads there; the others stay, since authorizations and mails lead to them.
+ * The HTML pages, based on the same services as the JSON routes. With FRONTEND_LOGIN_URL the sign-in page
+ * redirects there; other pages remain, because authorization requests and mails link to them.
  */
 export const pageRoutes = (context: Context, limits: Limits): RouteTable => {
   const { config, authorizationServer } = context;

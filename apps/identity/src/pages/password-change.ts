@@ -6,7 +6,7 @@ import { accountName, type FormState, fields } from './form.ts';
 import { newPasswordFields } from './rule-list.ts';
 import type { Visit } from './visit.ts';
 
-/** The form that changes a password, by whoever knows the current one. */
+/** The form that changes a known password. */
 export const passwordChange = {
   fields: ChangePassword.fields,
   newPassword: 'new_password',
@@ -25,17 +25,17 @@ export const passwordChangeFields = (
   ]),
 ];
 
-interface Given {
+interface PasswordChangeForm {
   readonly current_password: string;
   readonly new_password: string;
   readonly new_password_confirmation: string;
 }
 
-/** Changes it as the JSON route does. */
+/** Changes the password as the JSON route does. */
 export const changePassword = (
   passwords: Pick<PasswordsService, 'change'>,
   user: UserCaller,
-  given: Given,
+  given: PasswordChangeForm,
   { origin }: Visit,
 ): Promise<void> => {
   const change = {

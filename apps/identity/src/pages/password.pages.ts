@@ -7,18 +7,18 @@ import { mailSentAddress } from './mail-sent.page.ts';
 import type { MailedAddress } from './mailed-address.ts';
 import { type AnyPage, page } from './page.ts';
 import { changePassword, passwordChange, passwordChangeFields } from './password-change.ts';
+import { restrictionPages } from './restriction-pages.ts';
 import { newPasswordFields } from './rule-list.ts';
-import { unfinished } from './unfinished.ts';
-import { Elsewhere, goal, onwards, signedInUser } from './visit.ts';
+import { destination, pageAddress, Redirect, signedInUser } from './visit.ts';
 
 interface Dependencies {
   readonly passwords: PasswordsService;
-  /** Fewest characters of a new password. */
+  /** Minimum length of a new password. */
   readonly minLength: number;
   readonly mailed: MailedAddress;
 }
 
-/** Passwords that are forgotten, reset and changed. */
+/** Pages to request a password reset, reset the password and change it. */
 export const passwordPages = ({
   passwords,
   minLength,
@@ -41,7 +41,7 @@ export const passwordPages = ({
               { name: 'email', type: 'email', autocomplete: 'username' },
             ]),
           }),
-          link(onwards(visit, '/sign-in'), back),
+          link(pageAddress(visit, '/sign-in'), back),
         ],
       };
     },
@@ -61,7 +61,7 @@ export const passwordPages = ({
     open: ({ query: { token = '', email = '' } }) => ({ token, email }),
     view(visit, { email }, form) {
       const { reset: texts, forgot: other } = visit.texts;
-      if (form.isLinkDead) {
+      if (form.isLinkInvalid) {
         const again = html`<p><a class="button" href="/password/forgot">${other.again}</a></p>`;
         return { title: texts.title, hasNoForm: true, body: [message(visit, form), again] };
       }
@@ -92,9 +92,9 @@ export const passwordPages = ({
     limit: 'password',
     open(visit) {
       const user = signedInUser({ ...visit, next: sections.password });
-      const first = user.restriction && unfinished[user.restriction];
+      const first = user.restriction && restrictionPages[user.restriction];
       if (first !== '/password/change')
-        throw new Elsewhere(onwards(visit, first ?? sections.password));
+        throw new Redirect(pageAddress(visit, first ?? sections.password));
       return user;
     },
     view(visit, user, form) {
@@ -115,7 +115,7 @@ export const passwordPages = ({
       ...passwordChange,
       async submit(visit, given, user) {
         await changePassword(passwords, user, given, visit);
-        return goal({ ...visit, next: null }, 'password_changed');
+        return destination({ ...visit, next: null }, 'password_changed');
       },
     },
   });

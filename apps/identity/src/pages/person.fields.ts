@@ -1,16 +1,16 @@
 import type { FieldSpec } from './form.ts';
 import type { Visit } from './visit.ts';
 
-/** What a form knows of a person before they have typed anything. */
-interface Known {
+/** Initial values of the fields. */
+interface InitialNames {
   readonly firstName?: string;
   readonly lastName?: string;
 }
 
-/** First and last name, in the order of the reader's language. */
+/** First and last name, in the order of the visitor's language. */
 export const nameFields = (
   { texts: { isFamilyNameFirst } }: Visit,
-  { firstName, lastName }: Known = {},
+  { firstName, lastName }: InitialNames = {},
 ): readonly FieldSpec[] => {
   const given = {
     name: 'first_name',

@@ -12,8 +12,8 @@ import type { FieldName, FormState } from './form.ts';
 import type { Texts } from './texts/texts.ts';
 import type { Visit } from './visit.ts';
 
-/** What a form may be told of, with the form shown once more; anything else is a page of its own. */
-const TOLD_IN_THE_FORM = new Set([401, 403, 409, 422, 429, 503]);
+/** Statuses of errors that are shown in the form; all others get an error page. */
+const FORM_ERROR_STATUSES = new Set([401, 403, 409, 422, 429, 503]);
 
 const alertOf = (error: HttpError, { alerts, failure }: Texts): string | undefined => {
   if (error.status === 503) return failure.unavailable;
@@ -37,13 +37,10 @@ const alertOf = (error: HttpError, { alerts, failure }: Texts): string | undefin
   }
 };
 
-/** What fields with a new password are called; each has a `_confirmation` beside it. */
+/** Names of fields with a new password; each has a `_confirmation` field. */
 export type NewPasswordField = 'password' | 'new_password';
 
-/**
- * What is wrong with a new password that was typed into a form, and with its confirmation, as far as these
- * alone tell.
- */
+/** Errors of a new password and its confirmation that can be found without other data. */
 export const newPasswordErrors = (
   field: NewPasswordField,
   values: FormState['values'],
@@ -60,8 +57,8 @@ export const newPasswordErrors = (
   return errors;
 };
 
-/** What services say of single fields that is worth more than the usual words about the field. */
-const REASONS: Readonly<Record<string, keyof Texts['reasons']>> = {
+/** Messages of services that have specific texts, instead of the generic text of the field. */
+const SPECIFIC_REASONS: Readonly<Record<string, keyof Texts['reasons']>> = {
   [`password ${WRONG_PASSWORD}`]: 'wrong_password',
   [`current_pin ${pinProblems.wrong}`]: 'wrong_pin',
   [`pin ${pinProblems.repeated}`]: 'pin_repeated',
@@ -69,14 +66,14 @@ const REASONS: Readonly<Record<string, keyof Texts['reasons']>> = {
   [`pin ${pinProblems.unchanged}`]: 'pin_unchanged',
 };
 
-/** Services say what is wrong to programs, in English; a page says it again to people. */
+/** Services report errors in English for programs; this translates them for the visitor. */
 export const stateAfter = (
   { texts }: Visit,
   error: unknown,
   values: FormState['values'],
   minLength: number,
 ): { readonly state: FormState; readonly refusal: HttpError } => {
-  if (!(error instanceof HttpError) || !TOLD_IN_THE_FORM.has(error.status)) throw error;
+  if (!(error instanceof HttpError) || !FORM_ERROR_STATUSES.has(error.status)) throw error;
   const errorsOf = (name: string): readonly string[] => {
     const { too_short, ...others } = texts.rules;
     const rules = (error.errors?.[name] ?? []).map((message) => ruleOfMessage(message, minLength));
@@ -85,7 +82,7 @@ export const stateAfter = (
       return broken.map((rule) => (rule === 'too_short' ? too_short(minLength) : others[rule]));
     }
     const reasons = (error.errors?.[name] ?? [])
-      .map((message) => REASONS[`${name} ${message}`])
+      .map((message) => SPECIFIC_REASONS[`${name} ${message}`])
       .filter((reason) => reason !== undefined);
     if (reasons.length > 0 && values[name]) return reasons.map((reason) => texts.reasons[reason]);
     return [
@@ -101,6 +98,6 @@ export const stateAfter = (
   const alert =
     alertOf(error, texts) ?? others[0] ?? (named.length > 1 ? texts.alerts.fields : undefined);
   if (alert === undefined && named.length === 0) throw error;
-  const isLinkDead = named.includes('token');
-  return { state: { values, errors, alert, isLinkDead }, refusal: error };
+  const isLinkInvalid = named.includes('token');
+  return { state: { values, errors, alert, isLinkInvalid }, refusal: error };
 };

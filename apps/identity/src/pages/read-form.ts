@@ -5,26 +5,26 @@ import multer, { MulterError, memoryStorage } from 'multer';
 const FORM = 'application/x-www-form-urlencoded';
 const FORM_WITH_FILE = 'multipart/form-data';
 
-/** The field of a form that sends a file. */
+/** An upload field. */
 export interface FileField {
   readonly name: string;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
-/** A form as it was sent. */
+/** A submitted form. */
 export interface SentForm {
-  /** The fields that are given once. */
+  /** Fields that occur exactly once. */
   readonly values: Record<string, string>;
-  /** Null where there is none, or it is too large. */
+  /** Null if there is none or it is too large. */
   readonly file: Buffer | null;
-  /** 422: the file is too large. The form as a whole can be shown again. */
+  /** 422 if the file is too large; the rest of the form is available. */
   readonly problem: HttpError | null;
 }
 
-// Larger than any form that a page has: one that waits for reauthentication is sent sealed, inside another.
+// Larger than any form of a page: a form pending reauthentication is sent encrypted inside another form.
 const parse = express.urlencoded({ extended: false, limit: '64kb', parameterLimit: 50 });
 
-const parseWithFile = ({ name, mostBytes: fileSize }: FileField): RequestHandler =>
+const parseWithFile = ({ name, maxBytes: fileSize }: FileField): RequestHandler =>
   multer({
     storage: memoryStorage(),
     limits: { fileSize, files: 1, fields: 20, fieldSize: 32 * 1024, headerPairs: 20 },
@@ -50,7 +50,7 @@ const refusalOf = (error: { readonly status?: number }): HttpError =>
 const isTooLarge = (error: unknown): boolean =>
   error instanceof MulterError && error.code === 'LIMIT_FILE_SIZE';
 
-/** Reads a form, with a file where the page takes one. 415, 413 and 400 where it cannot be read. */
+/** Reads a form, with an upload if the page has one. 415, 413 or 400 if it cannot be read. */
 export const readForm = async (
   req: Request,
   res: Response,
@@ -61,7 +61,7 @@ export const readForm = async (
     if (error && !isTooLarge(error)) throw refusalOf(error);
     const problem = error
       ? validationFailed({
-          [file.name]: [`${file.name} must have at most ${file.mostBytes} bytes`],
+          [file.name]: [`${file.name} must have at most ${file.maxBytes} bytes`],
         })
       : null;
     return { values: valuesOf(req), file: problem ? null : (req.file?.buffer ?? null), problem };

@@ -13,11 +13,11 @@ import type { View } from './layout.ts';
 import { stateAfter } from './problems.ts';
 import type { Visit } from './visit.ts';
 
-/** A form as it was sent. */
+/** The values of a submitted form. */
 export type Values = Readonly<Record<string, string>>;
 
-/** What waits for the confirmation: a form as it was sent, or null where the page was only opened. */
-interface Waiting {
+/** What continues after reauthentication: a submitted form, or null if the page was only opened. */
+interface Continuation {
   readonly userId: string;
   readonly path: string;
   /** Milliseconds since the epoch. */
@@ -25,30 +25,35 @@ interface Waiting {
   readonly values: Values | null;
 }
 
-/** Asks people to confirm who they are, in the place of a page; with the refusal where the answer was wrong. */
-export interface Question {
+/**
+ * A reauthentication form shown instead of the page, with the error if the previous attempt failed.
+ */
+export interface ReauthenticationPrompt {
   readonly view: View;
   readonly refusal?: HttpError;
 }
 
-/** What becomes of a form that is sent to a sensitive page. */
-export type Step =
-  | { readonly kind: 'ask'; readonly question: Question }
-  /** With the form as it was sent in the first place. */
+/** How to continue with a form sent to a sensitive page. */
+export type NextStep =
+  | { readonly kind: 'ask'; readonly prompt: ReauthenticationPrompt }
+  /** With the originally submitted values. */
   | { readonly kind: 'go_on'; readonly values: Values }
   | { readonly kind: 'reopen' };
 
-/** Whether a form asks for something to be done, and not just for another language or another way to confirm. */
+/**
+ * Whether a form attempts an action, rather than switching the language or the method of confirmation.
+ */
 export const isAttempt = ({ ui_locales, continuation, other_way }: Values): boolean =>
   ui_locales === undefined && (continuation === undefined || other_way === undefined);
 
-/** How somebody confirms that it is them. */
-export const wayOf = ({ by }: Values): 'password' | 'code' => (by === 'code' ? 'code' : 'password');
+/** The method of confirmation. */
+export const methodOf = ({ by }: Values): 'password' | 'code' =>
+  by === 'code' ? 'code' : 'password';
 
-const PURPOSE = 'a form that waits for reauthentication';
-const WAIT_MS = 3600_000;
+const VAULT_PURPOSE = 'a form that waits for reauthentication';
+const LIFETIME_MS = 3600_000;
 
-/** Recovery codes are longer than the codes of an app, and have letters. */
+/** Recovery codes are longer than one-time passwords and contain letters. */
 const codeField = { name: 'code', autocomplete: 'one-time-code', maxlength: 100 } as const;
 
 interface Dependencies {
@@ -58,14 +63,14 @@ interface Dependencies {
   readonly cookies: Pick<SignInCookies, 'clientOf'>;
   readonly vault: Vault;
   readonly forgery: ForgeryGuard;
-  /** Fewest characters of a new password. */
+  /** Minimum length of a new password. */
   readonly minLength: number;
 }
 
 /**
- * Asks on a sensitive page for the password or a code where the last authentication is not recent (decision
- * I19), and goes on with what was typed. A form that waits travels with the page, sealed, so that nothing is
- * stored and every replica can go on with it.
+ * Asks for the password or a code on sensitive pages without a recent authentication (decision I19), then
+ * continues with the submitted values. A pending form is kept encrypted in the page, so that nothing is stored
+ * and every replica can continue it.
  */
 export class PageReauthentication {
   readonly #use: Dependencies;
@@ -74,48 +79,50 @@ export class PageReauthentication {
     this.#use = dependencies;
   }
 
-  /** Whether the user authenticated recently in their session. */
+  /** Whether the user has recently authenticated in their session. */
   isRecent(user: UserCaller): Promise<boolean> {
     return this.#use.reauthentication.isRecent(user);
   }
 
-  /** Asks who is there. `values` is the form that waits for it; null where the page was only opened. */
-  async question(
+  /** The reauthentication form. `values` is the pending form; null if the page was only opened. */
+  async prompt(
     visit: Visit,
     user: UserCaller,
     values: Values | null,
     refusal: HttpError | null = null,
-  ): Promise<Question> {
+  ): Promise<ReauthenticationPrompt> {
     const sealed = this.#seal(visit, user, values);
     if (refusal) return this.#refused(visit, user, sealed, { error: refusal, values: {} });
     return { view: await this.#view(visit, user, sealed, emptyForm) };
   }
 
   /**
-   * What becomes of an answer. 403 where what it continues was not sealed here, for this user and this page,
-   * within the last hour. A change of language, and of the way to confirm, check nothing.
+   * Handles a submitted reauthentication form. 403 if its continuation was not created for this user and page
+   * within the last hour. Switching the language or the method verifies nothing.
    */
-  async answer(
+  async confirm(
     visit: Visit,
     user: UserCaller,
     values: Values,
     tooMany: HttpError | null,
-  ): Promise<Step> {
+  ): Promise<NextStep> {
     const { continuation = '' } = values;
-    const waiting = this.#open(visit, user, continuation);
+    const continued = this.#open(visit, user, continuation);
     if (!isAttempt(values)) {
       const form = { values: { by: values.other_way ?? values.by }, errors: {} };
-      return { kind: 'ask', question: { view: await this.#view(visit, user, continuation, form) } };
+      return { kind: 'ask', prompt: { view: await this.#view(visit, user, continuation, form) } };
     }
     try {
       if (tooMany) throw tooMany;
       this.#use.forgery.demandToken(visit.req, values.form_token, user.id);
       await this.#confirm(visit, user, values);
     } catch (error) {
-      const question = await this.#refused(visit, user, continuation, { error, values });
-      return { kind: 'ask', question };
+      const prompt = await this.#refused(visit, user, continuation, { error, values });
+      return { kind: 'ask', prompt };
     }
-    return waiting.values === null ? { kind: 'reopen' } : { kind: 'go_on', values: waiting.values };
+    return continued.values === null
+      ? { kind: 'reopen' }
+      : { kind: 'go_on', values: continued.values };
   }
 
   async #refused(
@@ -123,7 +130,7 @@ export class PageReauthentication {
     user: UserCaller,
     sealed: string,
     { error, values }: { readonly error: unknown; readonly values: Values },
-  ): Promise<Question> {
+  ): Promise<ReauthenticationPrompt> {
     const { state, refusal } = stateAfter(visit, error, values, this.#use.minLength);
     const view = await this.#view(visit, user, sealed, state);
     return { view: { ...view, hasErrors: true }, refusal };
@@ -131,11 +138,11 @@ export class PageReauthentication {
 
   async #confirm({ req, origin }: Visit, user: UserCaller, values: Values): Promise<void> {
     const { reauthentication, twoFactor, cookies } = this.#use;
-    const way = wayOf(values);
-    const given = values[way] ?? '';
-    // Nothing typed is no attempt: it counts as no wrong password.
-    if (given === '') throw validationFailed({ [way]: [`${way} is required`] });
-    if (way === 'password') {
+    const method = methodOf(values);
+    const given = values[method] ?? '';
+    // An empty field does not count as a wrong password.
+    if (given === '') throw validationFailed({ [method]: [`${method} is required`] });
+    if (method === 'password') {
       await reauthentication.reauthenticate(user, given, origin);
       return;
     }
@@ -170,28 +177,28 @@ export class PageReauthentication {
   }
 
   #seal({ req }: Visit, user: UserCaller, values: Values | null): string {
-    const waiting: Waiting = {
+    const continued: Continuation = {
       userId: user.id,
       path: req.path,
-      expiresAt: Date.now() + WAIT_MS,
+      expiresAt: Date.now() + LIFETIME_MS,
       values,
     };
-    const plain = Buffer.from(JSON.stringify(waiting));
-    return this.#use.vault.seal(plain, PURPOSE).toString('base64url');
+    const plain = Buffer.from(JSON.stringify(continued));
+    return this.#use.vault.seal(plain, VAULT_PURPOSE).toString('base64url');
   }
 
-  /** 403 for what was not sealed here, for this user and this page, within the last hour. */
-  #open({ req }: Visit, user: UserCaller, sealed: string): Waiting {
-    const waiting = this.#unsealed(sealed);
-    const isOurs = waiting.userId === user.id && waiting.path === req.path;
-    if (!isOurs || waiting.expiresAt < Date.now()) throw forged();
-    return waiting;
+  /** 403 unless the continuation was created for this user and page within the last hour. */
+  #open({ req }: Visit, user: UserCaller, sealed: string): Continuation {
+    const continued = this.#unsealed(sealed);
+    const isOurs = continued.userId === user.id && continued.path === req.path;
+    if (!isOurs || continued.expiresAt < Date.now()) throw forged();
+    return continued;
   }
 
-  #unsealed(sealed: string): Waiting {
+  #unsealed(sealed: string): Continuation {
     try {
-      const plain = this.#use.vault.open(Buffer.from(sealed, 'base64url'), PURPOSE);
-      return JSON.parse(plain.toString()) as Waiting;
+      const plain = this.#use.vault.open(Buffer.from(sealed, 'base64url'), VAULT_PURPOSE);
+      return JSON.parse(plain.toString()) as Continuation;
     } catch (error) {
       throw new HttpError(403, 'forged_request', forged().message, { cause: error });
     }

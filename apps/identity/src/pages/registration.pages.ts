@@ -11,23 +11,23 @@ import type { MailedAddress } from './mailed-address.ts';
 import { type AnyPage, page } from './page.ts';
 import { nameFields } from './person.fields.ts';
 import { newPasswordFields } from './rule-list.ts';
-import { onwards } from './visit.ts';
+import { pageAddress } from './visit.ts';
 
 interface Dependencies {
   readonly registration: RegistrationService;
-  /** Whether anybody may register. */
+  /** Whether registration is enabled. */
   readonly isOpen: boolean;
   readonly isLocal: boolean;
-  /** Seconds that an account waits for the confirmation of its address. */
+  /** Seconds after which an unconfirmed account is deleted. */
   readonly lifetime: number;
   readonly mailed: MailedAddress;
-  /** Fewest characters of a new password. */
+  /** Minimum length of a new password. */
   readonly minLength: number;
 }
 
 const password = verbatim(1000, 0);
 
-/** New people. */
+/** The registration page. */
 export const registrationPages = (use: Dependencies): Record<string, AnyPage> => {
   const { registration, isOpen, minLength, mailed } = use;
   const cookie = confirmationCookie(use);
@@ -52,7 +52,7 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
               ...newPasswordFields(visit, minLength),
             ]),
           }),
-          link(onwards(visit, '/sign-in'), signIn.title, texts.hasAccount),
+          link(pageAddress(visit, '/sign-in'), signIn.title, texts.hasAccount),
         ],
       };
     },
@@ -65,7 +65,7 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
       },
       newPassword: 'password',
       async submit(visit, given) {
-        const application = {
+        const input = {
           firstName: given.first_name,
           lastName: given.last_name,
           email: given.email,
@@ -75,7 +75,7 @@ export const registrationPages = (use: Dependencies): Record<string, AnyPage> =>
           locale: visit.language,
         };
         const secret = setConfirmationCookie(cookie, visit.req, visit.res, use.lifetime);
-        await registration.register(application, secret, visit.origin);
+        await registration.register(input, secret, visit.origin);
         return mailSentAddress(visit, 'registration', mailed.keep(visit, given.email));
       },
     },

@@ -1,10 +1,10 @@
 import { emptyForm, message, signOutForm } from './form.ts';
 import { type AnyPage, page } from './page.ts';
-import { Elsewhere, type Visit } from './visit.ts';
+import { Redirect, type Visit } from './visit.ts';
 
 /**
- * Where the result of a mailed link is told, about the account `userId`. Nobody who is signed in to another
- * account is led into that one as if it were theirs.
+ * URL of the page with the result of a mailed link about account `userId`. A visitor signed in to another
+ * account stays there.
  */
 export const resultAddress = (
   { user }: Pick<Visit, 'user'>,
@@ -13,12 +13,12 @@ export const resultAddress = (
 ): string =>
   `${user === null || user.id === userId ? '/sign-in' : '/result'}?${new URLSearchParams({ notice })}`;
 
-/** The result of a mailed link, for a reader who is signed in to another account. */
+/** The result of a mailed link for a visitor who is signed in to another account. */
 export const resultPage: AnyPage = page({
   path: '/result',
   open({ user, query: { notice = '' } }) {
     if (user) return user;
-    throw new Elsewhere(`/sign-in?${new URLSearchParams({ notice })}`);
+    throw new Redirect(`/sign-in?${new URLSearchParams({ notice })}`);
   },
   view(visit, user) {
     const { result: texts } = visit.texts;

@@ -7,7 +7,7 @@ import { readerOf } from './visit.ts';
 
 const health = '/api/health';
 
-/** The first page of identity: what it is, and where people and programmers go from there. */
+/** The root page: what identity is, with links for users and developers. */
 export const rootRoutes = (brand: Brand): RouteTable => ({
   getService: rootRoute({
     service: 'identity',

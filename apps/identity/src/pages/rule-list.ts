@@ -6,8 +6,8 @@ import type { NewPasswordField } from './problems.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * The rules that a script can check, ticked off while a new password is typed. Without the script nobody sees
- * the list: then the hint of the field and the server tell the rules.
+ * Password rules that a script checks while the user types. Without the script the list is hidden, and the hint
+ * and the server explain the rules.
  */
 const ruleList = ({ texts }: Visit, field: NewPasswordField, minLength: number): Html => {
   const { too_short, met, unmet, allMet, ...others } = texts.ruleList;
@@ -32,7 +32,7 @@ const ruleList = ({ texts }: Visit, field: NewPasswordField, minLength: number):
 <script src="${assets.passwordRules.address}" defer></script>`;
 };
 
-/** A new password and its confirmation. */
+/** Fields for a new password and its confirmation. */
 export const newPasswordFields = (
   visit: Visit,
   minLength: number,

@@ -11,18 +11,18 @@ interface Dependencies {
   readonly config: { readonly isLocal: boolean };
 }
 
-/** What the script of the pages asks: whether the session goes on, and for how long without a sign of life. */
+/** Routes for the pages' script: whether the session is alive, and how long without activity. */
 export const sessionStateRoutes = ({
   authentication,
   forgery,
   config,
 }: Dependencies): RouteTable => {
   const cookie = sessionCookie(config);
-  const telling =
+  const sendState =
     (ask: (secret: string) => Promise<TimeLeft | undefined>): RequestHandler =>
     async (req: Request, res) => {
-      // Another site must not keep somebody signed in.
-      if (req.method === 'POST') forgery.demandFromHere(req);
+      // Other sites must not keep the user signed in.
+      if (req.method === 'POST') forgery.demandSameOrigin(req);
       const secret = cookie.secretOf(req);
       const left = secret === null ? undefined : await ask(secret);
       res.json({ signed_in: left !== undefined, seconds_left: left?.seconds ?? null });
@@ -32,14 +32,14 @@ export const sessionStateRoutes = ({
     showSession: forwarded({
       ...described,
       method: 'get',
-      summary: 'Script: how long the session goes on; asking is no sign of life',
-      forward: telling((secret) => authentication.timeLeft(secret)),
+      summary: 'Script: get the remaining lifetime of the session; does not count as activity',
+      forward: sendState((secret) => authentication.timeLeft(secret)),
     }),
     keepSessionAlive: forwarded({
       ...described,
       method: 'post',
-      summary: 'Script: somebody is at the page',
-      forward: telling((secret) => authentication.keepAlive(secret)),
+      summary: 'Script: record activity of the user',
+      forward: sendState((secret) => authentication.keepAlive(secret)),
     }),
   };
 };

@@ -7,7 +7,7 @@ import { userPaths } from '../oauth/paths.ts';
 import { sections } from './account/sections.ts';
 import { fields, formOf, link, signOutForm } from './form.ts';
 import { type AnyPage, page } from './page.ts';
-import { Elsewhere, goal, onwards, signedInUser } from './visit.ts';
+import { destination, pageAddress, Redirect, signedInUser } from './visit.ts';
 
 interface Dependencies {
   readonly signIn: SignInService;
@@ -15,14 +15,14 @@ interface Dependencies {
   readonly cookies: SignInCookies;
 }
 
-/** The session of a person: its PIN, which account it is, and its end. */
+/** Pages of a session: PIN, account selection and sign-out. */
 export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
   const pinPage = page({
     path: '/pin',
     limit: 'pin',
     open(visit) {
       const user = signedInUser(visit);
-      if (user.restriction !== 'pin_required') throw new Elsewhere(goal(visit));
+      if (user.restriction !== 'pin_required') throw new Redirect(destination(visit));
       return user;
     },
     view(visit, _user, form) {
@@ -51,17 +51,19 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
       fields: { pin },
       async submit(visit, given, user) {
         await use.pins.verify(user, given.pin, visit.origin);
-        return goal(visit);
+        return destination(visit);
       },
     },
   });
 
-  /** Asks which account to go on with, where the application wants to know (`prompt=select_account`). */
+  /**
+   * Asks which account to continue with, if the application requests it (`prompt=select_account`).
+   */
   const selectAccount = page({
     path: '/select-account',
     open(visit) {
       const user = signedInUser(visit);
-      if (visit.returnTo === null) throw new Elsewhere(goal(visit));
+      if (visit.returnTo === null) throw new Redirect(destination(visit));
       return { user, address: visit.returnTo };
     },
     view(visit, { user, address }) {
@@ -73,17 +75,17 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
         body: [
           html`<p class="lead">${texts.signedInAs(user.email ?? name)}</p>`,
           html`<p><a class="button" href="${address}">${texts.goOn(name)}</a></p>`,
-          link(onwards(visit, '/sign-in'), texts.other),
+          link(pageAddress(visit, '/sign-in'), texts.other),
         ],
       };
     },
   });
 
-  /** The end of every form that leads to a web application. */
+  /** Final page of forms that redirect to a web application. */
   const goOn = page({
     path: '/continue',
     open({ query: { request = '' }, returnTo }) {
-      // A request that waited for consent goes on at an address of its own.
+      // An authorization request after consent continues at its own URL.
       const isRequest = /^[\w-]{1,100}$/.test(request);
       return isRequest ? `${userPaths.authorization}/${request}` : (returnTo ?? sections.overview);
     },
@@ -103,7 +105,7 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
     open(visit) {
       const { reason } = visit.query;
       const address = reason === 'idle' ? '/signed-out?reason=idle' : '/signed-out';
-      if (!visit.user) throw new Elsewhere(address);
+      if (!visit.user) throw new Redirect(address);
       return { user: visit.user, address };
     },
     view(visit, _user, form) {

@@ -11,7 +11,7 @@ import type { Authentication } from '../tokens/authenticate.ts';
 import type { UserCaller } from '../tokens/caller.ts';
 import { checkbox, fields, formOf, link } from './form.ts';
 import { type AnyPage, page } from './page.ts';
-import { Elsewhere, goal, onwards, type Visit } from './visit.ts';
+import { destination, pageAddress, Redirect, type Visit } from './visit.ts';
 
 interface Dependencies {
   readonly config: Pick<
@@ -24,14 +24,16 @@ interface Dependencies {
   readonly cookies: SignInCookies;
 }
 
-/** Whom the application suggests (`login_hint` of OpenID Connect Core). */
+/** The user suggested by the application (`login_hint` of OpenID Connect Core). */
 const suggested = ({ returnTo }: Visit): string | undefined =>
   (returnTo && new URL(returnTo).searchParams.get('login_hint')) || undefined;
 
-/** The way in: address and password, then the second factor where there is one. */
+/** The sign-in pages: email address and password, then the second factor if enabled. */
 export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
   const { config, cookies } = use;
-  /** Holds the token of a sign-in that waits for its second factor: good for that alone, and briefly. */
+  /**
+   * Cookie with the token of a pending sign-in, valid only for the second factor and a short time.
+   */
   const pending = ownCookie('pending', config);
 
   const signIn = page({
@@ -43,10 +45,10 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
       if (frontendLoginUrl !== undefined) {
         const elsewhere = new URL(frontendLoginUrl);
         if (visit.returnTo !== null) elsewhere.searchParams.set('return_to', visit.returnTo);
-        throw new Elsewhere(elsewhere.href);
+        throw new Redirect(elsewhere.href);
       }
       if (visit.user && visit.returnTo === null && visit.req.method === 'GET') {
-        throw new Elsewhere(goal(visit, visit.query.notice));
+        throw new Redirect(destination(visit, visit.query.notice));
       }
       return visit.application;
     },
@@ -70,10 +72,10 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
               ]),
               html`<div class="row">${checkbox(form, 'remember', texts.remember)}</div>`,
             ],
-            beside: html`<a href="${onwards(visit, '/password/forgot')}">${texts.forgot}</a>`,
+            beside: html`<a href="${pageAddress(visit, '/password/forgot')}">${texts.forgot}</a>`,
           }),
           config.registrationEnabled &&
-            link(onwards(visit, '/register'), texts.register, texts.isNew),
+            link(pageAddress(visit, '/register'), texts.register, texts.isNew),
         ],
       };
     },
@@ -85,27 +87,27 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
           const { pendingToken, expiresIn } = result;
           const options = { ...pending.options, maxAge: expiresIn * 1000 };
           visit.res.cookie(pending.name, pendingToken, options);
-          return onwards(visit, '/two-factor');
+          return pageAddress(visit, '/two-factor');
         }
         cookies.set(visit.res, result);
-        return goal(visit);
+        return destination(visit);
       },
     },
   });
 
-  /** Whose sign-in waits. */
-  const waiting = async (visit: Visit): Promise<UserCaller> => {
+  /** The user of the pending sign-in. */
+  const pendingUser = async (visit: Visit): Promise<UserCaller> => {
     const token = pending.secretOf(visit.req);
     const user = token && (await use.authentication.ofPendingSignIn(token));
     if (user) return user;
-    throw new Elsewhere(onwards(visit, '/sign-in', { notice: 'expired' }));
+    throw new Redirect(pageAddress(visit, '/sign-in', { notice: 'expired' }));
   };
 
   const twoFactor = page({
     path: '/two-factor',
     limit: 'twoFactor',
     isForAnybody: true,
-    open: waiting,
+    open: pendingUser,
     view(visit, _user, form) {
       const { twoFactor: texts, back } = visit.texts;
       const time = duration(visit.language, config.lifetimes.deviceTrust);
@@ -116,14 +118,14 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
           formOf(visit, form, {
             submit: texts.submit,
             content: [
-              // Recovery codes have letters: no keyboard of digits alone.
+              // No numeric keyboard: recovery codes contain letters.
               fields(visit, form, [
                 { name: 'code', autocomplete: 'one-time-code', maxlength: 100 },
               ]),
               html`<div class="row">${checkbox(form, 'trust_device', texts.trust(time))}</div>`,
             ],
           }),
-          link(onwards(visit, '/sign-in'), back),
+          link(pageAddress(visit, '/sign-in'), back),
         ],
       };
     },
@@ -134,7 +136,7 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
         const { signedIn } = await use.twoFactor.verify(user, { code, trustDevice }, client);
         visit.res.clearCookie(pending.name, pending.options);
         if (signedIn) cookies.set(visit.res, signedIn);
-        return goal(visit);
+        return destination(visit);
       },
     },
   });

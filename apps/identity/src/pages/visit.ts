@@ -10,46 +10,46 @@ import { isAccountPath, sections } from './account/sections.ts';
 import type { ForgeryGuard, FormTokens } from './forgery.ts';
 import { type Language, languageAmong, type Texts, textsOf } from './texts/texts.ts';
 
-/** Sends the browser elsewhere in the place of a page. */
-export class Elsewhere extends Error {
+/** Thrown to redirect the browser to another page. */
+export class Redirect extends Error {
   readonly address: string;
 
   constructor(address: string) {
-    super(`Go to ${address}`);
+    super(`Redirect to ${address}`);
     this.address = address;
   }
 }
 
-/** Who reads a page, as far as the request alone tells. */
+/** What is known about a visitor from the request alone. */
 export interface Reader {
   readonly req: Request;
   readonly language: Language;
   readonly texts: Texts;
-  /** Parameters that are given once. */
+  /** Query parameters that occur exactly once. */
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** Somebody at a page, and what they came for. */
+/** A visit to a page: the visitor and their destination. */
 export interface Visit extends Reader {
   readonly res: Response;
   readonly origin: Origin;
-  /** The authorization request, or the invitation, that goes on when they are done; null where there is none. */
+  /** Authorization request or invitation to return to afterwards; null if there is none. */
   readonly returnTo: string | null;
-  /** Whose request that is; null where it is nobody's whom we know. */
+  /** The application of that request; null if unknown. */
   readonly application: Application | null;
-  /** Who is signed in; null where nobody is. */
+  /** The signed-in user; null if there is none. */
   readonly user: UserCaller | null;
-  /** The page of ours that follows a sign-in which no application asked for; null for the usual one. */
+  /** Page of this service to open after a sign-in without application; null for the default. */
   readonly next: string | null;
-  /** Prove that a form is from one of our pages. */
+  /** CSRF tokens. */
   readonly tokens: FormTokens;
-  /** Of these, the one for the form of this page. */
+  /** The CSRF token for the form of this page. */
   readonly formToken: string;
-  /** Whether this page has a form, with values that a change of language must keep. */
+  /** Whether the page has a form whose values a change of language must keep. */
   readonly hasForm: boolean;
 }
 
-/** No secret, and so the same everywhere. */
+/** Not a secret, so the same name in all environments. */
 const languageCookie = ownCookie('language', { isLocal: true });
 const ONE_YEAR = 365 * 86_400_000;
 
@@ -60,58 +60,63 @@ const queryOf = (req: Request): Record<string, string> =>
     ),
   );
 
-const localesAsked = (returnTo: string | null): string =>
+const requestedLocales = (returnTo: string | null): string =>
   (returnTo && new URL(returnTo).searchParams.get('ui_locales')) ?? '';
 
-/** What a language can be told from, beside the request. */
-interface Known {
+/** What determines the language besides the request. */
+interface LanguageContext {
   readonly user: UserCaller | null;
   readonly returnTo: string | null;
-  /** What was pressed in a form. */
+  /** Language chosen in a form. */
   readonly chosen?: string | undefined;
 }
 
-/** What they chose; else what is known of them; else what the application or the browser asks for. */
-const languageOf = (req: Request, known: Known): Language =>
+/**
+ * The chosen language, else that of the user, else that requested by the application or browser.
+ */
+const languageOf = (req: Request, known: LanguageContext): Language =>
   languageAmong(known.chosen ?? '') ??
   languageAmong(queryOf(req).ui_locales ?? '') ??
   languageAmong(languageCookie.secretOf(req) ?? '') ??
   languageAmong(known.user?.locale ?? '') ??
-  languageAmong(localesAsked(known.returnTo)) ??
+  languageAmong(requestedLocales(known.returnTo)) ??
   languageAmong(localeOf(req)) ??
   'en';
 
-export const readerOf = (req: Request, known: Known = { user: null, returnTo: null }): Reader => {
+export const readerOf = (
+  req: Request,
+  known: LanguageContext = { user: null, returnTo: null },
+): Reader => {
   const language = languageOf(req, known);
   return { req, language, texts: textsOf(language), query: queryOf(req) };
 };
 
-/** Makes a language that of every page in this browser. */
-export const keepLanguage = (res: Response, language: Language): void => {
+/** Sets the language of all pages in this browser. */
+export const setLanguageCookie = (res: Response, language: Language): void => {
   const { name, options } = languageCookie;
   res.cookie(name, language, { ...options, maxAge: ONE_YEAR });
 };
 
-export interface Visits {
+export interface VisitDependencies {
   readonly config: Pick<Config, 'isLocal' | 'issuer'>;
   readonly authentication: Pick<Authentication, 'ofSession'>;
   readonly authorizationServer: Pick<AuthorizationServer, 'applicationOf'>;
   readonly forgery: ForgeryGuard;
 }
 
-/** The authorization request, or the invitation, that a page was opened for; null where there is none. */
+/** The authorization request or invitation to return to; null if there is none. */
 export const returnToOf = (req: Request, issuer: string): string | null => {
   const { return_to = '' } = queryOf(req);
   const isOurs = isReturnAddress(issuer, return_to) || isInvitation(issuer, return_to);
   return isOurs ? return_to : null;
 };
 
-/** Pages of ours that somebody may be sent to once they have signed in. */
-const isOwnGoal = (path: string): boolean => path === '/password/change' || isAccountPath(path);
+/** Pages of this service that may follow a sign-in. */
+const isAllowedNext = (path: string): boolean => path === '/password/change' || isAccountPath(path);
 
-/** Reads a visit; `chosen` is the language that was pressed in a form. */
+/** Reads a visit; `chosen` is the language chosen in a form. */
 export const visitOf = async (
-  use: Visits,
+  use: VisitDependencies,
   req: Request,
   res: Response,
   chosen?: string,
@@ -122,13 +127,13 @@ export const visitOf = async (
   const { next = '', ui_locales } = queryOf(req);
   const returnTo = returnToOf(req, config.issuer);
   const reader = readerOf(req, { user, returnTo, chosen });
-  if ((chosen ?? ui_locales) !== undefined) keepLanguage(res, reader.language);
+  if ((chosen ?? ui_locales) !== undefined) setLanguageCookie(res, reader.language);
   const tokens = forgery.tokensFor(req, res, user?.id ?? null);
   return {
     ...reader,
     res,
     returnTo,
-    next: isOwnGoal(next) ? next : null,
+    next: isAllowedNext(next) ? next : null,
     user,
     application: returnTo === null ? null : await authorizationServer.applicationOf(returnTo),
     tokens,
@@ -138,8 +143,8 @@ export const visitOf = async (
   };
 };
 
-/** The address of another page of the same visit: what they came for goes along. */
-export const onwards = (
+/** URL of another page that keeps the destination of the visit. */
+export const pageAddress = (
   { returnTo, next }: Pick<Visit, 'returnTo' | 'next'>,
   path: string,
   query: Readonly<Record<string, string>> = {},
@@ -153,11 +158,11 @@ export const onwards = (
 const isWeb = (address: string): boolean => /^https?:$/.test(new URL(address).protocol);
 
 /**
- * Where a form leads that ends in an application. Chromium holds every redirect that follows a form against
- * the policy of its page, also those that a web application makes of its own: a page in between ends the
- * form. An app on a phone may only be opened by somebody's own hand, so there it goes on directly.
+ * URL to go to from a form that ends in an application. Chromium applies the page's form-action policy to every
+ * redirect after a form, including those of the web application, so an intermediate page ends the form. Mobile
+ * apps can only be opened by a user gesture, so they are opened directly.
  */
-export const intoApplication = (
+export const applicationRedirect = (
   redirectUri: string | undefined,
   address: string,
   query: Readonly<Record<string, string>>,
@@ -166,22 +171,22 @@ export const intoApplication = (
     ? `/continue?${new URLSearchParams(query)}`
     : address;
 
-/** What the policy of a page lets its forms lead to, beyond this service: the scheme of an app. */
+/** Additional form-action source: the scheme of a mobile app. */
 export const formTarget = (redirectUri: string | undefined): string | undefined =>
   redirectUri === undefined || isWeb(redirectUri) ? undefined : new URL(redirectUri).protocol;
 
-/** Where a visit leads in the end; a notice is shown there if that is a page of ours. */
-export const goal = (visit: Visit, notice?: string): string => {
+/** URL of the visit's destination; a notice is shown if it is a page of this service. */
+export const destination = (visit: Visit, notice?: string): string => {
   const { returnTo, next, application } = visit;
   if (returnTo === null) {
     const query = new URLSearchParams(notice === undefined ? {} : { notice });
     return `${next ?? sections.overview}${query.size > 0 ? `?${query}` : ''}`;
   }
-  return intoApplication(application?.redirectUri, returnTo, { return_to: returnTo });
+  return applicationRedirect(application?.redirectUri, returnTo, { return_to: returnTo });
 };
 
-/** Who is signed in; everybody else is sent to sign in first. */
+/** The signed-in user; other visitors are redirected to the sign-in. */
 export const signedInUser = (visit: Visit): UserCaller => {
   if (visit.user) return visit.user;
-  throw new Elsewhere(onwards(visit, '/sign-in'));
+  throw new Redirect(pageAddress(visit, '/sign-in'));
 };

@@ -23,7 +23,7 @@ export type Outcome =
 interface Dependencies {
   readonly database: Database;
   readonly mail: Pick<MailOutbox, 'enqueue'>;
-  readonly securityMails: Pick<SecurityMails, 'tell'>;
+  readonly securityMails: Pick<SecurityMails, 'notify'>;
 }
 
 /** A user with many activity entries is still deleted in one transaction. */
@@ -68,7 +68,7 @@ export class AccountDeletionRepository {
       if (count === 0) return deletion;
       await note(tx, actor, 'account_deletion_requested');
       const notice = { kind: 'account_deletion_requested', dueAt } as const;
-      await this.#use.securityMails.tell(tx, userId, notice, actor);
+      await this.#use.securityMails.notify(tx, userId, notice, actor);
       return deletion;
     });
   }

@@ -35,7 +35,7 @@ export class DisputesRepository {
   ): Promise<void> {
     const details = entryId === null ? {} : { subjectId: entryId };
     await note(tx, actor, 'activity_disputed', details);
-    await this.#use.mails.tell(tx, actor.userId, { kind: 'account_secured', by }, actor);
+    await this.#use.mails.notify(tx, actor.userId, { kind: 'account_secured', by }, actor);
   }
 
   /**

@@ -78,7 +78,7 @@ export class EmailChangeRepository {
       const token = await this.#issue(tx, userId, email);
       if (before?.email !== email) {
         await note(tx, actor, 'email_change_requested');
-        await securityMails.tellOfRequest(tx, user, email, actor);
+        await securityMails.notifyChangeRequested(tx, user, email, actor);
       }
       return { email, token, locale: user.locale };
     });
@@ -158,7 +158,7 @@ export class EmailChangeRepository {
         lifetime,
       });
       await note(tx, { userId, tenantId, ...origin }, 'email_changed');
-      await securityMails.tellOfReplacement(
+      await securityMails.notifyAddressReplaced(
         tx,
         user,
         { from, to: email },
@@ -195,7 +195,7 @@ export class EmailChangeRepository {
       const result = await work(tx, user);
       const { tenantId } = user;
       await note(tx, { userId, tenantId, ...origin }, 'email_restored');
-      await securityMails.tellOfUndo(tx, user, { from: user.email, to: email });
+      await securityMails.notifyAddressRestored(tx, user, { from: user.email, to: email });
       await enqueue(tx, ...events);
       return result;
     });

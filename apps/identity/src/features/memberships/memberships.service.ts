@@ -66,7 +66,7 @@ export class MembershipsService {
     const { members, mails } = this.#use;
     const { name } = (await this.show(caller, tenantId)).tenant;
     await members.leave(caller, tenantId, origin, (tx) =>
-      mails.tell(tx, caller.id, { kind: 'tenant_left', tenant: name }, origin),
+      mails.notify(tx, caller.id, { kind: 'tenant_left', tenant: name }, origin),
     );
   }
 }

@@ -13,7 +13,7 @@ import type { Entries, Section, Single } from './personal-data.schema.ts';
 
 interface Dependencies {
   readonly database: Database;
-  readonly securityMails: Pick<SecurityMails, 'tell'>;
+  readonly securityMails: Pick<SecurityMails, 'notify'>;
 }
 
 /** Reads the entries after the given one; the first entries if null. */
@@ -75,7 +75,7 @@ export class PersonalDataRepository {
   async noteExport(actor: Actor): Promise<void> {
     await this.#database.$transaction(async (tx) => {
       await note(tx, actor, 'data_exported');
-      await this.#securityMails.tell(tx, actor.userId, { kind: 'data_exported' }, actor);
+      await this.#securityMails.notify(tx, actor.userId, { kind: 'data_exported' }, actor);
     });
   }
 

@@ -31,7 +31,7 @@ export class PinRepository {
       const { count } = await tx.pin.createMany({ data: { userId, hash }, skipDuplicates: true });
       if (count === 0) return false;
       await note(tx, actor, 'pin_set');
-      await this.#mails.tell(tx, userId, { kind: 'factor_added', factor: 'pin' }, actor);
+      await this.#mails.notify(tx, userId, { kind: 'factor_added', factor: 'pin' }, actor);
       return true;
     });
   }
@@ -47,7 +47,7 @@ export class PinRepository {
       });
       if (count === 0) return false;
       await note(tx, actor, 'pin_changed');
-      await this.#mails.tell(tx, userId, { kind: 'pin_changed' }, actor);
+      await this.#mails.notify(tx, userId, { kind: 'pin_changed' }, actor);
       return true;
     });
   }
@@ -82,7 +82,7 @@ export class PinRepository {
       const sessionIds = locked.map(({ id }) => id);
       const revocations = await endSessions(tx, { sessionIds, userId }, 'factor_removed');
       await note(tx, actor, 'pin_disabled');
-      await this.#mails.tell(tx, userId, { kind: 'factor_removed', factor: 'pin' }, actor);
+      await this.#mails.notify(tx, userId, { kind: 'factor_removed', factor: 'pin' }, actor);
       if (revocations.length > 0) await enqueue(tx, ...revocations);
       return true;
     });

@@ -156,7 +156,7 @@ export class TwoFactorService {
       if (recoveryCodes) await repository.replaceCodes(tx, userId, recoveryCodes);
       await devices.endTrust(tx, userId);
       await note(tx, actorOf(caller, origin), 'two_factor_enabled');
-      await this.#use.mails.tell(
+      await this.#use.mails.notify(
         tx,
         userId,
         { kind: 'factor_added', factor: 'two_factor' },
@@ -200,7 +200,7 @@ export class TwoFactorService {
       await repository.remove(tx, caller.id);
       await devices.endTrust(tx, caller.id);
       await note(tx, actorOf(caller, origin), 'two_factor_disabled');
-      await this.#use.mails.tell(
+      await this.#use.mails.notify(
         tx,
         caller.id,
         { kind: 'factor_removed', factor: 'two_factor' },
@@ -215,7 +215,7 @@ export class TwoFactorService {
     await this.#changeWithPassword(caller, password, async (tx) => {
       await this.#use.repository.replaceCodes(tx, caller.id, codes);
       await note(tx, actorOf(caller, origin), 'recovery_codes_replaced');
-      await this.#use.mails.tell(tx, caller.id, { kind: 'recovery_codes_replaced' }, origin);
+      await this.#use.mails.notify(tx, caller.id, { kind: 'recovery_codes_replaced' }, origin);
     });
     return codes;
   }
@@ -271,7 +271,7 @@ export class TwoFactorService {
     if (codesLeft === null) return null;
     await note(tx, actor, 'recovery_code_used');
     const notice = { kind: 'recovery_code_used', left: codesLeft } as const;
-    await this.#use.mails.tell(tx, known.userId, notice, actor);
+    await this.#use.mails.notify(tx, known.userId, notice, actor);
     return { codesLeft };
   }
 

@@ -135,7 +135,7 @@ describe('prompt=create', () => {
 });
 
 describe('a session with something left to do', () => {
-  const unfinished = async (data: { pinPending: true } | { forcePasswordChange: true }) => {
+  const restrictionPages = async (data: { pinPending: true } | { forcePasswordChange: true }) => {
     const person = await identity.people.user();
     const signedIn = await flow.signIn(person);
     const { database } = identity.context;
@@ -153,13 +153,13 @@ describe('a session with something left to do', () => {
   };
 
   test('is sent to the PIN page before any code', async () => {
-    const { page, returnTo } = await unfinished({ pinPending: true });
+    const { page, returnTo } = await restrictionPages({ pinPending: true });
     expect(page).toBe('https://identity.test/pin');
     expect(Object.fromEntries(returnTo.searchParams)).toEqual(flow.query(client, challenge));
   });
 
   test('is sent to change the password before any code', async () => {
-    const { page } = await unfinished({ forcePasswordChange: true });
+    const { page } = await restrictionPages({ forcePasswordChange: true });
     expect(page).toBe('https://identity.test/password/change');
   });
 });

@@ -12,7 +12,7 @@ import { profilePages } from './profile.pages.ts';
 import { securityPages } from './security.pages.ts';
 import { tenantPages } from './tenants.pages.ts';
 
-/** Every page below `/account`. */
+/** All pages below `/account`. */
 export const accountPages = (context: Context): Record<string, AnyPage> => ({
   ...overviewPages(context),
   ...activityPages(context),

@@ -23,7 +23,7 @@ const PER_PAGE = 20;
 const PERIODS = { day: 1, week: 7, month: 30, quarter: 90 } as const;
 type Period = keyof typeof PERIODS;
 
-/** What a reader chose to see; what is not known narrows nothing. */
+/** The chosen filter; unknown values do not filter. */
 interface Filter {
   readonly kind: ActivityKind | undefined;
   readonly period: Period | undefined;
@@ -63,7 +63,7 @@ const choice = (
 
 const filterForm = ({ texts, user }: Visit, { kind, period }: Filter): Html => {
   const { activity } = texts.account;
-  // Only administrators of the system have entries of this kind.
+  // Only system administrators have entries of this kind.
   const kinds = ACTIVITY_KINDS.filter(
     (each) => each !== 'administration' || user?.isSystemAdmin || each === kind,
   );
@@ -125,7 +125,7 @@ ${page < last ? html`<a rel="next" href="${addressOf(filter, page + 1)}">${activ
   );
 };
 
-/** What happened in the account: the person's own log, in words. */
+/** The activity log of the user's own account. */
 export const activityPages = ({ profiles, places }: Dependencies): Record<string, AnyPage> => ({
   accountActivity: accountPage({
     section: 'activity',

@@ -20,7 +20,7 @@ interface Dependencies {
 const addressOf = ({ clientId }: Application): string =>
   `${sections.apps}/${encodeURIComponent(clientId)}`;
 
-/** The apps that act for a person, and how they lose that. */
+/** Pages that list and remove applications with access to the account. */
 export const appsPages = ({ applications, config }: Dependencies): Record<string, AnyPage> => {
   const item = (visit: Visit, user: UserCaller, app: Application): Html => {
     const { apps: texts } = visit.texts.account;
@@ -74,7 +74,7 @@ ${scopeList(scopeLines(visit, app))}
     },
   });
 
-  /** Says what ends before it ends. */
+  /** Explains the effects before removing access. */
   const removal = accountPage({
     section: 'apps',
     path: `${sections.apps}/{clientId}`,

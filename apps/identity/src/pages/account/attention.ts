@@ -9,29 +9,29 @@ import { notMePath } from './not-me.pages.ts';
 import { sections } from './sections.ts';
 import { timesFor } from './times.ts';
 
-/** Milliseconds for which a device is new. */
+/** How long a device counts as new, in milliseconds. */
 const NEW_FOR = 7 * 86_400_000;
-/** Most new devices that the overview names; all of them are on the page of devices. */
-const MOST_NAMED = 3;
+/** Maximum number of new devices on the overview; the devices page lists all. */
+const MAX_NEW_DEVICES = 3;
 
-/** What the overview knows of an account. */
+/** The account data shown on the overview. */
 export interface AccountState {
   readonly security: Security;
   readonly devices: readonly ListedDevice[];
   readonly pendingEmail: PendingChange | null;
 }
 
-/** Devices that somebody else may use: the one at hand is the reader's. */
+/** New devices other than the current one. */
 const newDevices = (devices: readonly ListedDevice[]): ListedDevice[] =>
   devices
     .filter(({ isCurrent, createdAt }) => !isCurrent && Date.now() - +createdAt < NEW_FOR)
     .toSorted((a, b) => +b.createdAt - +a.createdAt)
-    .slice(0, MOST_NAMED);
+    .slice(0, MAX_NEW_DEVICES);
 
 const item = (address: string, text: string, more?: Html): Html =>
   html`<li><a href="${address}">${text}</a>${more}</li>`;
 
-/** What may be wrong and what waits for the reader, the most urgent first. */
+/** Warnings and pending actions, most urgent first. */
 export const attentionItems = (visit: Visit, state: AccountState): Html[] => {
   const { overview: texts, activity } = visit.texts.account;
   const { security, devices, pendingEmail } = state;
@@ -50,7 +50,7 @@ export const attentionItems = (visit: Visit, state: AccountState): Html[] => {
   ];
 };
 
-/** What would make the account safer. */
+/** Suggestions to secure the account. */
 export const suggestions = (visit: Visit, { security }: AccountState): Html[] => {
   const { overview: texts } = visit.texts.account;
   return [

@@ -8,13 +8,15 @@ interface Dependencies {
   readonly accountDeletions: Pick<AccountDeletionService, 'dueAt'>;
 }
 
-/** Keeps the account, from any page; the form of the page itself is another one. */
+/** A separate form that cancels the deletion from any page. */
 const keepForm = ({ tokens, texts }: Visit) => html`<form method="post" action="${sections.data}">
 <input type="hidden" name="form_token" value="${tokens.user}">
 <button type="submit" class="plain small">${texts.account.data.keep}</button>
 </form>`;
 
-/** What every account page says of an account that is about to be deleted, but the one that says it itself. */
+/**
+ * Banner of an account that is scheduled for deletion; not shown on the page that shows it itself.
+ */
 export const accountBanner =
   ({ accountDeletions }: Dependencies) =>
   async (visit: Visit): Promise<Content> => {

@@ -17,7 +17,7 @@ interface Dependencies {
 export const DOWNLOAD = `${sections.data}/download`;
 export const DELETE = `${sections.data}/delete`;
 
-/** What identity holds about somebody: to take along, or to be deleted. */
+/** Pages to export personal data and delete the account. */
 export const dataPages = (use: Dependencies): Record<string, AnyPage> => ({
   accountData: accountPage({
     section: 'data',

@@ -4,7 +4,7 @@ import type { Blockers } from '../../features/account-deletion/blockers.ts';
 import { type Html, html } from '../../http/html.ts';
 import { formOf, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
-import { Elsewhere, type Visit } from '../visit.ts';
+import { Redirect, type Visit } from '../visit.ts';
 import { accountPage } from './account-page.ts';
 import { DELETE, DOWNLOAD } from './data.pages.ts';
 import { sections } from './sections.ts';
@@ -14,7 +14,7 @@ interface Dependencies {
   readonly accountDeletions: Pick<AccountDeletionService, 'state' | 'request'>;
 }
 
-/** What keeps the account, and what to do about it. */
+/** What blocks the deletion and how to resolve it. */
 const obstacles = ({ texts }: Visit, { tenants, isLastAdministrator }: Blockers): Html => {
   const { blocked } = texts.account.data.deletion;
   return html`<ul class="attention">
@@ -27,7 +27,7 @@ ${isLastAdministrator && html`<li>${blocked.lastAdministrator}</li>`}
 const goBack = ({ texts }: Visit): Html =>
   html`<a href="${sections.data}">${texts.account.data.deletion.back}</a>`;
 
-/** The last page before an account is deleted: what is lost, when, and what stands in the way. */
+/** The page that confirms the deletion of the account: its effects, its date and what blocks it. */
 export const deletionPages = ({ accountDeletions }: Dependencies): Record<string, AnyPage> => ({
   accountDeletion: accountPage({
     section: 'data',
@@ -36,7 +36,7 @@ export const deletionPages = ({ accountDeletions }: Dependencies): Record<string
     limit: 'password',
     async open(_visit, user) {
       const state = await accountDeletions.state(user);
-      if (state.deletion !== null) throw new Elsewhere(sections.data);
+      if (state.deletion !== null) throw new Redirect(sections.data);
       return { user, ...state };
     },
     view(visit, { user, blockers, wouldBeDueAt }, form) {
@@ -77,8 +77,8 @@ export const deletionPages = ({ accountDeletions }: Dependencies): Record<string
           await accountDeletions.request(user, visit.origin);
         } catch (error) {
           const isBlocked = error instanceof HttpError && error.status === 409;
-          // Opened again, the page says what stands in the way.
-          throw isBlocked ? new Elsewhere(DELETE) : error;
+          // The reopened page shows what blocks the deletion.
+          throw isBlocked ? new Redirect(DELETE) : error;
         }
         return `${sections.data}?notice=deletion_scheduled`;
       },

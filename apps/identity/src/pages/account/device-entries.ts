@@ -5,10 +5,10 @@ import type { Place } from '../../origin/places.ts';
 import { describeDevice } from '../../origin/user-agent.ts';
 import type { Reader } from '../visit.ts';
 
-/** A device with the sessions on it, or a session of which the device is not recorded. */
+/** A device with its sessions, or a session without a recorded device. */
 export interface DeviceEntry {
   readonly device: ListedDevice | null;
-  /** The last used first; empty where nobody is signed in on it. */
+  /** Most recently used first; empty if nobody is signed in on it. */
   readonly sessions: readonly ListedSession[];
   readonly isCurrent: boolean;
   readonly lastUsedAt: Date;
@@ -16,7 +16,7 @@ export interface DeviceEntry {
 
 const latest = (times: readonly Date[]): Date => new Date(Math.max(...times.map(Number)));
 
-/** The current device first, then the last used. */
+/** The current device first, then the most recently used. */
 export const deviceEntries = (
   devices: readonly ListedDevice[],
   sessions: readonly ListedSession[],
@@ -44,7 +44,7 @@ export const deviceEntries = (
   );
 };
 
-/** What an entry is called in the reader's language: the name that its user gave it, or what it is. */
+/** The display name: set by the user, or else derived from the user agent. */
 export const entryName = (
   { texts }: Pick<Reader, 'texts'>,
   { device, sessions }: Pick<DeviceEntry, 'device' | 'sessions'>,
@@ -55,11 +55,11 @@ export const entryName = (
   return deviceName(described, named, unknownDevice);
 };
 
-/** Where it was used last; null where that is not known. */
+/** The last known location; null if unknown. */
 export const entryPlace = ({ device, sessions }: DeviceEntry): Place | null =>
   device?.place ?? sessions[0]?.place ?? null;
 
-/** The names of the apps that are signed in on it. */
+/** Names of the applications signed in on the device. */
 export const appsOf = ({ sessions }: Pick<DeviceEntry, 'sessions'>): string[] => [
   ...new Set(sessions.flatMap(({ applications }) => applications)),
 ];

@@ -6,19 +6,19 @@ import { placeInWords } from './place.ts';
 import { sections } from './sections.ts';
 import { timesFor } from './times.ts';
 
-/** The parts of a line that are known, with a dot between them. */
+/** Joins the non-empty parts with dots. */
 export const dotted = (parts: readonly Content[]): Content[] => {
   const known = parts.filter((part) => part !== false && part !== undefined && part !== '');
   return known.flatMap((part, index) => (index === 0 ? [part] : [' · ', part]));
 };
 
-/** How long ago something was, with the exact time for who points at it. */
+/** A relative time with the exact time as a tooltip. */
 export const ago = ({ language }: Visit, { timeZone }: UserCaller, at: Date): Html => {
   const times = timesFor(language, timeZone);
   return html`<time datetime="${at.toISOString()}" title="${times.moment(at)}">${times.ago(at)}</time>`;
 };
 
-/** A form of one button, among others on its page. */
+/** A form that consists of one button. */
 export const buttonForm = (
   visit: Visit,
   values: Readonly<Record<string, string>>,
@@ -63,6 +63,6 @@ ${apps.length > 0 && html`<p class="hint">${texts.apps(list.format(apps))}</p>`}
 </div>${ending(visit, entry, name)}</li>`;
 };
 
-/** Devices and sessions, each with what can be done about it. */
+/** The list of devices and sessions with their actions. */
 export const deviceList = (visit: Visit, user: UserCaller, entries: readonly DeviceEntry[]): Html =>
   html`<ul class="items">${entries.map((entry) => item(visit, user, entry))}</ul>`;

@@ -25,7 +25,7 @@ interface Dependencies {
 
 type Device = NonNullable<DeviceEntry['device']>;
 
-interface Opened {
+interface DeviceData {
   readonly user: UserCaller;
   readonly device: Device;
   readonly entry: DeviceEntry;
@@ -34,7 +34,7 @@ interface Opened {
 const fact = (name: string, value: Content): Content =>
   value !== undefined && value !== false && html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
 
-const factsOf = (visit: Visit, { user, device, entry }: Opened): Html => {
+const factsOf = (visit: Visit, { user, device, entry }: DeviceData): Html => {
   const { facts, ...texts } = visit.texts.account.devices;
   const { date, moment } = timesFor(visit.language, user.timeZone);
   const { trustedUntil } = device;
@@ -54,7 +54,7 @@ ${fact(texts.trusted, device.isTrusted && trustedUntil !== null && texts.trusted
 </dl>`;
 };
 
-const sessionItem = (visit: Visit, { user }: Opened, session: ListedSession): Html => {
+const sessionItem = (visit: Visit, { user }: DeviceData, session: ListedSession): Html => {
   const { devices: texts } = visit.texts.account;
   const since = timesFor(visit.language, user.timeZone).moment(session.createdAt);
   const apps = new Intl.ListFormat(visit.language, { type: 'conjunction' });
@@ -76,8 +76,8 @@ ${session.applications.length > 0 && html`<p class="hint">${texts.apps(apps.form
   }</li>`;
 };
 
-/** How the device is signed out or removed; nothing for the one that is being used. */
-const endOf = (visit: Visit, { entry }: Opened): Content => {
+/** The action that signs out or removes the device; none for the current device. */
+const endOf = (visit: Visit, { entry }: DeviceData): Content => {
   const { devices: texts } = visit.texts.account;
   if (entry.isCurrent) return false;
   const isSignedIn = entry.sessions.length > 0;
@@ -90,12 +90,12 @@ ${buttonForm(
 )}`;
 };
 
-/** A device of the person: its name, where it is signed in, whether it is trusted, and its end. */
+/** The page of one device: name, sessions, trust and removal. */
 export const devicePage = ({ devices, openSessions }: Dependencies): AnyPage =>
   accountPage({
     section: 'devices',
     path: `${sections.devices}/{id}`,
-    async open(visit, user): Promise<Opened> {
+    async open(visit, user): Promise<DeviceData> {
       const [known, open] = await Promise.all([devices.list(user), openSessions.list(user)]);
       const id = String(visit.req.params.id);
       const entry = deviceEntries(known, open).find(({ device }) => device?.id === id);
@@ -122,7 +122,7 @@ export const devicePage = ({ devices, openSessions }: Dependencies): AnyPage =>
             html`<ul class="items">${entry.sessions.map((one) => sessionItem(visit, opened, one))}</ul>`,
           ],
           endOf(visit, opened),
-          // What has happened stands above already.
+          // The notice is already shown above.
           formOf(
             { ...visit, query: {} },
             { ...form, alert: undefined },

@@ -23,7 +23,7 @@ interface Dependencies {
 const SIGN_OUT_OTHERS = `${sections.devices}/sign-out-others`;
 const SIGN_OUT_EVERYWHERE = `${sections.devices}/sign-out-everywhere`;
 
-/** Where a person is signed in, and how they end that. */
+/** Pages that list devices and sessions and end them. */
 export const devicesPages = (use: Dependencies): Record<string, AnyPage> => {
   const { devices, openSessions, sessions, config } = use;
   const cookies = signInCookies(config);

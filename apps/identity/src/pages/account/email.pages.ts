@@ -4,7 +4,7 @@ import type { EmailChangeService } from '../../features/email-change/email-chang
 import { type Html, html } from '../../http/html.ts';
 import { fields, formOf, link, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
-import { Elsewhere, type Visit } from '../visit.ts';
+import { Redirect, type Visit } from '../visit.ts';
 import { accountPage } from './account-page.ts';
 import { sections } from './sections.ts';
 import { timesFor } from './times.ts';
@@ -17,7 +17,7 @@ const PENDING = '/account/profile/email/pending';
 
 const toProfile = (notice: string): string => `${sections.profile}?notice=${notice}`;
 
-/** A change of the address that waits, with what can be done about it. */
+/** The pending address change with its actions. */
 export const pendingEmail = (
   { texts, language, formToken }: Visit,
   { timezone: timeZone }: { readonly timezone: string },
@@ -36,7 +36,7 @@ export const pendingEmail = (
 </li></ul>`;
 };
 
-/** Asks for another address, and what becomes of a change that waits for its confirmation. */
+/** Pages to change the email address and manage a pending change. */
 export const emailPages = ({ emailChanges }: Dependencies): Record<string, AnyPage> => {
   const change = accountPage({
     section: 'profile',
@@ -74,18 +74,18 @@ export const emailPages = ({ emailChanges }: Dependencies): Record<string, AnyPa
     section: 'profile',
     path: PENDING,
     async open(_visit, user) {
-      const waiting = await emailChanges.pending(user);
-      if (!waiting) throw new Elsewhere(sections.profile);
-      return { user, waiting };
+      const change = await emailChanges.pending(user);
+      if (!change) throw new Redirect(sections.profile);
+      return { user, change };
     },
-    view(visit, { user, waiting }, form) {
+    view(visit, { user, change }, form) {
       const { email: texts } = visit.texts.account;
       return {
         title: texts.title,
         hasNoForm: true,
         body: [
           message(visit, form),
-          pendingEmail(visit, { timezone: user.timeZone }, waiting),
+          pendingEmail(visit, { timezone: user.timeZone }, change),
           link(sections.profile, texts.back),
         ],
       };

@@ -6,7 +6,7 @@ import type { UserCaller } from '../../tokens/caller.ts';
 import { assets } from '../assets.ts';
 import { checkbox, fields, formOf } from '../form.ts';
 import type { AnyPage } from '../page.ts';
-import { Elsewhere, type Visit } from '../visit.ts';
+import { Redirect, type Visit } from '../visit.ts';
 import { accountPage } from './account-page.ts';
 import { sections } from './sections.ts';
 import type { ShownCodes } from './shown-codes.ts';
@@ -18,7 +18,7 @@ interface Dependencies {
   readonly brandName: string;
 }
 
-/** In groups that can be read out and typed; what is copied has no gaps. */
+/** In readable groups; copying the text yields no spaces. */
 const groups = (secret: string): Html[] =>
   (secret.match(/.{1,4}/g) ?? []).map((group) => html`<span>${group}</span>`);
 
@@ -42,7 +42,7 @@ const appSecret = (
 <h2>2. ${setUp.enter}</h2>`;
 };
 
-/** A file that needs no script and is stored nowhere: it is in the page. */
+/** A download as a data URL, which needs no script and is not stored on the server. */
 const download = ({ texts }: Visit, title: string, codes: readonly string[]): Html => {
   const { codes: words } = texts.account.twoFactor;
   const content = [title, words.once, '', ...codes, ''].join('\r\n');
@@ -50,7 +50,7 @@ const download = ({ texts }: Visit, title: string, codes: readonly string[]): Ht
   return html`<a class="button plain small" href="${address}" download="${words.fileName}.txt">${words.download}</a>`;
 };
 
-/** The steps to a second factor: the secret and its first code, then the recovery codes. */
+/** The steps to enable two-factor authentication: secret and first code, then recovery codes. */
 export const enrolmentPages = (use: Dependencies): Record<string, AnyPage> => {
   const setUp = accountPage({
     section: 'twoFactor',
@@ -58,7 +58,7 @@ export const enrolmentPages = (use: Dependencies): Record<string, AnyPage> => {
     isSensitive: true,
     async open(_visit, user) {
       const secret = await use.twoFactor.pending(user);
-      if (!secret) throw new Elsewhere(sections.twoFactor);
+      if (!secret) throw new Redirect(sections.twoFactor);
       return { user, secret };
     },
     view(visit, { user, secret }, form) {
@@ -98,7 +98,7 @@ export const enrolmentPages = (use: Dependencies): Record<string, AnyPage> => {
     isSensitive: true,
     open(visit, user) {
       const shown = use.shownCodes.of(visit, user);
-      if (!shown) throw new Elsewhere(sections.twoFactor);
+      if (!shown) throw new Redirect(sections.twoFactor);
       return { user, shown };
     },
     view(visit, { user, shown }, form) {

@@ -6,13 +6,13 @@ import { describeDevice } from '../../origin/user-agent.ts';
 import type { Visit } from '../visit.ts';
 import { placeInWords } from './place.ts';
 
-/** What happened, in the words of the reader's language. */
+/** The action in the visitor's language. */
 export const whatHappened = ({ texts }: Visit, { action }: ActivityEntry): string => {
   const known = actionOf(action);
   return known ? texts.account.actions[known.name] : texts.account.activity.other;
 };
 
-/** Where it happened, as far as the person whose log it is may know: an administrator who acted is not told. */
+/** Where it happened. Hides the details of an administrator who acted as the user. */
 export const whereItHappened = (
   visit: Visit,
   entry: ActivityEntry,
@@ -34,6 +34,6 @@ export const whereItHappened = (
   ].filter((part): part is string => typeof part === 'string' && part !== '');
 };
 
-/** Whether somebody else may have done it, in the name of the person whose log it is. */
+/** Whether somebody else may have acted in the user's name. */
 export const isDisputable = ({ action, impersonatorId }: ActivityEntry): boolean =>
   impersonatorId === null && actionOf(action)?.isDisputable === true;

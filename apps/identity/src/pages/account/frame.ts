@@ -2,7 +2,7 @@ import { type Content, type Html, html } from '../../http/html.ts';
 import type { Visit } from '../visit.ts';
 import { type Section, sections } from './sections.ts';
 
-/** Above every account page: the service, whose account it is, and the way out. */
+/** Header of account pages: brand, signed-in account and sign-out. */
 export const accountHeader = (visit: Visit, brand: Html, banner: Content): Html => {
   const { texts, user, tokens } = visit;
   const { frame } = texts.account;
@@ -19,8 +19,8 @@ ${banner}
 };
 
 /**
- * The navigation between account pages. On a narrow screen the style sheet shows it on the overview alone,
- * and a link back to that on every other page.
+ * Navigation between account pages. On narrow screens the style sheet shows it only on the overview, and a back
+ * link on other pages.
  */
 export const accountNavigation = ({ texts }: Visit, current: Section): Html => {
   const { frame } = texts.account;

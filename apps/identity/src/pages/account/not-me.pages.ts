@@ -14,7 +14,7 @@ import { whatHappened, whereItHappened } from './entry.ts';
 import { sections } from './sections.ts';
 import { timesFor } from './times.ts';
 
-/** Where people go when they do not recognize something that happened in their account; mails lead here, too. */
+/** For users who do not recognize an activity; also linked from mails. */
 export const notMePath = `${sections.activity}/not-me`;
 const linkPath = `${notMePath}/link`;
 const nextPath = `${notMePath}/next`;
@@ -23,20 +23,20 @@ interface Dependencies {
   readonly profiles: Pick<ProfileService, 'activityEntry'>;
   readonly disputes: DisputesService;
   readonly places: Pick<Places, 'of'>;
-  /** Fewest characters of a new password. */
+  /** Minimum length of a new password. */
   readonly minLength: number;
 }
 
 const Query = openShape({ entry: optional(uuid()) });
 
-/** The entry that a visit is about; null where it is about none of theirs. */
+/** The disputed entry; null if there is none or it is not the user's. */
 const entryOf = async (
   { profiles }: Dependencies,
   { query }: Visit,
   user: UserCaller,
 ): Promise<ActivityEntry | null> => {
-  const asked = validate(Query, query, 'query');
-  const id = asked.ok ? asked.value.entry : undefined;
+  const result = validate(Query, query, 'query');
+  const id = result.ok ? result.value.entry : undefined;
   return id === undefined ? null : profiles.activityEntry(user, id);
 };
 
@@ -55,7 +55,7 @@ const inQuestion = (
 <dd><strong>${whatHappened(visit, entry)}</strong><br>${[when, ...whereItHappened(visit, entry, places)].join(' · ')}</dd></div></dl>`;
 };
 
-/** "This was not me": a new password, everybody else signed out, and what to check next. */
+/** "This was not me": change the password, end all other sessions, and check the account. */
 export const notMePages = (use: Dependencies): Record<string, AnyPage> => {
   const { disputes, minLength } = use;
   const { activity_id: _, ...passwords } = DisputeActivity.fields;

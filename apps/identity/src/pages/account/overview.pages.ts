@@ -20,16 +20,22 @@ interface Dependencies {
   readonly accountDeletions: Pick<AccountDeletionService, 'dueAt'>;
 }
 
-/** Says that there is nothing, too, unless the banner asks for attention: the account is about to be deleted. */
-const attentionOf = ({ texts }: Visit, items: readonly Html[], isLeaving: boolean): Content => {
+/**
+ * Also states that nothing needs attention, unless the banner announces the deletion of the account.
+ */
+const attentionOf = (
+  { texts }: Visit,
+  items: readonly Html[],
+  isBeingDeleted: boolean,
+): Content => {
   const { overview } = texts.account;
   if (items.length > 0) {
     return html`<h2>${overview.attention}</h2><ul class="attention">${items}</ul>`;
   }
-  return !isLeaving && html`<h2>${overview.attention}</h2><p>${overview.nothing}</p>`;
+  return !isBeingDeleted && html`<h2>${overview.attention}</h2><p>${overview.nothing}</p>`;
 };
 
-/** The first account page: who is signed in, and what needs their attention. */
+/** The first account page: the signed-in user and what needs attention. */
 export const overviewPages = (use: Dependencies): Record<string, AnyPage> => ({
   accountOverview: accountPage({
     section: 'overview',

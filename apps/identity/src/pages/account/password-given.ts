@@ -3,8 +3,8 @@ import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 
 /**
- * A form with the password is an authentication itself: whoever sends one is not asked for the password once
- * more. 422 on a wrong password, 429 after too many of these.
+ * A form with a password field counts as an authentication, so the user is not asked again. 422 on a wrong
+ * password, 429 after too many.
  */
 export const authenticateByForm = async (
   reauthentication: Pick<ReauthenticationService, 'isRecent' | 'reauthenticate'>,

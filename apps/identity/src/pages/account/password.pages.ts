@@ -11,11 +11,11 @@ import { timesFor } from './times.ts';
 interface Dependencies {
   readonly passwords: Pick<PasswordsService, 'change'>;
   readonly profiles: Pick<ProfileService, 'security'>;
-  /** Fewest characters of a new password. */
+  /** Minimum length of a new password. */
   readonly minLength: number;
 }
 
-/** Where a person changes their password. */
+/** The page to change the password. */
 export const passwordPages = ({
   passwords,
   profiles,

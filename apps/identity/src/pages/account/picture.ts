@@ -4,13 +4,13 @@ import type { Visit } from '../visit.ts';
 
 const initialOf = (name: string): string => [...name.trim()][0]?.toLocaleUpperCase() ?? '';
 
-/** The picture of a person, or their initials; `alt` is what the picture is called. */
+/** The picture of a user or their initials; `alt` is the alternative text. */
 export const pictureOf = (
   { texts: { isFamilyNameFirst } }: Pick<Visit, 'texts'>,
   { avatarUrl, firstName, lastName }: Pick<User, 'avatarUrl' | 'firstName' | 'lastName'>,
   alt: string,
 ): Html => {
-  // Only our own: what is elsewhere the policy of the pages does not load.
+  // Only pictures of this service: the pages' policy blocks others.
   const [, path] = /(\/pictures\/[\w-]+)\/256$/.exec(avatarUrl ?? '') ?? [];
   if (path !== undefined) {
     return html`<img class="portrait" src="${path}/256" srcset="${path}/512 2x" width="96" height="96" alt="${alt}">`;

@@ -6,7 +6,7 @@ import type { UserCaller } from '../../tokens/caller.ts';
 import { type FieldSpec, fields, formOf, link, message, passwordConfirmation } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import { waiting } from '../texts/waiting.ts';
-import { Elsewhere, type Visit } from '../visit.ts';
+import { Redirect, type Visit } from '../visit.ts';
 import { accountPage } from './account-page.ts';
 import { authenticateByForm } from './password-given.ts';
 import { sections } from './sections.ts';
@@ -17,7 +17,7 @@ interface Dependencies {
   readonly reauthentication: ReauthenticationService;
 }
 
-interface Owned {
+interface PinData {
   readonly user: UserCaller;
   readonly status: PinStatus;
 }
@@ -29,7 +29,7 @@ const addresses = {
 
 const digits = {
   type: 'password',
-  // Password managers are for passwords: a PIN that they fill in is not a second thing to know.
+  // A PIN filled in by a password manager would not be a second thing to know.
   autocomplete: 'off',
   inputmode: 'numeric',
   maxlength: 6,
@@ -44,16 +44,16 @@ const lockNotice = (visit: Visit, { lockedFor }: PinStatus): Content =>
   lockedFor !== null &&
   html`<div class="notice wrong" role="status">${visit.texts.account.pin.locked(waiting(visit.language, lockedFor))}</div>`;
 
-/** The PIN of a person: set, changed, removed. */
+/** Pages to set, change and remove the PIN. */
 export const pinPages = ({ pins, reauthentication }: Dependencies): Record<string, AnyPage> => {
-  const open = async (_visit: Visit, user: UserCaller): Promise<Owned> => ({
+  const open = async (_visit: Visit, user: UserCaller): Promise<PinData> => ({
     user,
     status: await pins.status(user),
   });
-  /** Where there is none, there is nothing to change or remove. */
-  const openSet = async (visit: Visit, user: UserCaller): Promise<Owned> => {
+  /** Redirects if there is no PIN to change or remove. */
+  const openSet = async (visit: Visit, user: UserCaller): Promise<PinData> => {
     const owned = await open(visit, user);
-    if (owned.status.since === null) throw new Elsewhere(sections.pin);
+    if (owned.status.since === null) throw new Redirect(sections.pin);
     return owned;
   };
 

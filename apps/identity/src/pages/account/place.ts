@@ -1,7 +1,7 @@
 import type { Place } from '../../origin/places.ts';
 import type { Reader } from '../visit.ts';
 
-/** Where an address is, in the reader's language: "Budapest, Hungary". Null where nothing is known of it. */
+/** A location in the visitor's language, such as "Budapest, Hungary"; null if unknown. */
 export const placeInWords = ({ language, texts }: Reader, place: Place | null): string | null => {
   const { devices } = texts.account;
   if (place === null) return null;

@@ -10,7 +10,7 @@ import { type FieldSpec, fields, formOf, link, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import { nameFields } from '../person.fields.ts';
 import { languages } from '../texts/texts.ts';
-import { keepLanguage, type Visit } from '../visit.ts';
+import { setLanguageCookie, type Visit } from '../visit.ts';
 import { accountPage } from './account-page.ts';
 import { pendingEmail } from './email.pages.ts';
 import { pictureOf } from './picture.ts';
@@ -25,7 +25,9 @@ interface Dependencies {
 
 const PICTURE = '/account/profile/picture';
 
-/** Names, language, time zone and telephone number, the picture, and the way to another address. */
+/**
+ * Pages for names, language, time zone, phone number and picture, with a link to change the email address.
+ */
 export const profilePages = (use: Dependencies): Record<string, AnyPage> => {
   const { profiles, pictures, emailChanges } = use;
 
@@ -95,7 +97,7 @@ ${pictureOf(visit, user, texts.pictureAlt)}
         const { first_name: firstName, last_name: lastName, phone, timezone, locale } = given;
         const change = { firstName, lastName, phone: phone || null, timezone, locale };
         await profiles.change(caller, change, visit.origin);
-        if (locale !== user.locale) keepLanguage(visit.res, locale);
+        if (locale !== user.locale) setLanguageCookie(visit.res, locale);
         return `${sections.profile}?notice=profile_saved`;
       },
     },
@@ -136,7 +138,7 @@ ${pictureOf(visit, user, texts.pictureAlt)}
     },
     form: {
       fields: { action: optional(oneOf('remove')) },
-      file: { name: 'picture', mostBytes: MAX_BYTES },
+      file: { name: 'picture', maxBytes: MAX_BYTES },
       async submit(visit, { action }, { caller }, file) {
         if (action === 'remove') {
           await pictures.remove(caller, visit.origin);

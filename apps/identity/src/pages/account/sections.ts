@@ -1,4 +1,4 @@
-/** The account pages in the order of their navigation, each with its address. */
+/** The account sections in navigation order, with their paths. */
 export const sections = {
   overview: '/account',
   profile: '/account/profile',
@@ -16,5 +16,5 @@ export type Section = keyof typeof sections;
 
 const ACCOUNT_PAGE = /^\/account(\/[a-z0-9-]{1,40}){0,3}$/;
 
-/** Whether a path is one of an account page, to which a sign-in may lead. */
+/** Whether the path belongs to an account page, so that a sign-in may lead there. */
 export const isAccountPath = (path: string): boolean => ACCOUNT_PAGE.test(path);

@@ -7,7 +7,7 @@ import { ShownCodes } from './shown-codes.ts';
 import { twoFactorPages } from './two-factor.pages.ts';
 import { twoFactorChangePages } from './two-factor-changes.pages.ts';
 
-/** The pages about what a person signs in with. */
+/** Pages for password, second factor and PIN. */
 export const securityPages = (context: Context): Record<string, AnyPage> => {
   const { config, vault } = context;
   const shownCodes = new ShownCodes(config, vault);

@@ -3,7 +3,7 @@ import { ownCookie } from '../../http/session-cookie.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { Visit } from '../visit.ts';
 
-interface Kept {
+interface SealedCodes {
   readonly userId: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -14,8 +14,9 @@ const LIFETIME_MS = 30 * 60_000;
 const PURPOSE = 'recovery codes that are shown';
 
 /**
- * Fresh recovery codes, until their owner says that they have saved them: only hashes of them are stored, and
- * a page that is loaded again must still show them. They are sealed in a cookie of the browser that made them.
+ * Keeps new recovery codes until the user confirms having saved them, because only hashes are stored and
+ * reloading the page must show them again. They are kept encrypted in a cookie of the browser that created
+ * them.
  */
 export class ShownCodes {
   readonly #cookie: ReturnType<typeof ownCookie>;
@@ -27,28 +28,28 @@ export class ShownCodes {
   }
 
   keep({ res }: Visit, { id: userId }: UserCaller, codes: readonly string[]): void {
-    const kept: Kept = { userId, expiresAt: Date.now() + LIFETIME_MS, codes };
-    const sealed = this.#vault.seal(Buffer.from(JSON.stringify(kept)), PURPOSE);
+    const stored: SealedCodes = { userId, expiresAt: Date.now() + LIFETIME_MS, codes };
+    const sealed = this.#vault.seal(Buffer.from(JSON.stringify(stored)), PURPOSE);
     const { name, options } = this.#cookie;
     res.cookie(name, sealed.toString('base64url'), { ...options, maxAge: LIFETIME_MS });
   }
 
-  /** Null where there are none to be shown to this user, or no longer. */
+  /** Null if there are none for this user, or they have expired. */
   of({ req }: Visit, { id }: UserCaller): readonly string[] | null {
-    const kept = this.#opened(this.#cookie.secretOf(req) ?? '');
-    const isTheirs = kept?.userId === id && kept.expiresAt > Date.now();
-    return isTheirs ? kept.codes : null;
+    const stored = this.#opened(this.#cookie.secretOf(req) ?? '');
+    const isTheirs = stored?.userId === id && stored.expiresAt > Date.now();
+    return isTheirs ? stored.codes : null;
   }
 
   forget({ res }: Visit): void {
     res.clearCookie(this.#cookie.name, this.#cookie.options);
   }
 
-  #opened(sealed: string): Kept | null {
+  #opened(sealed: string): SealedCodes | null {
     try {
       return JSON.parse(this.#vault.open(Buffer.from(sealed, 'base64url'), PURPOSE).toString());
     } catch {
-      // None, or not of ours.
+      // Missing or invalid.
       return null;
     }
   }

@@ -6,7 +6,7 @@ import type {
 import { type Content, type Html, html } from '../../http/html.ts';
 import { formOf, link, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
-import { Elsewhere, type Visit } from '../visit.ts';
+import { Redirect, type Visit } from '../visit.ts';
 import { accountPage } from './account-page.ts';
 import { sections } from './sections.ts';
 import { timesFor } from './times.ts';
@@ -19,7 +19,7 @@ const leavePath = `${sections.tenants}/leave`;
 
 const Query = openShape({ tenant: optional(uuid()) });
 
-/** A role in the reader's language; a tenant's own role by its name. */
+/** The role name in the visitor's language; a tenant's own roles keep their names. */
 export const roleName = ({ texts }: Visit, { name, tenantId }: Membership['role']): string => {
   const roles: Readonly<Record<string, string>> = texts.account.tenants.roles;
   return (tenantId === null && Object.hasOwn(roles, name) && roles[name]) || name;
@@ -34,7 +34,7 @@ const switchForm = (visit: Visit, { tenant }: Membership): Html => {
 </form>`;
 };
 
-/** What keeps an organization from being used, in the reader's language; null where it can be used. */
+/** Why an organization cannot be used, in the visitor's language; null if it can. */
 const stateOf = (
   { texts }: Visit,
   { status }: Membership['tenant'],
@@ -61,7 +61,7 @@ ${state !== null && html`<p class="hint">${state.hint}</p>`}</div>
 </li>`;
 };
 
-/** The organizations that a person belongs to: seen, switched and left. */
+/** Pages to list, switch and leave organizations. */
 export const tenantPages = ({ memberships }: Dependencies): Record<string, AnyPage> => {
   const all = accountPage({
     section: 'tenants',
@@ -95,10 +95,10 @@ export const tenantPages = ({ memberships }: Dependencies): Record<string, AnyPa
     section: 'tenants',
     path: leavePath,
     async open({ query }, user) {
-      const asked = validate(Query, query, 'query');
-      const id = asked.ok ? asked.value.tenant : undefined;
-      // A sign-in leads back here without saying which one.
-      if (id === undefined) throw new Elsewhere(sections.tenants);
+      const result = validate(Query, query, 'query');
+      const id = result.ok ? result.value.tenant : undefined;
+      // A sign-in returns here without the query.
+      if (id === undefined) throw new Redirect(sections.tenants);
       const { tenant } = await memberships.show(user, id);
       return { user, tenant, isLastOwner: await memberships.isLastOwner(user, id) };
     },

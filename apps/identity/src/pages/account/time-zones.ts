@@ -1,6 +1,6 @@
 import type { ChoiceGroup } from '../form.ts';
 
-/** What the runtime still calls by a former name, by today's name in the IANA database. */
+/** Zones that the runtime lists under a former name, with their current IANA name. */
 const RENAMED: Readonly<Record<string, string>> = {
   'Africa/Asmera': 'Africa/Asmara',
   'America/Buenos_Aires': 'America/Argentina/Buenos_Aires',
@@ -32,7 +32,7 @@ const nameOf = (zone: string): string =>
 const byName = ([, a]: readonly [string, string], [, b]: readonly [string, string]): number =>
   a.localeCompare(b, 'en');
 
-/** Every zone of the runtime by its region, in the order of the alphabet. */
+/** All zones of the runtime by region, in alphabetical order. */
 const zonesByRegion: ReadonlyMap<string, readonly (readonly [string, string])[]> = (() => {
   const regions = new Map<string, [string, string][]>();
   const zones = Intl.supportedValuesOf('timeZone').map((zone) => RENAMED[zone] ?? zone);
@@ -46,7 +46,7 @@ const zonesByRegion: ReadonlyMap<string, readonly (readonly [string, string])[]>
 const isListed = (zone: string): boolean =>
   [...zonesByRegion.values()].some((zones) => zones.some(([name]) => name === zone));
 
-/** The time zones to choose from, under the names of their regions; with the current one, whatever it is. */
+/** The time zones by region, including the current one even if it is not listed. */
 export const timeZoneChoices = (
   regions: Readonly<Record<string, string>>,
   current: string,

@@ -1,16 +1,16 @@
 import type { Language } from '../texts/texts.ts';
 
-/** Times as a person reads them: in their language and time zone. */
+/** Formats times in a language and time zone. */
 export interface Times {
   /** "Today", "Yesterday", or the date with its weekday. */
   day(at: Date): string;
   /** The date: "November 3, 2026". */
   date(at: Date): string;
-  /** The time of the day. */
+  /** Time of day. */
   time(at: Date): string;
   /** Date and time. */
   moment(at: Date): string;
-  /** How long ago: "5 minutes ago", "3 days ago"; after 30 days, the date. */
+  /** Relative: "5 minutes ago", "3 days ago"; the date after 30 days. */
   ago(at: Date): string;
 }
 
@@ -33,7 +33,7 @@ export const timesFor = (language: Language, timeZone: string, now = new Date())
   const weekday = format({ dateStyle: 'full' });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
   const today = date(now);
-  /** Hour by hour, since not every day has 24 of them. */
+  /** Steps by hours, because not every day has 24 of them. */
   const yesterday = (): string => {
     let day = today;
     for (let at = +now; day === today; at -= 3_600_000) day = date(new Date(at));

@@ -6,7 +6,7 @@ import type { UserCaller } from '../../tokens/caller.ts';
 import { formOf, passwordConfirmation } from '../form.ts';
 import type { AnyPage } from '../page.ts';
 import type { TwoFactorTexts } from '../texts/account/en/two-factor.ts';
-import { Elsewhere, type Visit } from '../visit.ts';
+import { Redirect, type Visit } from '../visit.ts';
 import { accountPage } from './account-page.ts';
 import { authenticateByForm } from './password-given.ts';
 import { sections } from './sections.ts';
@@ -19,7 +19,7 @@ interface Dependencies {
   readonly shownCodes: ShownCodes;
 }
 
-interface Step {
+interface ConfirmedChange {
   readonly path: string;
   readonly isDangerous: boolean;
   texts(texts: TwoFactorTexts): {
@@ -29,13 +29,13 @@ interface Step {
     readonly submit: string;
     readonly keep: string;
   };
-  /** Does it, and gives the address to go on at. */
+  /** Performs the change and returns the URL to go to. */
   act(visit: Visit, user: UserCaller, password: string): Promise<string>;
 }
 
-/** What is confirmed by the password, on a page that says what will happen. */
+/** Pages that explain a change and confirm it with the password. */
 export const twoFactorChangePages = (use: Dependencies): Record<string, AnyPage> => {
-  const step = ({ path, isDangerous, texts, act }: Step): AnyPage =>
+  const step = ({ path, isDangerous, texts, act }: ConfirmedChange): AnyPage =>
     accountPage({
       section: 'twoFactor',
       path,
@@ -43,7 +43,7 @@ export const twoFactorChangePages = (use: Dependencies): Record<string, AnyPage>
       hasSensitiveForm: true,
       async open(_visit, user) {
         const { since } = await use.twoFactor.status(user);
-        if (since === null) throw new Elsewhere(sections.twoFactor);
+        if (since === null) throw new Redirect(sections.twoFactor);
         return user;
       },
       view(visit, user, form) {

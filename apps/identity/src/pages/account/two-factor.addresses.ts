@@ -1,6 +1,6 @@
 import { sections } from './sections.ts';
 
-/** The pages of the second factor, beside that of its section. */
+/** Paths of the two-factor pages besides the section itself. */
 export const twoFactorAddresses = {
   setUp: `${sections.twoFactor}/set-up`,
   codes: `${sections.twoFactor}/recovery-codes`,

@@ -4,7 +4,7 @@ import { type Content, html } from '../../http/html.ts';
 import { duration } from '../../mail/texts/format.ts';
 import { formOf, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
-import { Elsewhere, type Visit } from '../visit.ts';
+import { Redirect, type Visit } from '../visit.ts';
 import { accountPage } from './account-page.ts';
 import { sections } from './sections.ts';
 import type { ShownCodes } from './shown-codes.ts';
@@ -14,7 +14,7 @@ import { twoFactorAddresses as addresses } from './two-factor.addresses.ts';
 interface Dependencies {
   readonly twoFactor: TwoFactorService;
   readonly shownCodes: ShownCodes;
-  /** Seconds that a trusted device is trusted. */
+  /** How long a device is trusted, in seconds. */
   readonly deviceTrust: number;
 }
 
@@ -24,7 +24,7 @@ const warning = ({ texts }: Visit, codesLeft: number): Content => {
   return html`<ul class="attention"><li>${codesLeft === 0 ? noCodes : runningLow}</li></ul>`;
 };
 
-/** Whether the second factor is on, and what can be done about it. */
+/** The status of two-factor authentication and its actions. */
 export const twoFactorPages = (use: Dependencies): Record<string, AnyPage> => ({
   accountTwoFactor: accountPage({
     section: 'twoFactor',
@@ -32,8 +32,8 @@ export const twoFactorPages = (use: Dependencies): Record<string, AnyPage> => ({
     hasSensitiveForm: true,
     async open(visit, user) {
       const status = await use.twoFactor.status(user);
-      // Whoever has not said yet that they saved their codes comes back to them.
-      if (status.since && use.shownCodes.of(visit, user)) throw new Elsewhere(addresses.codes);
+      // Users who have not confirmed saving their codes return to them.
+      if (status.since && use.shownCodes.of(visit, user)) throw new Redirect(addresses.codes);
       return { user, status };
     },
     view(visit, { user, status: { since, codesLeft } }, form) {

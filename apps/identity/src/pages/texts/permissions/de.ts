@@ -1,6 +1,6 @@
-import type { RightsTexts } from './rights.ts';
+import type { PermissionTexts } from './permissions.ts';
 
-export const de: RightsTexts = {
+export const de: PermissionTexts = {
   everything: (tenant) => `Alles, was Sie in ${tenant} tun dürfen, auch was später hinzukommt`,
   anywhere: 'Ihrer Organisation',
   fullAccess: 'voller Zugriff',

@@ -1,16 +1,16 @@
 import { permissionRegistry } from '@tessera/contracts';
-import { rightLines } from './rights.ts';
+import { permissionLines } from './permission-lines.ts';
 import { languages } from './texts/texts.ts';
 
 const acme = { slug: 'acme', name: 'Acme' };
 const textsOf = (...patterns: string[]): string[] =>
-  rightLines(patterns, acme, 'en').map(({ text }) => text);
+  permissionLines(patterns, acme, 'en').map(({ text }) => text);
 
 test('every permission has words in every language', () => {
   for (const { name, system } of permissionRegistry) {
     if (system) continue;
     for (const { language } of languages) {
-      const [line, ...more] = rightLines([name.replace('{slug}', '*')], acme, language);
+      const [line, ...more] = permissionLines([name.replace('{slug}', '*')], acme, language);
       expect(more).toEqual([]);
       expect(line?.text).toMatch(/^\p{Lu}[^:]+: \p{L}[^_.]+$/u);
     }
@@ -28,7 +28,7 @@ test('the verbs of one kind of thing are one line', () => {
 });
 
 test('the broadest right comes first, and is marked', () => {
-  const lines = rightLines(
+  const lines = permissionLines(
     [
       'tenant.*.crm.contacts.update',
       'identity.members.view',
@@ -46,7 +46,7 @@ test('the broadest right comes first, and is marked', () => {
 });
 
 test('everything is said as everything, in the tenant that it is about', () => {
-  expect(rightLines(['tenant.*.crm.contacts.view', '*'], acme, 'en')).toEqual([
+  expect(permissionLines(['tenant.*.crm.contacts.view', '*'], acme, 'en')).toEqual([
     { text: 'Everything you can do in Acme, including what is added later', isBroad: true },
   ]);
 });

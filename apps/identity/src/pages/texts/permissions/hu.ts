@@ -1,6 +1,6 @@
-import type { RightsTexts } from './rights.ts';
+import type { PermissionTexts } from './permissions.ts';
 
-export const hu: RightsTexts = {
+export const hu: PermissionTexts = {
   everything: (tenant) =>
     `Minden, amit Ön megtehet itt: ${tenant}, a később hozzáadott lehetőségekkel együtt`,
   anywhere: 'az Ön szervezete',

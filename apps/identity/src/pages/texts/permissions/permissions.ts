@@ -3,7 +3,7 @@ import { de } from './de.ts';
 import { en } from './en.ts';
 import { hu } from './hu.ts';
 
-export interface RightsTexts {
+export interface PermissionTexts {
   everything(tenant: string): string;
   /** In the place of the name of a tenant, where there is none. */
   readonly anywhere: string;
@@ -13,6 +13,6 @@ export interface RightsTexts {
   readonly resources: Readonly<Record<keyof typeof en.resources, string>>;
 }
 
-const byLanguage: Readonly<Record<Language, RightsTexts>> = { en, hu, de };
+const byLanguage: Readonly<Record<Language, PermissionTexts>> = { en, hu, de };
 
-export const rightsTexts = (language: Language): RightsTexts => byLanguage[language];
+export const permissionTexts = (language: Language): PermissionTexts => byLanguage[language];

@@ -1,20 +1,20 @@
 import { permissionRegistry } from '@tessera/contracts';
 import { covers, WILDCARD } from '@tessera/scope-matcher';
-import { type RightsTexts, rightsTexts } from './texts/rights/rights.ts';
+import { type PermissionTexts, permissionTexts } from './texts/permissions/permissions.ts';
 import type { Language } from './texts/texts.ts';
 
-type App = keyof RightsTexts['all'];
+type App = keyof PermissionTexts['all'];
 
-interface Right {
+interface Permission {
   readonly app: App;
   readonly resource: string;
   readonly verb: string;
-  /** With `{slug}` for the tenant. */
+  /** Contains `{slug}` for the tenant. */
   readonly name: string;
 }
 
 /** `tenant.{slug}.crm.<resource>.<verb>` or `identity.<resource>.<verb>`; a resource may have two segments. */
-const rights: readonly Right[] = permissionRegistry
+const rights: readonly Permission[] = permissionRegistry
   .filter(({ system }) => !system)
   .map(({ name }) => {
     const segments = name.split('.');
@@ -23,15 +23,15 @@ const rights: readonly Right[] = permissionRegistry
     return { app, resource: own.slice(0, -1).join('.'), verb: own.at(-1) ?? '', name };
   });
 
-/** Something that an application may do, in words. */
-export interface RightLine {
+/** A description of permissions. */
+export interface PermissionLine {
   readonly text: string;
-  /** It reaches so far that nobody should overlook it. */
+  /** True for far-reaching permissions, which are highlighted. */
   readonly isBroad: boolean;
 }
 
-interface Weighed extends RightLine {
-  /** How many permissions it stands for. */
+interface WeightedLine extends PermissionLine {
+  /** Number of permissions it describes. */
   readonly weight: number;
 }
 
@@ -41,32 +41,34 @@ const grouped = <T>(items: readonly T[], key: (item: T) => string): Map<string, 
     new Map<string, T[]>(),
   );
 
-/** The words for verbs; what can be viewed can be listed, too. */
-const namesOf = (verbs: readonly string[], texts: RightsTexts, language: Language): string => {
+/** The words for verbs; `view` implies `list`. */
+const namesOf = (verbs: readonly string[], texts: PermissionTexts, language: Language): string => {
   const shown = verbs.filter((verb) => verb !== 'list' || !verbs.includes('view'));
   const words: Readonly<Record<string, string>> = texts.verbs;
   const format = new Intl.ListFormat(language, { type: 'conjunction' });
   return format.format(shown.map((verb) => words[verb] ?? verb));
 };
 
-/** Reading changes nothing; in administration everything else does more than a person may expect. */
+/** Reading is harmless; any other administrative permission is highlighted. */
 const isHarmless = (verb: string): boolean => verb === 'list' || verb === 'view';
 
-/** What is held in one app: for most of its resources in one line, and then what single ones have besides. */
+/**
+ * Describes the permissions in one app: verbs shared by most resources in one line, then the rest by resource.
+ */
 const linesOf = (
   app: App,
-  held: readonly Right[],
-  { texts, language }: { readonly texts: RightsTexts; readonly language: Language },
-): Weighed[] => {
+  held: readonly Permission[],
+  { texts, language }: { readonly texts: PermissionTexts; readonly language: Language },
+): WeightedLine[] => {
   const all = grouped(
     rights.filter((right) => right.app === app),
     ({ resource }) => resource,
   );
   const byVerb = grouped(held, ({ verb }) => verb);
-  // A verb that most of the resources share is said once for all of them.
+  // A verb shared by most resources is described once.
   const shared = [...byVerb].filter(([, { length }]) => length * 2 > all.size);
-  const isShared = ({ verb }: Right): boolean => shared.some(([name]) => name === verb);
-  const lines: Weighed[] = [];
+  const isShared = ({ verb }: Permission): boolean => shared.some(([name]) => name === verb);
+  const lines: WeightedLine[] = [];
   if (shared.length > 0) {
     const verbs = namesOf(
       shared.map(([verb]) => verb),
@@ -89,20 +91,20 @@ const linesOf = (
 };
 
 /**
- * What patterns of permissions mean in a tenant, in the reader's language: the broadest first. A pattern that
- * covers nothing there is shown as it is.
+ * Describes permission patterns in a tenant in the visitor's language, broadest first. A pattern that matches
+ * nothing is shown as is.
  */
-export const rightLines = (
+export const permissionLines = (
   patterns: readonly string[],
   tenant: { readonly slug: string; readonly name: string } | null,
   language: Language,
-): readonly RightLine[] => {
-  const texts = rightsTexts(language);
+): readonly PermissionLine[] => {
+  const texts = permissionTexts(language);
   if (patterns.includes(WILDCARD)) {
     return [{ text: texts.everything(tenant?.name ?? texts.anywhere), isBroad: true }];
   }
-  const nameOf = ({ name }: Right): string => name.replace('{slug}', tenant?.slug ?? 'none');
-  const isHeld = (right: Right): boolean =>
+  const nameOf = ({ name }: Permission): string => name.replace('{slug}', tenant?.slug ?? 'none');
+  const isHeld = (right: Permission): boolean =>
     patterns.some((pattern) => covers(pattern, nameOf(right)));
   const held = grouped(rights.filter(isHeld), ({ app }) => app);
   const lines = [...held].flatMap(([app, own]) => linesOf(app as App, own, { texts, language }));
