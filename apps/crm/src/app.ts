@@ -62,7 +62,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
 /** The routes by tag, in the order of the document. */
 const routesOf = (
   { pool, database }: Context,
-  { contacts, companies, messagingAccounts: { email, sms } }: Services,
+  { contacts, companies, messagingAccounts: { email, sms }, exports }: Services,
 ): RouteGroups => ({
   Health: {
     getService: rootRoute({
@@ -83,8 +83,8 @@ const routesOf = (
       ready: migrationsApplied(pool, migrations),
     }),
   },
-  Contacts: under('/api/crm', contactRoutes(contacts)),
-  Companies: under('/api/crm', companyRoutes(companies)),
+  Contacts: under('/api/crm', contactRoutes(contacts, exports)),
+  Companies: under('/api/crm', companyRoutes(companies, exports)),
   System: under('/api/crm', {
     ...emailAccountRoutes(email.kind, email.accounts),
     ...smsAccountRoutes(sms.kind, sms.accounts),

@@ -15,7 +15,7 @@ import {
   text,
   verbatim,
 } from '@tessera/fields';
-import { type HttpError, routesFor } from '@tessera/http-kit';
+import { type HttpError, listExports, routesFor } from '@tessera/http-kit';
 import type { Caller as CallerOf } from '@tessera/resource-server';
 
 export type { CrmPermission };
@@ -54,6 +54,9 @@ export const page = <F extends Field>(
   item: F,
 ): Shape<{ data: Field<Out<F>[], false>; meta: typeof Meta; links: typeof Links }> =>
   shape({ data: list(item), meta: Meta, links: Links });
+
+/** Makes exports of lists: `{data}` in JSON, or CSV. */
+export const listExport = listExports({ shape: (data) => shape({ data }), members: {} });
 
 const id = nullable(verbatim(16_384));
 

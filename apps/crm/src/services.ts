@@ -1,4 +1,5 @@
 import type { Channel } from '@tessera/contracts';
+import { Exports } from '@tessera/http-kit';
 import type { Context } from './context.ts';
 import { type Companies, company } from './features/companies/companies.kind.ts';
 import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
@@ -20,10 +21,15 @@ export interface Services {
   readonly contacts: Contacts;
   readonly companies: Companies;
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
+  /** The limits that all exports share. */
+  readonly exports: Exports;
 }
 
+/** Exports of one caller at once. */
+const EXPORTS_PER_CALLER = 2;
+
 /** Makes the services from the context. */
-export const createServices = ({ database, vault }: Context): Services => {
+export const createServices = ({ config, database, vault }: Context): Services => {
   const accountsOf = (channel: Channel): AccountService => {
     const kind = declareAccounts(channel, vault);
     return { kind, accounts: createRecords(kind, database) };
@@ -32,5 +38,10 @@ export const createServices = ({ database, vault }: Context): Services => {
     contacts: createRecords(contact, database),
     companies: createRecords(company, database),
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
+    exports: new Exports({
+      perCaller: EXPORTS_PER_CALLER,
+      // Half of the connections are left for other requests.
+      concurrentReads: Math.max(1, Math.floor(config.database.poolSize / 2)),
+    }),
   };
 };

@@ -1,8 +1,17 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { bodySchemaOf, type Operation, operationsOf, pathParametersOf } from './document.ts';
+import { referencesIn } from './references.ts';
 import { spoil } from './spoil.ts';
-import { type Answer, call, entitled, materialise, type Subject, validBody } from './subject.ts';
+import {
+  type Answer,
+  call,
+  createReferenced,
+  entitled,
+  materialise,
+  type Subject,
+  validBody,
+} from './subject.ts';
 
 /** What is wrong, a sentence each; none: the operation passes. */
 export type Findings = string[];
@@ -100,6 +109,26 @@ export const foreignIds = async (subject: Subject, operation: Operation): Promis
   }
   const after = await look(subject, operation, theirHeaders, theirs);
   if (after !== before) findings.push(`${operation.id} changed what the other tenant sees.`);
+  return findings;
+};
+
+/** The id of another tenant's record in a body is a 422 that names the field, and is stored nowhere. */
+export const foreignReferences = async (
+  subject: Subject,
+  operation: Operation,
+): Promise<Findings> => {
+  const headers = await subject.caller('own');
+  const findings: Findings = [];
+  for (const [field, collection] of referencesIn(subject.document, operation)) {
+    const theirs = await createReferenced(subject, collection, 'other');
+    const parameters = await materialise(subject, operation.path, 'own');
+    const valid = (await validBody(subject, operation, 'own')) as object;
+    const body = { ...valid, [field]: theirs };
+    const answer = await call(subject, operation, { headers, parameters, body });
+    if (answer.status !== 422 || !names(answer, field)) {
+      findings.push(said(operation, `with another tenant's ${field}`, answer));
+    }
+  }
   return findings;
 };
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { list, mapOf, optional, shape, text, uuid } from '@tessera/fields';
+import { list, mapOf, nullable, optional, reference, shape, text, uuid } from '@tessera/fields';
 import {
   createLimits,
   errorHandler,
   HttpError,
+  invalidField,
   type Listening,
   listen,
   mount,
@@ -20,6 +21,7 @@ import {
   badPaths,
   badQueries,
   foreignIds,
+  foreignReferences,
   unmarked,
   withClientToken,
   withoutPermission,
@@ -41,6 +43,7 @@ type Flaw =
   | 'lenient'
   | 'leaks'
   | 'changes'
+  | 'accepts foreign references'
   | 'takes everybody for a user'
   | 'crashes'
   | 'accepts anything'
@@ -92,11 +95,15 @@ const serviceWith = (flaw?: Flaw) => {
       permission: 'things.update',
       summary: 'Change a thing',
       params: Id,
-      body: shape({ name: text(50) }),
+      body: shape({ name: text(50), next_id: optional(nullable(reference('things'))) }),
       responses: { 200: shape({ data: Thing }) },
       handler: ({ caller, params, body, reply }) => {
         const thing = flaw === 'changes' ? store.get(params.id) : find(caller.tenant, params.id);
         if (!thing) throw notFound();
+        const next = store.get(body.next_id ?? '');
+        if (next && next.tenant !== caller.tenant && flaw !== 'accepts foreign references') {
+          throw invalidField('next_id', 'next_id must be the id of an existing thing');
+        }
         if (flaw === 'takes everybody for a user' && caller.user === null) throw new Error('null');
         thing.name = body.name;
         find(caller.tenant, params.id);
@@ -196,6 +203,7 @@ describe('a service that is right passes', () => {
       }
     }
     expect(await foreignIds(subject, operation('updateThing'))).toEqual([]);
+    expect(await foreignReferences(subject, operation('updateThing'))).toEqual([]);
     expect(checker.findings).toEqual([]);
   });
 });
@@ -212,6 +220,7 @@ describe('a planted flaw is found', () => {
     ['lenient', 'updateThing', withoutPermission],
     ['leaks', 'updateThing', foreignIds],
     ['changes', 'updateThing', foreignIds],
+    ['accepts foreign references', 'updateThing', foreignReferences],
     ['takes everybody for a user', 'updateThing', withClientToken],
     ['crashes', 'createThing', badBodies],
     ['accepts anything', 'createThing', badBodies],

@@ -23,6 +23,8 @@ export interface JsonSchema {
   readonly minimum?: number;
   readonly examples?: readonly unknown[];
   readonly additionalProperties?: unknown;
+  /** The collection whose records a value of this schema is the id of. */
+  readonly 'x-reference'?: string;
 }
 
 interface Example {

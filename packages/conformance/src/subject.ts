@@ -1,9 +1,11 @@
 import {
+  bodySchemaOf,
   type OpenApiDocument,
   type Operation,
   operationsOf,
   pathParametersOf,
 } from './document.ts';
+import { creationOf, referencesIn } from './references.ts';
 import { sample } from './sample.ts';
 
 export type Tenant = 'own' | 'other';
@@ -74,21 +76,58 @@ export const call = async (
   return { status: response.status, text, body: parsed(text) };
 };
 
+/** Creates a record with an operation and gives the body of the answer. */
+const createdBy = async (
+  subject: Subject,
+  create: Operation,
+  tenant: Tenant,
+  parameters: Record<string, string>,
+): Promise<Record<string, unknown>> => {
+  const headers = await subject.caller(tenant);
+  const body = await validBody(subject, create, tenant);
+  const answer = await call(subject, create, { headers, parameters, body });
+  if (answer.status !== 201) {
+    throw new Error(`${create.id} created nothing: ${answer.status} ${answer.text}`);
+  }
+  return (answer.body.data ?? {}) as Record<string, unknown>;
+};
+
+/** Creates a record in the collection that a reference names, and gives its id. */
+export const createReferenced = async (
+  subject: Subject,
+  collection: string,
+  tenant: Tenant,
+): Promise<unknown> => {
+  const create = creationOf(subject.document, collection);
+  const parameters = await materialise(subject, create.path, tenant);
+  return (await createdBy(subject, create, tenant, parameters)).id;
+};
+
 /** A body that the operation accepts, as far as its schema and the subject can tell. */
 export const validBody = async (
   subject: Subject,
   operation: Operation,
   tenant: Tenant,
 ): Promise<unknown> => {
-  const schema = operation.requestBody?.content?.['application/json']?.schema;
+  const schema = bodySchemaOf(operation);
   if (!schema) return undefined;
-  const known = await subject.bodies?.[operation.id]?.(tenant);
-  return { ...(sample(subject.document, schema) as object), ...known };
+  const known = (await subject.bodies?.[operation.id]?.(tenant)) as Record<string, unknown>;
+  const body = { ...(sample(subject.document, schema) as object), ...known };
+  for (const [field, collection] of referencesIn(subject.document, operation)) {
+    if (known && field in known) continue;
+    Object.assign(body, { [field]: await createReferenced(subject, collection, tenant) });
+  }
+  return body;
 };
+
+/** `userId` as `user_id`. */
+const snake = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
  * Makes the things that a path names, in a tenant, through the service's own `POST` operations: for
- * `/channels/{id}/messages/{mid}` a channel, and in it a message. Gives their ids by parameter name.
+ * `/channels/{id}/messages/{mid}` a channel, and in it a message. Gives their keys by parameter name:
+ * the field of that name (`user_id` for `{userId}`), or else the id.
  */
 export const materialise = async (
   subject: Subject,
@@ -96,7 +135,6 @@ export const materialise = async (
   tenant: Tenant,
 ): Promise<Record<string, string>> => {
   const given = { ...(await subject.parameters?.(tenant, path)) };
-  const headers = await subject.caller(tenant);
   for (const name of pathParametersOf(path)) {
     if (given[name] !== undefined) continue;
     const collection = path.slice(0, path.indexOf(`/{${name}}`));
@@ -108,13 +146,10 @@ export const materialise = async (
         `Nothing makes the {${name}} of ${path}: give it in the subject's parameters.`,
       );
     }
-    const body = await validBody(subject, create, tenant);
-    const answer = await call(subject, create, { headers, parameters: given, body });
-    const id = (answer.body.data as { id?: unknown } | undefined)?.id;
-    if (answer.status !== 201 || typeof id !== 'string') {
-      throw new Error(`${create.id} made no {${name}}: ${answer.status} ${answer.text}`);
-    }
-    given[name] = id;
+    const created = await createdBy(subject, create, tenant, given);
+    const key = created[snake(name)] ?? created.id;
+    if (typeof key !== 'string') throw new Error(`${create.id} made no {${name}}.`);
+    given[name] = key;
   }
   return given;
 };

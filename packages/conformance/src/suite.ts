@@ -4,12 +4,14 @@ import {
   badQueries,
   type Findings,
   foreignIds,
+  foreignReferences,
   unmarked,
   withClientToken,
   withoutPermission,
   withoutToken,
 } from './checks.ts';
 import { bodySchemaOf, type OpenApiDocument, operationsOf, pathParametersOf } from './document.ts';
+import { referencesIn } from './references.ts';
 import type { Subject } from './subject.ts';
 
 /**
@@ -51,6 +53,11 @@ export const conformance = (
     "another tenant's ids give no data and change nothing",
     guarded.filter((o) => pathParametersOf(o.path).length > 0),
     foreignIds,
+  );
+  each(
+    "another tenant's ids in bodies are 422 and name the field",
+    guarded.filter((o) => referencesIn(document, o).length > 0),
+    foreignReferences,
   );
   each('the token of a client is answered or refused', guarded, withClientToken);
   each(

@@ -27,6 +27,7 @@ export {
   matching,
   number,
   oneOf,
+  reference,
   text,
   time,
   timeZone,

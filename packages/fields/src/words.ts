@@ -110,6 +110,15 @@ export const uuid = (): Field<string, false> =>
     { type: 'string', format: 'uuid' },
   );
 
+/**
+ * The id of a record of the same tenant, in the collection with this path: `companies`. Documents say which
+ * in `x-reference`, so that the conformance tests can create a target.
+ */
+export const reference = (collection: string): Field<string, false> => {
+  const { joi, json } = uuid();
+  return field(joi, { ...json, 'x-reference': collection });
+};
+
 /** A text in its place is told what the field takes, too: "1.5" is a number. */
 const integer = (): Joi.NumberSchema =>
   Joi.number().integer().messages({ 'number.base': '{{#label}} must be an integer' });

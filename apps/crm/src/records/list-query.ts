@@ -37,7 +37,11 @@ export type ListQuery<T extends KindTypes> = Narrowing<T> & {
   readonly exact_total: boolean;
 };
 
-const narrowingFields = ({ search, filters }: Kind): Record<string, Field> => ({
+/** The query parameters of a kind's search and filters. */
+export const narrowingFields = <T extends KindTypes>({
+  search,
+  filters,
+}: Kind<T>): Record<string, Field> => ({
   ...(search && {
     search: described(
       optional(verbatim(200, 0)),
@@ -60,13 +64,7 @@ export const listQuery = <T extends KindTypes>(kind: Kind<T>): Shape & Field<Lis
       withDefault(bool(), false),
       'Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true.',
     ),
-    ...narrowingFields(kind as unknown as Kind),
+    ...narrowingFields(kind),
   });
   return query as Shape as Shape & Field<ListQuery<T>>;
 };
-
-/** The shape of the query parameters that say which records an export has. */
-export const narrowingQuery = <T extends KindTypes>(
-  kind: Kind<T>,
-): Record<keyof Narrowing<T>, Field> =>
-  narrowingFields(kind as unknown as Kind) as Record<keyof Narrowing<T>, Field>;

@@ -1,3 +1,4 @@
+import { readInBatches } from '@tessera/http-kit';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { createChanges } from './changes.ts';
 import { columnSql } from './filters.ts';
@@ -25,8 +26,12 @@ export type ActionRule<T extends KindTypes, Body> = (
  */
 export interface Records<T extends KindTypes> {
   list(caller: T['caller'], query?: Partial<ListQuery<T>>): Promise<Listed<T['answer']>>;
-  /** All records that the query selects, in batches and in the order of their ids. */
-  batches(caller: T['caller'], query?: Narrowing<T>): AsyncIterable<readonly T['answer'][]>;
+  /** All records that the query selects, in the order of their ids; `limited` reads each batch. */
+  batches(
+    caller: T['caller'],
+    query: Narrowing<T>,
+    limited: LimitedRead,
+  ): AsyncIterable<readonly T['answer'][]>;
   get(caller: T['caller'], id: string): Promise<Versioned<T['answer']>>;
   create(caller: T['caller'], input: T['create']): Promise<Versioned<T['answer']>>;
   /** Changes the fields that are given and no other; without any the record keeps its version. */
@@ -55,6 +60,9 @@ export interface Records<T extends KindTypes> {
   /** The records of a child kind that belong to one parent. */
   within(parentId: string): Records<T>;
 }
+
+/** Runs a read when the process has room for it; see `Exports.read`. */
+export type LimitedRead = <R>(read: () => Promise<R>) => Promise<R>;
 
 /** How many rows an export reads at once. */
 const BATCH = 500;
@@ -104,18 +112,13 @@ export const createRecords = <T extends KindTypes>(
       return { ...listed, rows: listed.rows.map(present) };
     },
 
-    async *batches(caller, query) {
+    async *batches(caller, query, limited) {
       const { db, scope } = await open(caller);
-      const search = (query?.search ?? '').trim();
-      const conditions = conditionsOf(query ?? {});
-      let after: string | undefined;
-      for (;;) {
-        const request = { conditions, search, after, limit: BATCH };
-        const rows = await repository.batch(db, scope, request);
-        if (rows.length > 0) yield rows.map(present);
-        if (rows.length < BATCH) return;
-        after = rows.at(-1)?.id;
-      }
+      const search = (query.search ?? '').trim();
+      const conditions = conditionsOf(query);
+      const read = (last: Row | undefined, limit: number): Promise<readonly Row[]> =>
+        limited(() => repository.batch(db, scope, { conditions, search, after: last?.id, limit }));
+      for await (const rows of readInBatches(BATCH, read)) yield rows.map(present);
     },
 
     async get(caller, id) {

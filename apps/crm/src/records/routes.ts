@@ -1,12 +1,20 @@
 import { type Field, type Shape, shape, uuid } from '@tessera/fields';
-import { empty, type RouteEntry, routesFor } from '@tessera/http-kit';
-import { type CrmPermission, page, record } from '../http.ts';
+import {
+  type ExportFormat,
+  type Exports,
+  empty,
+  exportFormat,
+  exportHeaders,
+  type RouteEntry,
+  routesFor,
+} from '@tessera/http-kit';
+import { type Caller, type CrmPermission, listExport, page, record } from '../http.ts';
 import { SYSTEM } from '../system/system-access.ts';
 import type { Kind, KindTypes, Permissions, TenantCaller, Verb } from './kind.ts';
-import { listQuery } from './list-query.ts';
+import { listQuery, type Narrowing, narrowingFields } from './list-query.ts';
 import { paging } from './paging.ts';
 import { pathsOf, withArticle } from './paths.ts';
-import type { ActionRule, Records, Versioned } from './records.ts';
+import type { ActionRule, LimitedRead, Records, Versioned } from './records.ts';
 import { acceptedVersions, preconditionFailed, tagged } from './versions.ts';
 
 /** The answer to a change that names the versions it is meant for. */
@@ -39,6 +47,14 @@ export interface RouteText {
   readonly problems?: Readonly<Record<number, string>>;
 }
 
+/** The export of a kind's list. */
+export interface ExportOptions {
+  /** `<resource>.export` (decision C22). */
+  readonly permission: CrmPermission;
+  /** The limits that all exports of the process share. */
+  readonly exports: Exports;
+}
+
 /** Makes the routes of a kind, one for each call: the keys of the route table are the operation ids. */
 export interface RecordRoutes<T extends KindTypes> {
   list(text?: RouteText): RouteEntry;
@@ -47,6 +63,8 @@ export interface RecordRoutes<T extends KindTypes> {
   update(text?: RouteText): RouteEntry;
   delete(text?: RouteText): RouteEntry;
   restore(text?: RouteText): RouteEntry;
+  /** `GET .../export?format=csv|json`, with the search and the filters of the list. */
+  export(options: ExportOptions): RouteEntry;
   /** `POST .../{id}/<name>`. */
   action<Body>(action: Action<T, Body>): RouteEntry;
 }
@@ -59,6 +77,13 @@ interface Admission {
   readonly credential?: string;
   readonly limit?: string;
 }
+
+type ExportQuery<T extends KindTypes> = Shape &
+  Field<Narrowing<T> & { readonly format: ExportFormat }>;
+
+/** Whose exports are counted together: those of one user or client. */
+const exporterId = (caller: TenantCaller): string =>
+  (caller as Partial<Caller>).principal?.id ?? caller.tenantId;
 
 const declare = routesFor<TenantCaller, CrmPermission>();
 
@@ -141,6 +166,26 @@ export const recordRoutes = <T extends KindTypes>(
           return reply(200, { data: rows, ...paging(req.originalUrl, position) });
         },
       }),
+
+    export: ({ permission, exports }) => {
+      const exported = listExport({ name: kind.table, item: kind.answer });
+      return declare({
+        ...onAll('list'),
+        path: `${all}/export`,
+        permission,
+        method: 'get',
+        summary: `Export ${words}`,
+        query: shape({ ...narrowingFields(kind), format: exportFormat }) as ExportQuery<T>,
+        responses: { 200: exported.response },
+        responseHeaders: exportHeaders,
+        handler: ({ caller, params, query, reply }) => {
+          const { format, ...narrowing } = query;
+          const limited: LimitedRead = (read) => exports.read(read);
+          const batches = scoped(params).batches(caller, narrowing as Narrowing<T>, limited);
+          return reply(200, ...exported.file(format, exports.counted(exporterId(caller), batches)));
+        },
+      });
+    },
 
     create: (text = {}) =>
       declare({

@@ -13,7 +13,9 @@ const record = <const R extends string>(resource: R, one: string, many: string) 
 /** Short name -> what it lets one do. In full a name is `tenant.<slug>.crm.<short name>`. */
 export const crmPermissions = {
   ...record('contacts', 'a contact', 'contacts'),
+  'contacts.export': 'Export contacts',
   ...record('companies', 'a company', 'companies'),
+  'companies.export': 'Export companies',
   ...record('communication_logs', 'a communication log', 'communication logs'),
 
   ...record('tasks', 'a task', 'tasks'),

@@ -117,6 +117,8 @@ describe('the built-in roles', () => {
 
   test('a member holds no administration', () => {
     const kept = [
+      'tenant.acme.crm.contacts.export',
+      'tenant.acme.crm.companies.export',
       'tenant.acme.crm.time_entries.export',
       'tenant.acme.crm.leave_requests.review',
       'tenant.acme.crm.kb_articles.publish',

@@ -1,11 +1,11 @@
-import type { RouteTable } from '@tessera/http-kit';
+import type { Exports, RouteTable } from '@tessera/http-kit';
 import { partRoutes } from '../../records/part-routes.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { AddressInput } from '../addresses.schema.ts';
 import { type Companies, company } from './companies.kind.ts';
 import { CompanyAddress, MAX_ADDRESSES } from './companies.schema.ts';
 
-export const companyRoutes = (companies: Companies): RouteTable => {
+export const companyRoutes = (companies: Companies, exports: Exports): RouteTable => {
   const routes = recordRoutes(company, companies);
   const addresses = partRoutes(company, companies, {
     field: 'addresses',
@@ -17,6 +17,7 @@ export const companyRoutes = (companies: Companies): RouteTable => {
   });
   return {
     listCompanies: routes.list(),
+    exportCompanies: routes.export({ permission: 'companies.export', exports }),
     createCompany: routes.create(),
     getCompany: routes.get(),
     updateCompany: routes.update(),

@@ -1,4 +1,4 @@
-import { email, uuid } from '@tessera/fields';
+import { email, reference, uuid } from '@tessera/fields';
 import { equals, has, timeFilters } from '../../records/filters.ts';
 import { declareKind, type TypesOf } from '../../records/kind.ts';
 import type { Records } from '../../records/records.ts';
@@ -19,7 +19,7 @@ export const contact = declareKind({
   defaultSort: '-created_at',
   filters: {
     email: equals('email', email()),
-    company_id: equals('company_id', uuid()),
+    company_id: equals('company_id', reference('companies')),
     owner_id: equals('owner_id', uuid()),
     tag: has('tags', tag),
     ...timeFilters,

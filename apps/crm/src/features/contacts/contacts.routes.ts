@@ -1,15 +1,16 @@
 import { shape, uuid } from '@tessera/fields';
-import type { RouteTable } from '@tessera/http-kit';
+import type { Exports, RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
 import { changeProblems, recordRoutes } from '../../records/routes.ts';
 import { acceptedVersions, tagged } from '../../records/versions.ts';
 import { type Contacts, contact } from './contacts.kind.ts';
 import { Contact, Tags } from './contacts.schema.ts';
 
-export const contactRoutes = (contacts: Contacts): RouteTable => {
+export const contactRoutes = (contacts: Contacts, exports: Exports): RouteTable => {
   const routes = recordRoutes(contact, contacts);
   return {
     listContacts: routes.list(),
+    exportContacts: routes.export({ permission: 'contacts.export', exports }),
     createContact: routes.create(),
     getContact: routes.get(),
     updateContact: routes.update(),

@@ -1,0 +1,50 @@
+import { tenantForEachTest } from '../testing/tenant.ts';
+
+const { crm, caller, get, post, remove } = tenantForEachTest();
+
+const path = '/api/crm/contacts';
+const create = (body: object) => post(path, { first_name: 'A', ...body }).expect(201);
+
+describe('The export of a list', () => {
+  test('is a CSV file with a column for each field of the answer', async () => {
+    const { body } = await create({ first_name: 'Ada', tags: ['vip'], title: '=1+1' });
+    const { status, headers, text } = await get(`${path}/export`);
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(headers['content-disposition']).toBe('attachment; filename="contacts.csv"');
+    const [names, row] = text.trimEnd().split('\r\n');
+    expect(names?.split(',')).toEqual(Object.keys(body.data));
+    // A spreadsheet would take it for a formula.
+    expect(row).toContain(",'=1+1,");
+    expect(row).toContain(`${body.data.id},Ada,`);
+  });
+
+  test('has all records in the envelope of lists as JSON, however many there are', async () => {
+    const { id: tenantId } = crm().identity.acme;
+    const theirs = crm().caller();
+    await crm().context.pool.query(
+      `INSERT INTO tenant_crm.contacts (id, tenant_id, first_name)
+       SELECT gen_random_uuid(), $1, 'Ada' FROM generate_series(1, 1200)`,
+      [tenantId],
+    );
+    const { body } = await crm().http.get(`${path}/export?format=json`).set(theirs).expect(200);
+    expect(Object.keys(body)).toEqual(['data']);
+    expect(new Set(body.data.map(({ id }: { id: string }) => id)).size).toBe(1200);
+  });
+
+  test('has the records that the search and the filters of the list select, of one tenant', async () => {
+    await create({ first_name: 'Ada', tags: ['vip'] });
+    await create({ first_name: 'Adam', tags: ['lead'] });
+    await create({ first_name: 'Bob', tags: ['vip'] });
+    const gone = await create({ first_name: 'Ada', tags: ['vip'] });
+    await remove(`${path}/${gone.body.data.id}`).expect(204);
+    const { body } = await get(`${path}/export?format=json&search=ada&tag=vip`);
+    expect(body.data).toMatchObject([{ first_name: 'Ada', tags: ['vip'] }]);
+    expect((await get(`${path}/export?page=1`)).body.errors).toHaveProperty('page');
+  });
+
+  test('needs a permission of its own', async () => {
+    const { status, body } = await get(`${path}/export`, caller({ lacking: ['contacts.export'] }));
+    expect([status, body.required_permission]).toEqual([403, 'tenant.acme.crm.contacts.export']);
+  });
+});
