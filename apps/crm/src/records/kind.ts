@@ -107,6 +107,7 @@ export interface Kind<T extends KindTypes = KindTypes> {
   readonly filters: T['filters'];
   readonly search: boolean;
   readonly counted: boolean;
+  readonly countedBy: readonly string[];
   readonly deletion: 'soft' | 'permanent';
   readonly key: string;
   readonly keyField: Field<string>;
@@ -176,6 +177,11 @@ export interface Declaration<
   readonly search?: boolean;
   /** Whether `keep_count` keeps the total of the table. Default true; false suits a few rows per tenant. */
   readonly counted?: boolean;
+  /**
+   * Columns of a scope that `keep_count` keeps totals by, besides the parent's: without one, the total of a
+   * list within the scope is counted up to 10,000.
+   */
+  readonly countedBy?: readonly string[];
   /** Default `soft`: `deleted_at` is set, and the record can be restored (decision C7). */
   readonly deletion?: 'soft' | 'permanent';
   /** The column that paths name a record by. Default `id`. */
@@ -230,6 +236,7 @@ const kindsFor =
       inputOnly: [],
       search: false,
       counted: true,
+      countedBy: [],
       deletion: 'soft',
       key: 'id',
       keyField: uuid(),

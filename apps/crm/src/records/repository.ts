@@ -55,16 +55,22 @@ export interface RecordRepository<T extends KindTypes> {
 const equalities = (values: object): Prisma.Sql[] =>
   Object.entries(values).map(([column, value]) => sql`${raw(column)} = ${value}`);
 
-/** The kept count of the tenant's live rows; see `keep_count`. */
-const keptCount = (table: string, tenantId: string): Prisma.Sql => sql`(
+/** The kept count of live rows: of a tenant, or of those with one value in a column; see `keep_count`. */
+const keptCount = (
+  table: string,
+  tenantId: string,
+  [column, id]: readonly [column: string, id: unknown],
+): Prisma.Sql => sql`(
   SELECT coalesce(sum(count), 0)::int FROM tenant_crm.record_counts
-  WHERE table_name = ${table} AND tenant_id = ${tenantId}::uuid
+  WHERE tenant_id = ${tenantId}::uuid AND table_name = ${table}
+    AND scope_column = ${column} AND scope_id = ${id}::uuid
 )`;
 
 /** The repository of a kind. Violated constraints are 422s that name the field. */
 export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepository<T> => {
   type Row = T['row'];
-  const { table: name, key, deletion, counted } = kind;
+  const { table: name, key, deletion, counted, countedBy, parent } = kind;
+  const keptScopes = parent ? [parent.column, ...countedBy] : countedBy;
   const table = raw(`tenant_crm.${name}`);
   const columns = columnsOf(kind);
   const selected = raw([...columns.keys()].join(', '));
@@ -104,11 +110,15 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   ): Promise<Prisma.Sql[]> =>
     search ? [await searchCondition(db, table, join([...base], ' AND '), search)] : [];
 
-  /** An unfiltered total is kept for all of a tenant's rows. */
-  const liveTotal = (db: TenantDb, { columns: own = {}, condition }: Scope<Row>) =>
-    counted && !condition && Object.keys(own).length === 0
-      ? keptCount(name, db.tenantId)
-      : undefined;
+  /** The total of an unfiltered list, where one is kept for the scope. */
+  const liveTotal = (
+    { tenantId }: TenantDb,
+    { columns: own = {}, condition }: Scope<Row>,
+  ): Prisma.Sql | undefined => {
+    const [first = ['', tenantId] as const, ...more] = Object.entries(own);
+    const isKept = first[0] === '' ? counted : keptScopes.includes(first[0]);
+    return isKept && more.length === 0 && !condition ? keptCount(name, tenantId, first) : undefined;
+  };
 
   return {
     async list(db, scope, { conditions, search, sort, ...request }) {
