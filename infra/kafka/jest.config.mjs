@@ -8,7 +8,7 @@ const suites = [
   '/packages/event-bus/src/.*\\.test\\.ts$',
   '/packages/local-stack/src/system/.*\\.test\\.ts$',
   '/apps/identity/src/outbox/.*\\.test\\.ts$',
-  '/packages/resource-server/src/stream[^/]*\\.test\\.ts$',
+  '/packages/resource-server/src/(stream|example/rooms)[^/]*\\.test\\.ts$',
 ];
 
 export default {

@@ -1,33 +1,13 @@
-import { bool, described, int, list, optional, uuid, verbatim, withDefault } from '@tessera/fields';
-import {
-  readSettings,
-  requests,
-  serviceSettings,
-  serviceUrl,
-  serviceVariables,
-} from '@tessera/http-kit';
+import { bool, described, list, optional, uuid, verbatim, withDefault } from '@tessera/fields';
+import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
+import { identitySettings, identityVariables } from '@tessera/resource-server';
 import { encryptionKeys, keyList } from '@tessera/vault';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const ownVariables = {
   ...serviceVariables(4100),
-  IDENTITY_URL: described(
-    serviceUrl(),
-    'Where identity answers; a path in it stands before every path of identity.',
-  ),
-  IDENTITY_TIMEOUT_MS: described(
-    withDefault(int(1, 60_000), 2000),
-    'How long identity may take for a whole answer.',
-  ),
-  POLICY_CACHE_TTL: described(
-    withDefault(int(0, 86_400), 3600),
-    'Seconds that policies are kept at most.',
-  ),
-  PRINCIPAL_CACHE_TTL: described(
-    withDefault(int(0, 15), 15),
-    'Seconds that a caller is kept at most, while events are received.',
-  ),
+  ...identityVariables,
   SYSTEM_TOKENS: described(
     withDefault(list(verbatim(500, 32), { max: 20 }), []),
     'What services present in `X-System-Token`, at least 32 characters; several while one is changed. Without any the system routes admit nobody.',
@@ -101,16 +81,11 @@ export const readConfig = (environment: Environment) => {
   );
   return {
     ...serviceSettings(read),
-    identity: { url: read.IDENTITY_URL, timeoutMs: read.IDENTITY_TIMEOUT_MS },
+    ...identitySettings(read),
     systemTokens: read.SYSTEM_TOKENS,
     keyEncryptionKeys: sealingKeys(read),
     /** Whom to take everybody for; `ignored` where it was asked for and is not allowed. */
     fakeAuth,
-    /** In milliseconds. */
-    lifetimes: {
-      policies: read.POLICY_CACHE_TTL * 1000,
-      principals: read.PRINCIPAL_CACHE_TTL * 1000,
-    },
     /** Requests a minute. */
     limits: {
       principal: read.RATE_LIMIT_DEFAULT,

@@ -6,4 +6,5 @@ export {
   type ResourceServer,
   type ResourceServerOptions,
 } from './resource-server.ts';
+export { identitySettings, identityVariables } from './settings.ts';
 export type { StreamState } from './stream.ts';

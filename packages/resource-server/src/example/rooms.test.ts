@@ -1,0 +1,65 @@
+import { listen } from '@tessera/http-kit';
+import { call, callUntil, signIn, startTestStack, type TestStack } from '@tessera/local-stack';
+import { createRooms } from './rooms.ts';
+
+let stack: TestStack;
+let url: string;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  stack = await startTestStack();
+  const brokers = [`127.0.0.1:${stack.broker.port}`];
+  const { app, resourceServer } = createRooms(stack.identity.url, brokers);
+  await resourceServer.start();
+  const server = await listen(app, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  ({ url } = server);
+  stop = async () => {
+    await server.stop(0);
+    await resourceServer.stop();
+  };
+}, 120_000);
+afterAll(async () => {
+  await stop?.();
+  await stack?.remove();
+}, 60_000);
+
+const list = (token?: string) => call('GET', `${url}/bookings`, { token });
+const book = (token?: string) =>
+  call('POST', `${url}/bookings`, { token, body: { room: 'Library' } });
+const changeRole = (token: string, role: string) => {
+  const { tenant_id, user_id } = stack.system.viewer;
+  const member = `${stack.identity.url}/api/tenants/${tenant_id}/members/${user_id}`;
+  return call('PUT', member, { token, body: { role } });
+};
+
+describe('a second service that trusts identity', () => {
+  test('is closed without a token, and to a member whose role does not cover it', async () => {
+    expect((await list()).status).toBe(401);
+    const denied = await list(await signIn(stack, 'viewer'));
+    const required_permission = `tenant.${stack.system.viewer.tenant_slug}.rooms.bookings.list`;
+    expect([denied.status, denied.body]).toMatchObject([403, { required_permission }]);
+  });
+
+  test('obeys a granted and a revoked role at once, with nothing restarted', async () => {
+    const owner = await signIn(stack, 'owner');
+    const viewer = await signIn(stack, 'viewer');
+    expect((await list(viewer)).status).toBe(403);
+    for (const [role, status] of [
+      ['owner', 201],
+      ['viewer', 403],
+    ] as const) {
+      expect((await changeRole(owner, role)).status).toBe(200);
+      await callUntil(
+        () => book(viewer),
+        (answer) => answer.status === status,
+      );
+    }
+    const listed = await list(owner);
+    expect(listed.text).toContain(stack.system.viewer.user_id);
+  });
+
+  test('shows nothing of another tenant', async () => {
+    expect((await book(await signIn(stack, 'owner'))).status).toBe(201);
+    expect((await list(await signIn(stack, 'other_owner'))).body).toEqual([]);
+  });
+});
