@@ -1,0 +1,77 @@
+import type { PgBoss } from 'pg-boss';
+
+/** Where the jobs of a kind go after their last attempt. */
+export const deadQueue = (job: string): string => `${job}.dead`;
+
+/** A job that failed after all its attempts. Without its payload, which is nobody's business. */
+export interface DeadJob {
+  readonly id: string;
+  readonly job: string;
+  readonly enqueued_at: string;
+  readonly died_at: string;
+  readonly attempts: number;
+  readonly error: string;
+}
+
+/** For administrators: what failed for good, to be tried again or given up. */
+export class DeadJobs {
+  readonly #boss: PgBoss;
+  readonly #names: readonly string[];
+
+  constructor(boss: PgBoss, names: readonly string[]) {
+    this.#boss = boss;
+    this.#names = names;
+  }
+
+  /** The dead jobs of a kind, or of all kinds. */
+  async list(name?: string): Promise<DeadJob[]> {
+    const lists = await Promise.all(this.#named(name).map((job) => this.#listOf(job)));
+    return lists.flat();
+  }
+
+  /** Enqueues dead jobs of a kind again, all of them or those with these ids; returns how many. */
+  async retry(name: string, ids?: readonly string[]): Promise<number> {
+    const [job = ''] = this.#named(name);
+    let moved = 0;
+    for (;;) {
+      const batch = await this.#boss.redrive(deadQueue(job), ids ? { ids: [...ids] } : {});
+      if (batch === 0) return moved;
+      moved += batch;
+    }
+  }
+
+  /** Deletes dead jobs of a kind by id; returns how many there were. */
+  async remove(name: string, ids: readonly string[]): Promise<number> {
+    const [job = ''] = this.#named(name);
+    const present = new Set((await this.#listOf(job)).map(({ id }) => id));
+    const found = ids.filter((id) => present.has(id));
+    if (found.length > 0) await this.#boss.deleteJob(deadQueue(job), found);
+    return found.length;
+  }
+
+  #named(name: string | undefined): readonly string[] {
+    if (name === undefined) return this.#names;
+    if (this.#names.includes(name)) return [name];
+    throw new Error(`There is no job ${name}. There are: ${this.#names.join(', ')}.`);
+  }
+
+  async #listOf(job: string): Promise<DeadJob[]> {
+    const found = await this.#boss.findJobs(deadQueue(job));
+    return found.map(({ id, createdOn, sourceCreatedOn, sourceRetryCount, sourceOutput }) => ({
+      id,
+      job,
+      enqueued_at: (sourceCreatedOn ?? createdOn).toISOString(),
+      died_at: createdOn.toISOString(),
+      attempts: (sourceRetryCount ?? 0) + 1,
+      error: messageIn(sourceOutput),
+    }));
+  }
+}
+
+/** The queue itself stores its own reasons, such as a missed heartbeat, one level deeper. */
+const messageIn = (output: object | null): string => {
+  const { message, value } = (output ?? {}) as { message?: string; value?: unknown };
+  if (message !== undefined) return message;
+  const inner = (value ?? {}) as { message?: string };
+  return inner.message ?? (typeof value === 'string' ? value : 'unknown');
+};

@@ -1,0 +1,59 @@
+import type { Out, Shape } from '@tessera/fields';
+
+export interface JobOptions {
+  /** How often a failed job is tried again before it is dead. Default 10. */
+  readonly retries?: number;
+  /** The wait before the first retry, in seconds; it doubles with each further one. Default 5. */
+  readonly backoffSeconds?: number;
+  /** The longest wait between two attempts, in seconds. Default 3,600. */
+  readonly maxBackoffSeconds?: number;
+  /** How long one attempt may take, in seconds. Default 900. */
+  readonly timeLimitSeconds?: number;
+  /** How many of these jobs one replica runs at once. Default 2. */
+  readonly concurrency?: number;
+  /**
+   * Whether jobs with the same key run one at a time, in the order in which their transactions began; one
+   * that waits for its next attempt holds up those after it. Fixed when the first replica starts with it.
+   */
+  readonly ordered?: boolean;
+}
+
+/** A kind of job: its name, the shape of its payload, and how it is retried. */
+export interface Job<S extends Shape = Shape> {
+  readonly name: string;
+  readonly payload: S;
+  readonly options: JobOptions;
+}
+
+/** The state of one attempt. */
+export interface JobRun {
+  readonly id: string;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  /** Aborted when the attempt must end: its time is up, another replica took it over, or the stop limit is reached. */
+  readonly signal: AbortSignal;
+  /** Aborted as soon as the process begins to stop: a long job saves its progress and enqueues its rest. */
+  readonly stopping: AbortSignal;
+}
+
+/** A kind of job with the code that runs it. */
+export interface JobHandler {
+  readonly job: Job;
+  handle(payload: never, run: JobRun): Promise<void>;
+}
+
+/**
+ * Declares a kind of job. Payloads are stored as JSON and are neither encrypted nor logged: pass ids, never
+ * secrets. A job may run more than once (after a kill), so its handler must be idempotent.
+ */
+export const defineJob = <S extends Shape>(
+  name: string,
+  payload: S,
+  options: JobOptions = {},
+): Job<S> => ({ name, payload, options });
+
+/** Says how jobs are run: the handler resolves when the job is done, and rejects to have it tried again. */
+export const handleJob = <S extends Shape>(
+  job: Job<S>,
+  handle: (payload: Out<S>, run: JobRun) => Promise<void>,
+): JobHandler => ({ job, handle });

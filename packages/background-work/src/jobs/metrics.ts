@@ -1,0 +1,51 @@
+import { Gauge, Histogram, type Registry } from 'prom-client';
+
+/** Jobs of one kind, by state. */
+export interface JobCounts {
+  readonly job: string;
+  /** Waiting to run, those that wait for their next attempt included. */
+  readonly waiting: number;
+  readonly running: number;
+  /** Failed after all attempts, and kept for an administrator. */
+  readonly dead: number;
+}
+
+export type Outcome = 'done' | 'failed' | 'dead';
+
+export interface JobMetrics {
+  /** Starts measuring one attempt; call the result when it ends. */
+  started(job: string): (outcome: Outcome) => void;
+}
+
+const STATES = ['waiting', 'running', 'dead'] as const;
+
+/** Adds to a registry how many jobs there are by kind and state, and how long attempts take by outcome. */
+export const createJobMetrics = (
+  registry: Registry,
+  count: () => Promise<readonly JobCounts[]>,
+): JobMetrics => {
+  new Gauge({
+    name: 'jobs',
+    help: 'Jobs by kind and state (waiting, running, dead), counted every few seconds.',
+    labelNames: ['job', 'state'],
+    registers: [registry],
+    async collect() {
+      for (const { job, ...counts } of await count()) {
+        for (const state of STATES) this.set({ job, state }, counts[state]);
+      }
+    },
+  });
+  const duration = new Histogram({
+    name: 'job_duration_seconds',
+    help: 'Duration of attempts by kind of job and outcome (done, failed, dead).',
+    labelNames: ['job', 'outcome'],
+    buckets: [0.01, 0.05, 0.25, 1, 5, 30, 120, 600],
+    registers: [registry],
+  });
+  return {
+    started(job) {
+      const end = duration.startTimer({ job });
+      return (outcome) => void end({ outcome });
+    },
+  };
+};

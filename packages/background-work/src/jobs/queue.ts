@@ -1,0 +1,177 @@
+import { type Out, type Shape, validate } from '@tessera/fields';
+import type { Logger } from '@tessera/http-kit';
+import type { Pool } from 'pg';
+import { type JobWithMetadata, PgBoss, type QueueOptions } from 'pg-boss';
+import type { Registry } from 'prom-client';
+import { inTransaction, type JobTransaction, onPool } from './database.ts';
+import { DeadJobs, deadQueue } from './dead-jobs.ts';
+import type { Job, JobHandler } from './job.ts';
+import { createJobMetrics, type JobCounts, type JobMetrics } from './metrics.ts';
+import { runJob } from './run.ts';
+
+export interface JobQueueOptions {
+  readonly pool: Pool;
+  /** The address of the database itself, for LISTEN; differs from the pool's behind PgBouncer. */
+  readonly directUrl: string;
+  /** The schema that belongs to the queue alone, such as `crm_jobs`. The queue creates and migrates it. */
+  readonly schema: string;
+  /** All kinds of jobs that are enqueued or run here. */
+  readonly jobs: readonly Job[];
+  readonly logger: Logger;
+  /** Where the metrics go. */
+  readonly registry?: Registry;
+  /** How long a stop waits for running jobs, in milliseconds; at least 1,000. Default 5,000. */
+  readonly stopLimitMs?: number;
+  /** How soon the job of a killed process is taken over, in seconds; at least 10. Default 30. */
+  readonly takeOverSeconds?: number;
+}
+
+export interface EnqueueOptions {
+  /** Jobs of a kind that is `ordered` with the same key run one after the other; required there. */
+  readonly key?: string;
+  /** Not before this time. */
+  readonly runAt?: Date;
+}
+
+const MAINTENANCE_SECONDS = 10;
+const POLL_SECONDS = 2;
+/** Retries that are due are not announced by NOTIFY. */
+const POLL_WITH_LISTEN_SECONDS = 5;
+const KEEP_DEAD_SECONDS = 90 * 24 * 3600;
+const KEEP_DONE_SECONDS = 60;
+
+/**
+ * A queue of jobs in PostgreSQL (pg-boss). A job is enqueued within the transaction of the change that needs
+ * it: it runs if and only if that commits, on one of the replicas. A job that fails is retried with backoff,
+ * one whose process was killed is taken over; after its last attempt it is kept as a dead job.
+ */
+export class JobQueue {
+  readonly #options: JobQueueOptions;
+  readonly #boss: PgBoss;
+  readonly #metrics: JobMetrics | undefined;
+  readonly #stopping = new AbortController();
+  readonly #jobs: ReadonlyMap<string, Job>;
+  readonly dead: DeadJobs;
+
+  constructor(options: JobQueueOptions) {
+    const { pool, schema, jobs, logger, registry } = options;
+    this.#options = options;
+    this.#jobs = new Map(jobs.map((job) => [job.name, job]));
+    this.#boss = new PgBoss({
+      db: onPool(pool, options),
+      schema,
+      useListenNotify: true,
+      schedule: false,
+      superviseIntervalSeconds: MAINTENANCE_SECONDS,
+      monitorIntervalSeconds: MAINTENANCE_SECONDS,
+      maintenanceIntervalSeconds: 3 * MAINTENANCE_SECONDS,
+      queueCacheIntervalSeconds: MAINTENANCE_SECONDS,
+    });
+    this.#boss.on('error', (err) => logger.warn({ err }, 'the job queue failed; it tries again'));
+    this.#boss.on('warning', ({ message }) => logger.warn(`the job queue warns: ${message}`));
+    this.dead = new DeadJobs(this.#boss, [...this.#jobs.keys()]);
+    this.#metrics = registry && createJobMetrics(registry, () => this.counts());
+  }
+
+  /**
+   * Brings the queue's schema up to date and begins to run jobs. Without handlers the process only enqueues
+   * jobs and administers dead ones.
+   */
+  async start(handlers: readonly JobHandler[] = []): Promise<void> {
+    await this.#boss.start();
+    for (const job of this.#jobs.values()) await this.#createQueue(job);
+    for (const handler of handlers) {
+      const { concurrency = 2 } = handler.job.options;
+      for (let worker = 0; worker < concurrency; worker += 1) await this.#startWorker(handler);
+    }
+  }
+
+  /**
+   * Starts no further job and waits for the running ones. Those that are not done within `stopLimitMs` are
+   * told to end and count as failed: they are tried again, here or elsewhere.
+   */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#boss.stop({ timeout: this.#options.stopLimitMs ?? 5000 });
+  }
+
+  /**
+   * Enqueues a job that runs once the transaction has committed, and returns its id. Throws a TypeError that
+   * names the fields when the payload does not fit its shape.
+   */
+  async enqueue<S extends Shape>(
+    tx: JobTransaction,
+    job: Job<S>,
+    payload: Out<S>,
+    { key, runAt }: EnqueueOptions = {},
+  ): Promise<string> {
+    if (this.#jobs.get(job.name) !== job) throw new TypeError(`${job.name} is not declared.`);
+    const checked = validate(job.payload, payload, 'payload');
+    if (!checked.ok) {
+      throw new TypeError(`A ${job.name} job: ${Object.values(checked.errors).flat().join(', ')}`);
+    }
+    const id = await this.#boss.send(job.name, checked.value as object, {
+      db: inTransaction(tx),
+      ...(key !== undefined && { singletonKey: key }),
+      ...(runAt && { startAfter: runAt }),
+    });
+    if (id === null) throw new Error(`A ${job.name} job was not enqueued.`);
+    return id;
+  }
+
+  /** How many jobs there are, as of a few seconds ago. */
+  async counts(): Promise<JobCounts[]> {
+    const names = [...this.#jobs.keys()];
+    const queues = await this.#boss.getQueues(names.flatMap((name) => [name, deadQueue(name)]));
+    const byName = new Map(queues.map((queue) => [queue.name, queue]));
+    return names.map((job) => ({
+      job,
+      waiting: byName.get(job)?.queuedCount ?? 0,
+      running: byName.get(job)?.activeCount ?? 0,
+      dead: byName.get(deadQueue(job))?.queuedCount ?? 0,
+    }));
+  }
+
+  async #createQueue({ name, options }: Job): Promise<void> {
+    const settings: QueueOptions = {
+      retryLimit: options.retries ?? 10,
+      retryBackoff: true,
+      retryDelay: options.backoffSeconds ?? 5,
+      retryDelayMax: options.maxBackoffSeconds ?? 3600,
+      expireInSeconds: options.timeLimitSeconds ?? 900,
+      heartbeatSeconds: this.#options.takeOverSeconds ?? 30,
+      deleteAfterSeconds: KEEP_DONE_SECONDS,
+      retentionSeconds: KEEP_DEAD_SECONDS,
+    };
+    await this.#boss.createQueue(deadQueue(name), { retentionSeconds: KEEP_DEAD_SECONDS });
+    const deadLetter = deadQueue(name);
+    await this.#boss.createQueue(name, {
+      ...settings,
+      deadLetter,
+      notify: true,
+      policy: options.ordered ? 'key_strict_fifo' : 'standard',
+    });
+    // Where the queue was there already, with what an earlier release had set.
+    await this.#boss.updateQueue(name, { ...settings, deadLetter });
+  }
+
+  async #startWorker(handler: JobHandler): Promise<void> {
+    const { logger } = this.#options;
+    const id: string = await this.#boss.work(
+      handler.job.name,
+      {
+        includeMetadata: true,
+        perJobResults: true,
+        pollingIntervalSeconds: POLL_SECONDS,
+        notifyPollingIntervalSeconds: POLL_WITH_LISTEN_SECONDS,
+      },
+      async ([stored]: JobWithMetadata<object>[]) => {
+        if (!stored) return [];
+        // Otherwise the worker would wait for its next poll, however many jobs are waiting.
+        this.#boss.notifyWorker(id);
+        const stopping = this.#stopping.signal;
+        return [await runJob(handler, stored, { logger, metrics: this.#metrics, stopping })];
+      },
+    );
+  }
+}

@@ -1,0 +1,46 @@
+import { type Out, validate } from '@tessera/fields';
+import type { Logger } from '@tessera/http-kit';
+import type { JobResult, JobWithMetadata } from 'pg-boss';
+import type { JobHandler, JobRun } from './job.ts';
+import type { JobMetrics } from './metrics.ts';
+
+export interface RunOptions {
+  readonly logger: Logger;
+  readonly metrics: JobMetrics | undefined;
+  readonly stopping: AbortSignal;
+}
+
+/** What is kept of an error: drivers attach rows and settings to theirs. */
+const outputOf = (error: unknown): object => ({
+  message: error instanceof Error ? error.message : String(error),
+  code: (error as { code?: unknown } | null)?.code,
+});
+
+/** Runs one attempt of a job, and reports how it ended. Never rejects, and never logs the payload. */
+export const runJob = async (
+  { job, handle }: JobHandler,
+  stored: JobWithMetadata,
+  { logger, metrics, stopping }: RunOptions,
+): Promise<JobResult> => {
+  const { id, retryCount, retryLimit } = stored;
+  const attempt = retryCount + 1;
+  const context = { job: job.name, id, attempt };
+  const finished = metrics?.started(job.name);
+  try {
+    const payload = validate(job.payload, stored.data, 'payload');
+    if (!payload.ok) throw new Error(`The payload is invalid: ${Object.keys(payload.errors)}.`);
+    const run: JobRun = { id, attempt, signal: stored.signal, stopping };
+    await (handle as (payload: Out<typeof job.payload>, run: JobRun) => Promise<void>)(
+      payload.value,
+      run,
+    );
+    finished?.('done');
+    return { id, status: 'completed' };
+  } catch (err) {
+    const isDead = retryCount >= retryLimit;
+    finished?.(isDead ? 'dead' : 'failed');
+    if (isDead) logger.error({ err, ...context }, 'a job failed and is not tried again');
+    else logger.warn({ err, ...context }, 'a job failed; it is tried again later');
+    return { id, status: 'failed', output: outputOf(err) };
+  }
+};

@@ -1,0 +1,43 @@
+import { freshDatabase, until } from '@tessera/local-stack';
+import pg from 'pg';
+import { type AdvisoryLock, onOneReplica } from './one-replica.ts';
+
+const LOCK: AdvisoryLock = [4711, 1];
+
+let pool: pg.Pool;
+beforeAll(async () => {
+  const { url } = await freshDatabase('empty', async () => {});
+  pool = new pg.Pool({ connectionString: url });
+});
+afterAll(() => pool.end());
+
+test('Work that one replica is doing is left to it; afterwards any replica may do it', async () => {
+  let finish = (): void => undefined;
+  const first = onOneReplica(pool, LOCK, () => new Promise((resolve) => (finish = resolve)));
+  const held = async () =>
+    (await pool.query("SELECT FROM pg_locks WHERE locktype = 'advisory'")).rowCount === 1;
+  await until(held);
+  let hasRun = false;
+  const run = async () => {
+    hasRun = true;
+  };
+  expect([await onOneReplica(pool, LOCK, run), hasRun]).toEqual([false, false]);
+  finish();
+  expect(await first).toBe(true);
+  expect([await onOneReplica(pool, LOCK, run), hasRun]).toEqual([true, true]);
+});
+
+test('Work that fails rejects and lets go of the lock', async () => {
+  const failure = onOneReplica(pool, LOCK, () => Promise.reject(new Error('broken')));
+  await expect(failure).rejects.toThrow('broken');
+  expect(await onOneReplica(pool, LOCK, async () => undefined)).toBe(true);
+});
+
+test('Work learns that the connection which holds the lock is gone', async () => {
+  const work = onOneReplica(pool, LOCK, async (lost) => {
+    await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'`);
+    await until(() => lost.aborted);
+  });
+  await expect(work).rejects.toThrow();
+  expect(await onOneReplica(pool, LOCK, async () => undefined)).toBe(true);
+});
