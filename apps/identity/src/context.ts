@@ -1,3 +1,4 @@
+import { BackgroundTasks } from '@tessera/background-work';
 import { migrate } from '@tessera/database-kit';
 import { createPublisher } from '@tessera/event-bus';
 import {
@@ -11,7 +12,6 @@ import {
 import { createVault, type Vault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
-import { Background } from './background/background.ts';
 import { startHousekeeping } from './background/housekeeping.ts';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
@@ -69,7 +69,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const keyUses = new KeyUses({ pool, logger });
   const sessionUses = new SessionUses({ pool, logger }, config.idleSignOut);
   const mail = new MailOutbox(pool, vault, config);
-  const background = new Background(logger);
+  const background = new BackgroundTasks(logger);
   const places = new Places(config.geoipDatabase, logger);
   const services = createServices({
     config,

@@ -1,7 +1,7 @@
+import type { BackgroundTasks } from '@tessera/background-work';
 import { type Counters, createAttempts, Exports, type Logger } from '@tessera/http-kit';
 import type { Vault } from '@tessera/vault';
 import type { Pool } from 'pg';
-import type { Background } from './background/background.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database.ts';
 import { AccountDeletionRepository } from './features/account-deletion/account-deletion.repository.ts';
@@ -96,7 +96,7 @@ export interface Parts {
   readonly sessionUses: SessionUses;
   readonly places: Places;
   readonly mail: MailOutbox;
-  readonly background: Background;
+  readonly background: BackgroundTasks;
   readonly totp: Totp | undefined;
 }
 

@@ -1,5 +1,4 @@
 export { BackgroundTasks } from './background-tasks.ts';
-export { ConcurrencyPerKey } from './concurrency-per-key.ts';
 export { addJobCommands, type RunWithQueue } from './jobs/commands.ts';
 export type { JobTransaction } from './jobs/database.ts';
 export type { DeadJob, DeadJobs } from './jobs/dead-jobs.ts';

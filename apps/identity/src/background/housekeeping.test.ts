@@ -3,6 +3,7 @@ import { createLogger } from '@tessera/http-kit';
 import { until } from '@tessera/local-stack';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { advisoryLocks } from '../database.ts';
 import type { User } from '../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../testing/identity.ts';
 import { type Housekeeping, startHousekeeping } from './housekeeping.ts';
@@ -163,7 +164,7 @@ describe('housekeeping', () => {
       expect(await housekeeping.sweep()).toMatchObject({ sessions: 1 });
       await other.query('COMMIT');
 
-      await other.query('SELECT pg_advisory_lock($1, 0)', [0x0c1e]);
+      await other.query('SELECT pg_advisory_lock($1, 0)', [advisoryLocks.housekeeping]);
       expect(await housekeeping.sweep()).toMatchObject({ sessions: 0 });
     } finally {
       await other.end();

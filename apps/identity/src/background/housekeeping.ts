@@ -1,113 +1,114 @@
+import { startPeriodicWork } from '@tessera/background-work';
 import type { Logger } from '@tessera/http-kit';
 import type { Pool } from 'pg';
-import { startRounds } from './rounds.ts';
+import { advisoryLocks } from '../database.ts';
 
 export interface HousekeepingOptions {
   readonly pool: Pick<Pool, 'query'>;
   readonly logger: Logger;
-  /** Milliseconds between two rounds. */
+  /** The average time between two runs, in milliseconds. */
   readonly everyMs?: number;
-  /** Most rows that one statement deletes. */
+  /** The largest number of rows that one statement deletes. */
   readonly batch?: number;
 }
 
 export interface Housekeeping {
-  /** A round, now: gives how many rows went, by table. None where another replica is at it. */
+  /** Runs once, now; returns the number of deleted rows by table: 0 where another replica is deleting. */
   sweep(): Promise<Readonly<Record<string, number>>>;
-  /** No more rounds; waits for the statement that is under way. */
+  /** Starts no further run and waits for the current statement. */
   stop(): Promise<void>;
 }
 
-/** What nobody will ask for again: rows of a table, called `gone`, and what finds them by an index. */
-interface Rubbish {
+/** Rows of a table that nothing reads any more. `from` names the table `expired`; an index serves `where`. */
+interface ExpiredRows {
   readonly table: string;
   readonly from: string;
   readonly where: string;
 }
 
-const plainly = (table: string, where: string): Rubbish => ({
+const rowsOf = (table: string, where: string): ExpiredRows => ({
   table,
-  from: `identity.${table} gone`,
+  from: `identity.${table} expired`,
   where,
 });
 
 /**
- * Sessions that are over, and before them their tokens: there may be hundreds to one. Until then an expired
- * token can be renewed, and one that was replaced must be known when it comes back.
+ * Sessions that are over. Their tokens go first: a session may have hundreds. Until then an expired token can
+ * be renewed, and a replaced one must be recognised when it is presented again.
  */
-const chains = (where: string): readonly Rubbish[] => [
+const sessionsWithTokens = (where: string): readonly ExpiredRows[] => [
   {
     table: 'tokens',
-    from: 'identity.sessions s JOIN identity.tokens gone ON gone.session_id = s.id',
+    from: 'identity.sessions s JOIN identity.tokens expired ON expired.session_id = s.id',
     where: `s.${where}`,
   },
-  plainly('sessions', `gone.${where}`),
+  rowsOf('sessions', `expired.${where}`),
 ];
 
-const rubbish: readonly Rubbish[] = [
-  plainly('oauth_artifacts', "gone.expires_at < now() - interval '1 hour'"),
-  ...chains("expires_at < now() - interval '1 day'"),
-  ...chains("ended_at < now() - interval '1 day'"),
-  plainly('tokens', "gone.session_id IS NULL AND gone.expires_at < now() - interval '30 days'"),
-  plainly(
-    'devices',
-    `gone.last_used_at < now() - interval '180 days'
-      AND (gone.trusted_until IS NULL OR gone.trusted_until < now())`,
+const expiredRows: readonly ExpiredRows[] = [
+  rowsOf('oauth_artifacts', "expired.expires_at < now() - interval '1 hour'"),
+  ...sessionsWithTokens("expires_at < now() - interval '1 day'"),
+  ...sessionsWithTokens("ended_at < now() - interval '1 day'"),
+  rowsOf(
+    'tokens',
+    "expired.session_id IS NULL AND expired.expires_at < now() - interval '30 days'",
   ),
-  // Who never confirmed their address; whoever is a member somewhere keeps the account.
+  rowsOf(
+    'devices',
+    `expired.last_used_at < now() - interval '180 days'
+      AND (expired.trusted_until IS NULL OR expired.trusted_until < now())`,
+  ),
+  // Users who never confirmed their address, except members of a tenant.
   {
     table: 'users',
-    from: 'identity.registrations r JOIN identity.users gone ON gone.id = r.user_id',
-    where: `r.expires_at < now() AND gone.email_verified_at IS NULL
-      AND NOT EXISTS (SELECT FROM identity.memberships m WHERE m.user_id = gone.id)`,
+    from: 'identity.registrations r JOIN identity.users expired ON expired.id = r.user_id',
+    where: `r.expires_at < now() AND expired.email_verified_at IS NULL
+      AND NOT EXISTS (SELECT FROM identity.memberships m WHERE m.user_id = expired.id)`,
   },
-  plainly('one_time_tokens', "gone.expires_at < now() - interval '1 day'"),
-  // Where nothing sends them: a mail that is being sent looks ahead.
-  plainly('outbox_mails', "gone.next_attempt_at < now() - interval '7 days'"),
-  plainly('signing_keys', "gone.removed_at < now() - interval '1 day'"),
-  // No index tells when a row was published: only the oldest are looked at.
+  rowsOf('one_time_tokens', "expired.expires_at < now() - interval '1 day'"),
+  // Mails that nothing sends. The next attempt of a mail that is being sent lies ahead.
+  rowsOf('outbox_mails', "expired.next_attempt_at < now() - interval '7 days'"),
+  rowsOf('signing_keys', "expired.removed_at < now() - interval '1 day'"),
+  // No index covers published_at, so only the oldest rows are considered.
   {
     table: 'outbox',
     from: `(SELECT id FROM identity.outbox ORDER BY id LIMIT $1) oldest
-      JOIN identity.outbox gone USING (id)`,
-    where: "gone.published_at < now() - interval '7 days'",
+      JOIN identity.outbox expired USING (id)`,
+    where: "expired.published_at < now() - interval '7 days'",
   },
 ];
 
-/** The first of two numbers of an advisory lock; nothing else in this database uses it. */
-const LOCK = 0x0c1e;
+/** Waits neither for another replica nor for a locked row. */
+const statement = ({ table, from, where }: ExpiredRows): string => `
+  WITH lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${advisoryLocks.housekeeping}, 0) AS is_held),
+  batch AS MATERIALIZED (
+    SELECT expired.ctid AS row FROM lock, ${from}
+    WHERE lock.is_held AND ${where} LIMIT $1 FOR UPDATE OF expired SKIP LOCKED)
+  DELETE FROM identity.${table} WHERE ctid = ANY (ARRAY(SELECT row FROM batch))`;
 
-/** Waits for nobody: neither for another replica nor for a row that somebody holds. */
-const statement = ({ table, from, where }: Rubbish): string => `
-  WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${LOCK}, 0) AS is_ours),
-  doomed AS MATERIALIZED (
-    SELECT gone.ctid AS row FROM turn, ${from}
-    WHERE turn.is_ours AND ${where} LIMIT $1 FOR UPDATE OF gone SKIP LOCKED)
-  DELETE FROM identity.${table} WHERE ctid = ANY (ARRAY(SELECT row FROM doomed))`;
-
-/** Deletes what has outlived its use, in small statements and round after round. */
+/** Deletes expired rows periodically, in small statements. */
 export const startHousekeeping = (options: HousekeepingOptions): Housekeeping => {
   const { pool, logger, everyMs = 300_000, batch = 500 } = options;
   const sweepUntil = async (stopping?: AbortSignal): Promise<Readonly<Record<string, number>>> => {
-    const gone: Record<string, number> = {};
-    for (const kind of rubbish) {
+    const deletedRows: Record<string, number> = {};
+    for (const rows of expiredRows) {
       let deleted = batch;
       while (deleted === batch && !stopping?.aborted) {
-        const { rowCount } = await pool.query(statement(kind), [batch]);
+        const { rowCount } = await pool.query(statement(rows), [batch]);
         deleted = rowCount ?? 0;
-        gone[kind.table] = (gone[kind.table] ?? 0) + deleted;
+        deletedRows[rows.table] = (deletedRows[rows.table] ?? 0) + deleted;
       }
     }
-    return gone;
+    return deletedRows;
   };
 
-  const rounds = startRounds({
+  const periodic = startPeriodicWork({
     everyMs,
     logger,
-    failure: 'sweeping failed; the next round tries again',
+    failure: 'deleting expired rows failed; the next run tries again',
     async work(stopping) {
-      logger.debug({ gone: await sweepUntil(stopping) }, 'swept');
+      logger.debug({ deleted: await sweepUntil(stopping) }, 'expired rows deleted');
     },
   });
-  return { sweep: () => sweepUntil(), stop: () => rounds.stop() };
+  return { sweep: () => sweepUntil(), stop: () => periodic.stop() };
 };

@@ -1,6 +1,6 @@
 import { type EventData, type EventType, eventKey, identityEvent } from '@tessera/contracts';
 import { v7 as uuidv7 } from 'uuid';
-import type { Transaction } from '../database.ts';
+import { advisoryLocks, type Transaction } from '../database.ts';
 
 /** What happened: a kind of event of `@tessera/contracts`, and its data. */
 export type News = {
@@ -28,9 +28,6 @@ export const bumpPolicyVersion = async (tx: Transaction, tenantId: string): Prom
   return Number(row.version);
 };
 
-/** The first of two numbers of an advisory lock; nothing else in this database uses it. */
-const TURNS = 0x0b0c;
-
 /**
  * Waits until every other transaction with an event of these keys has ended, whatever row it changed:
  * so the order of ids is the order of commits per key (decision E2), for users as for tenants. Keys
@@ -39,7 +36,7 @@ const TURNS = 0x0b0c;
  */
 const takeTurns = async (tx: Transaction, keys: readonly string[]): Promise<void> => {
   await tx.$executeRaw`
-    SELECT pg_advisory_xact_lock(${TURNS}::int, turn) FROM (
+    SELECT pg_advisory_xact_lock(${advisoryLocks.eventOrder}::int, turn) FROM (
       SELECT DISTINCT hashtext(key) & 1023 AS turn FROM unnest(${keys}::text[]) AS key ORDER BY turn
     ) AS turns`;
 };

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@tessera/http-kit';
 import pg from 'pg';
+import { advisoryLocks } from '../database.ts';
 import { createBell } from './bell.ts';
 
 /** What the relay hands on: one Kafka record. */
@@ -26,9 +27,6 @@ export interface Relay {
   /** Ends after the hand-over that is under way and lets a standby take over. */
   stop(): Promise<void>;
 }
-
-/** Any number that no other advisory lock of this database uses. */
-const LOCK = 0x0e7e55e4;
 
 const pending = `SELECT id, topic, key, payload::text AS value FROM identity.outbox
   WHERE published_at IS NULL ORDER BY id LIMIT $1`;
@@ -59,7 +57,9 @@ export const startRelay = (options: RelayOptions): Relay => {
   };
 
   const takesLock = async (client: pg.Client): Promise<boolean> => {
-    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS taken', [LOCK]);
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS taken', [
+      advisoryLocks.relay,
+    ]);
     return rows[0].taken;
   };
 

@@ -6,10 +6,8 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import type { Vault } from '@tessera/vault';
-import type { Database, Transaction } from '../database.ts';
+import { advisoryLocks, type Database, type Transaction } from '../database.ts';
 
-/** Any number that no other advisory lock of this database uses. */
-const LOCK = 0x0e7e55e5;
 const DAY = 86_400_000;
 
 /** How often a replica looks for keys that were made or retired elsewhere: a retired one is used for no longer. */
@@ -204,7 +202,7 @@ export class SigningKeys {
 
   #locked<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#database.$transaction(async (tx) => {
-      await tx.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK})`;
+      await tx.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.signingKeys})`;
       return work(tx);
     }, TRANSACTION);
   }

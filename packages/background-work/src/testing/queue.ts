@@ -1,7 +1,8 @@
+import { createPool, createTenantDb } from '@tessera/database-kit';
 import { int, shape, text } from '@tessera/fields';
 import { createLogger } from '@tessera/http-kit';
 import { freshDatabase, until } from '@tessera/local-stack';
-import pg from 'pg';
+import type pg from 'pg';
 import { Registry } from 'prom-client';
 import { defineJob, type JobHandler, type JobOptions } from '../jobs/job.ts';
 import { JobQueue, type JobQueueOptions } from '../jobs/queue.ts';
@@ -12,7 +13,7 @@ export const numbered = (name: string, options?: JobOptions) =>
 /** A database with a queue in it, and replicas that run jobs of that queue. */
 export const startJobWorld = async (options: Pick<JobQueueOptions, 'jobs'>) => {
   const { url } = await freshDatabase('empty', async () => {});
-  const pool = new pg.Pool({ connectionString: url, max: 10 });
+  const pool = createPool(url, { applicationName: 'jobs test' });
   const registry = new Registry();
   const lines: string[] = [];
   const logger = createLogger('test', 'debug', { write: (line: string) => void lines.push(line) });
@@ -43,6 +44,8 @@ export const startJobWorld = async (options: Pick<JobQueueOptions, 'jobs'>) => {
     lines,
     replica,
     until,
+    /** The rows of a tenant, as services reach them. */
+    tenant: createTenantDb(pool, '019aa0f5-0000-7000-8000-000000000001'),
     /** Runs work in a transaction, which `end` commits or rolls back. */
     async transaction(work: (tx: pg.PoolClient) => Promise<unknown>, end = 'COMMIT') {
       const client = await pool.connect();

@@ -1,5 +1,5 @@
+import { startPeriodicWork } from '@tessera/background-work';
 import type { Logger } from '@tessera/http-kit';
-import { startRounds } from '../../background/rounds.ts';
 import type { AccountDeletion } from '../../generated/prisma/client.ts';
 import type { AccountDeletionRepository, Outcome } from './account-deletion.repository.ts';
 
@@ -54,7 +54,7 @@ export const startAccountDeletions = (options: SweepOptions): AccountDeletions =
     return outcomes;
   };
 
-  const rounds = startRounds({
+  const periodic = startPeriodicWork({
     everyMs,
     logger,
     failure: 'the account deletion sweep failed; the next round retries',
@@ -62,5 +62,5 @@ export const startAccountDeletions = (options: SweepOptions): AccountDeletions =
       logger.debug({ outcomes: await sweep(stopping) }, 'account deletion sweep finished');
     },
   });
-  return { sweep: () => sweep(), stop: () => rounds.stop() };
+  return { sweep: () => sweep(), stop: () => periodic.stop() };
 };

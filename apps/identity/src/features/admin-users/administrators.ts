@@ -1,11 +1,8 @@
-import type { Transaction } from '../../database.ts';
-
-/** First key of a two-key advisory lock; unique in this database. */
-const ADMINISTRATORS_LOCK = 0x0ad1;
+import { advisoryLocks, type Transaction } from '../../database.ts';
 
 /** Serializes changes to the set of administrators, until the transaction ends. */
 export const lockAdministrators = async (tx: Transaction): Promise<void> => {
-  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${ADMINISTRATORS_LOCK}::int, 0)`;
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.administrators}::int, 0)`;
 };
 
 export const isAdministrator = async (tx: Transaction, id: string): Promise<boolean> => {

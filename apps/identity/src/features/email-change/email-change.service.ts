@@ -1,6 +1,6 @@
+import type { BackgroundTasks } from '@tessera/background-work';
 import { type Attempts, HttpError, invalidField } from '@tessera/http-kit';
 import { actorOf } from '../../activity/activity.ts';
-import type { Background } from '../../background/background.ts';
 import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
@@ -21,7 +21,7 @@ interface Dependencies {
   readonly quota: MailQuota;
   /** Rate limit of requested changes per account. */
   readonly requests: Attempts;
-  readonly background: Background;
+  readonly background: BackgroundTasks;
 }
 
 /** A change as shown on the confirmation page. */

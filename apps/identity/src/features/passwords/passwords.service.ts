@@ -1,7 +1,7 @@
+import type { BackgroundTasks } from '@tessera/background-work';
 import type { FieldErrors } from '@tessera/fields';
 import { type Attempts, HttpError, validationFailed } from '@tessera/http-kit';
 import { type Actor, actorOf } from '../../activity/activity.ts';
-import type { Background } from '../../background/background.ts';
 import type { Transaction } from '../../database.ts';
 import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin/origin.ts';
@@ -20,7 +20,7 @@ interface Dependencies {
   readonly passwords: Passwords;
   readonly confirmation: PasswordConfirmation;
   readonly quota: MailQuota;
-  readonly background: Background;
+  readonly background: BackgroundTasks;
   /** Rate limit of password changes per account, including failed attempts. */
   readonly changes: Attempts;
   /** Lifetime of the reset link in seconds. */

@@ -1,7 +1,7 @@
+import type { BackgroundTasks } from '@tessera/background-work';
 import type { FieldErrors } from '@tessera/fields';
 import { type Attempts, HttpError, unauthenticated, validationFailed } from '@tessera/http-kit';
 import { actorOf } from '../../activity/activity.ts';
-import type { Background } from '../../background/background.ts';
 import type { Transaction } from '../../database.ts';
 import type { Tenant } from '../../generated/prisma/client.ts';
 import type { MailQuota } from '../../mail/quota.ts';
@@ -61,7 +61,7 @@ interface Dependencies {
   readonly quota: MailQuota;
   /** Daily limit of invitations per tenant. */
   readonly perTenant: Attempts;
-  readonly background: Background;
+  readonly background: BackgroundTasks;
 }
 
 const inviterOf = (caller: Caller, origin: Origin): Inviter =>

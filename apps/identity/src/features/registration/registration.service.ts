@@ -1,6 +1,6 @@
+import type { BackgroundTasks } from '@tessera/background-work';
 import { type Attempts, validationFailed } from '@tessera/http-kit';
 import { actorOf } from '../../activity/activity.ts';
-import type { Background } from '../../background/background.ts';
 import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
@@ -26,7 +26,7 @@ interface Dependencies {
   readonly quota: MailQuota;
   /** Rate limit of address changes per account. */
   readonly addressChanges: Attempts;
-  readonly background: Background;
+  readonly background: BackgroundTasks;
 }
 
 /** Registration and confirmation mails (decisions I8 and I21). */

@@ -1,9 +1,6 @@
 import { type BuiltInRole, builtInRoles } from '@tessera/contracts';
-import type { Database, Transaction } from '../../database.ts';
+import { advisoryLocks, type Database, type Transaction } from '../../database.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-
-/** First key of a two-key advisory lock; unique in this database. */
-const LOCK = 0x0b1e;
 
 const isSame = (
   stored: { description: string; policies: readonly { action: string; effect: string }[] },
@@ -52,7 +49,7 @@ const publishPolicyUpdates = async (tx: Transaction, roleIds: readonly string[])
 export const ensureBuiltInRoles = (database: Database): Promise<void> =>
   database.$transaction(
     async (tx) => {
-      await tx.$executeRaw`SELECT pg_advisory_xact_lock(${LOCK}::int, 0)`;
+      await tx.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.builtInRoles}::int, 0)`;
       const changed = await writeRoles(tx);
       if (changed.length > 0) await publishPolicyUpdates(tx, changed);
     },

@@ -1,4 +1,5 @@
 import { until } from '@tessera/local-stack';
+import { advisoryLocks } from '../../database.ts';
 import type { User } from '../../generated/prisma/client.ts';
 import {
   activityOf,
@@ -29,7 +30,7 @@ const expectUnavailable = ({ status, body, headers }: Awaited<ReturnType<typeof 
 describe('the database gone in the middle of a refresh', () => {
   test('before it commits: 503, and the old token is as good as before', async () => {
     // Holds up the event of the change, its last statement.
-    const turn = `${0x0b0c}, hashtext('${user.id}') & 1023`;
+    const turn = `${advisoryLocks.eventOrder}, hashtext('${user.id}') & 1023`;
     await direct.query(`SELECT pg_advisory_lock(${turn})`);
     const answer = refresh(identity, token).then((given) => given);
     await until(async () => {

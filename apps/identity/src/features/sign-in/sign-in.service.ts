@@ -1,6 +1,6 @@
+import type { BackgroundTasks } from '@tessera/background-work';
 import { type Attempts, HttpError, unauthenticated } from '@tessera/http-kit';
 import { actorOf } from '../../activity/activity.ts';
-import type { Background } from '../../background/background.ts';
 import type { Config } from '../../config.ts';
 import type { Transaction } from '../../database.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
@@ -76,7 +76,7 @@ interface Dependencies {
   /** Failed attempts by email address, whether or not the account exists. */
   readonly failedAttempts: Attempts;
   readonly lifetimes: Config['lifetimes'];
-  readonly background: Background;
+  readonly background: BackgroundTasks;
   /** Whether registration is open, so that several accounts may claim an address. */
   readonly isOpen: boolean;
 }

@@ -1,6 +1,6 @@
 import { HttpError, notFound } from '@tessera/http-kit';
 import { type Actor, note } from '../../activity/activity.ts';
-import type { Database, Transaction } from '../../database.ts';
+import { advisoryLocks, type Database, type Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../lists/paging.ts';
 import { enqueue } from '../../outbox/outbox.ts';
@@ -47,9 +47,6 @@ const matching = ({ search, status }: TenantQuery): Prisma.TenantWhereInput => (
     })),
   }),
 });
-
-/** First key of a two-key advisory lock; unique in this database. */
-const AUTOMATION_LOCK = 0x0de9;
 
 /** A tenant with the exclusive right to call automation until the transaction ends. */
 export class ExclusiveTenant {
@@ -174,7 +171,7 @@ export class TenantsRepository {
   exclusively<T>(id: string, work: (exclusive: ExclusiveTenant) => Promise<T>): Promise<T> {
     return this.#transaction(async (tx) => {
       const [lock] = await tx.$queryRaw<{ isAcquired: boolean }[]>`
-        SELECT pg_try_advisory_xact_lock(${AUTOMATION_LOCK}::int, hashtext(${id})) AS "isAcquired"`;
+        SELECT pg_try_advisory_xact_lock(${advisoryLocks.deploymentCalls}::int, hashtext(${id})) AS "isAcquired"`;
       if (!lock?.isAcquired) throw changeInProgress();
       const revision = await revisionOf(tx, id);
       return work(new ExclusiveTenant(tx, id, await findTenant(tx, id), revision));
