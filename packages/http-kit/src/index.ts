@@ -39,7 +39,6 @@ export { createMetrics, type Metrics } from './metrics.ts';
 export { flatten, type Gate, type MountOptions, mount } from './mount.ts';
 export { type DocumentOptions, openapi, standardProblems } from './openapi.ts';
 export { runProcess } from './process.ts';
-export { readBounded } from './read-bounded.ts';
 export { reference } from './reference.ts';
 export type { RefusalExample } from './refusal-examples.ts';
 export { type RootOptions, rootRoute, ServiceInformation, sendServicePage } from './root.ts';

@@ -1,6 +1,6 @@
 import type { JsonWebKey } from 'node:crypto';
 import { type Policies, type Principal, parsePolicies, parsePrincipal } from '@tessera/contracts';
-import { readBounded } from '@tessera/http-kit';
+import { readBounded } from '@tessera/outbound-http';
 
 /** What came of asking identity. Only what identity itself says of a token is held against the caller. */
 export type Answer<T> =

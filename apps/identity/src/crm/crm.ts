@@ -1,7 +1,7 @@
 import { StorageUsage, type StorageUsagePayload } from '@tessera/contracts';
 import { type Field, fieldErrors, openShape, optional, validate } from '@tessera/fields';
 import { HttpError, notFound, unavailable, validationFailed } from '@tessera/http-kit';
-import { boundedFetch } from '../http/outbound.ts';
+import { boundedFetch } from '@tessera/outbound-http';
 
 export interface CrmSettings {
   readonly url: string;

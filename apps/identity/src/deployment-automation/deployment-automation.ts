@@ -6,7 +6,7 @@ import {
 } from '@tessera/deployment-automation-client';
 import { validate } from '@tessera/fields';
 import { HttpError } from '@tessera/http-kit';
-import { boundedFetch } from '../http/outbound.ts';
+import { boundedFetch } from '@tessera/outbound-http';
 
 export interface DeploymentAutomationSettings {
   readonly url: string;

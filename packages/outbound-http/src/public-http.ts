@@ -1,0 +1,133 @@
+import { Agent, type Dispatcher, request } from 'undici';
+import { allowedAddresses, type IsAllowedAddress } from './addresses.ts';
+import { checkedLookup, type Resolve, resolveWithSystem } from './lookup.ts';
+import { readBounded } from './read-bounded.ts';
+import { checkTarget } from './target.ts';
+
+export interface PublicHttpOptions {
+  /** Networks besides public ones where requests may go, in CIDR notation; for development and tests. */
+  readonly allowedNetworks?: readonly string[];
+  /** The largest number of redirects that one request follows. Default 3. */
+  readonly maxRedirects?: number;
+  /** Resolves host names; by default as the operating system does. */
+  readonly resolve?: Resolve;
+}
+
+export interface PublicRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** For the whole exchange: lookups, redirects and the body included. Default 10,000. */
+  readonly timeoutMs?: number;
+  /** The largest body that is read. Default 1 MiB. */
+  readonly maxBytes?: number;
+  /** Ends the request early. */
+  readonly signal?: AbortSignal;
+}
+
+export interface PublicResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+  /** Where the response came from, after redirects. */
+  readonly url: string;
+}
+
+/** Too many redirects, or one from https to http. */
+export class RedirectRefused extends Error {
+  override readonly name = 'RedirectRefused';
+}
+
+/** A request as it is sent to one hop. */
+interface Hop {
+  readonly method: Dispatcher.HttpMethod;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | null;
+}
+
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+const FOR_ONE_ORIGIN: readonly string[] = ['authorization', 'cookie', 'proxy-authorization'];
+const OF_A_BODY: readonly string[] = ['content-type', 'content-length', 'content-encoding'];
+
+const without = (headers: Hop['headers'], names: readonly string[]): Hop['headers'] =>
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !names.includes(name.toLowerCase())),
+  );
+
+/** The request that follows a redirect, as the Fetch standard describes it. */
+const redirected = (hop: Hop, status: number, isSameOrigin: boolean): Hop => {
+  const headers = isSameOrigin ? hop.headers : without(hop.headers, FOR_ONE_ORIGIN);
+  const keepsMethod =
+    status === 307 || status === 308 || hop.method === 'GET' || hop.method === 'HEAD';
+  if (keepsMethod) return { method: hop.method, headers, body: hop.body };
+  return { method: 'GET', headers: without(headers, OF_A_BODY), body: null };
+};
+
+/**
+ * HTTP requests to addresses that users enter: webhooks, providers, imports. Requests reach public addresses
+ * only, each redirect included, and connect to the very address that was checked. They have a deadline and a
+ * size limit. A failed request is not repeated here: send it from a job.
+ */
+export class PublicHttp {
+  readonly #isAllowed: IsAllowedAddress;
+  readonly #maxRedirects: number;
+  readonly #agent: Agent;
+
+  constructor({ allowedNetworks = [], maxRedirects = 3, resolve }: PublicHttpOptions = {}) {
+    this.#isAllowed = allowedAddresses(allowedNetworks);
+    this.#maxRedirects = maxRedirects;
+    const lookup = checkedLookup(resolve ?? resolveWithSystem, this.#isAllowed);
+    this.#agent = new Agent({ connect: { lookup }, keepAliveTimeout: 10_000 });
+  }
+
+  /** Throws an InvalidTarget or AddressRefused for a URL that can never be reached; does no lookup. */
+  check(url: string): void {
+    checkTarget(url, this.#isAllowed);
+  }
+
+  /**
+   * Sends a request and reads its whole response, whatever its status. Rejects with an InvalidTarget,
+   * AddressRefused, RedirectRefused or ResponseTooLarge, with a TimeoutError, or with the network's error.
+   */
+  async request(url: string, options: PublicRequest = {}): Promise<PublicResponse> {
+    const { timeoutMs = 10_000, maxBytes = 1024 * 1024, signal } = options;
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const ending = signal ? AbortSignal.any([signal, deadline]) : deadline;
+    let target = checkTarget(url, this.#isAllowed);
+    let hop: Hop = {
+      method: options.method ?? 'GET',
+      headers: options.headers ?? {},
+      body: options.body ?? null,
+    };
+    for (let redirects = 0; ; redirects += 1) {
+      const { method, headers, body } = hop;
+      const response = await request(target, {
+        method,
+        headers,
+        body,
+        signal: ending,
+        dispatcher: this.#agent,
+      });
+      const { statusCode: status } = response;
+      const { location } = response.headers;
+      if (!REDIRECTS.includes(status) || typeof location !== 'string') {
+        const content = await readBounded(response, maxBytes);
+        return { status, headers: response.headers, body: content, url: target.href };
+      }
+      // Nobody reads the body of a redirect; destroying it reports an error to whoever listens.
+      response.body.on('error', () => undefined).destroy();
+      if (redirects === this.#maxRedirects) throw new RedirectRefused('Too many redirects.');
+      const next = checkTarget(location, this.#isAllowed, target);
+      if (target.protocol === 'https:' && next.protocol === 'http:') {
+        throw new RedirectRefused('A redirect leads from https to http.');
+      }
+      hop = redirected(hop, status, next.origin === target.origin);
+      target = next;
+    }
+  }
+
+  /** Ends requests that are still running and closes all connections. */
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+}
