@@ -1,8 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: of shells and of compose files.
-// What the check of fake authentication is held against: file, the lines that it must name, content.
+// Files that the check of fake authentication must refuse: path, the lines that it must name, content.
 export const planted = [
   ['.env.production', [2], 'APP_ENV=production\nCRM_FAKE_AUTH=true\n'],
   ['apps/crm/.env', [1], 'export CRM_FAKE_AUTH="1"\n'],
+  // Only the path says that a file is for local development.
+  ['.env', [1], 'CRM_FAKE_AUTH=true\nAPP_ENV=local\n'],
+  ['localization/.env', [1], 'CRM_FAKE_AUTH=falsey\n'],
   ['.env.staging', [3], 'APP_ENV=local\nAPP_ENV=staging\nCRM_FAKE_AUTH=true\n'],
   [
     'docker-compose.yml',
@@ -14,12 +17,12 @@ export const planted = [
     [5],
     'services:\n  crm:\n    environment:\n      - APP_ENV=production\n      - CRM_FAKE_AUTH=true\n',
   ],
-  // Taken over from whoever starts it.
+  // Inherited from the environment of whoever starts it.
   ['compose.yaml', [4], 'services:\n  crm:\n    environment:\n      - CRM_FAKE_AUTH\n'],
   ['compose.yaml', [3], 'services:\n  crm:\n    environment: {CRM_FAKE_AUTH: "${FAKE:-false}"}\n'],
   [
     'compose.yaml',
-    [5],
+    [1],
     'x-local: &local {APP_ENV: local, CRM_FAKE_AUTH: "true"}\nservices:\n  crm:\n    environment:\n      <<: *local\n      APP_ENV: production\n',
   ],
   [
@@ -42,7 +45,7 @@ export const planted = [
   ['kustomization.yaml', [3], 'configMapGenerator:\n  - literals:\n      - CRM_FAKE_AUTH=true\n'],
   [
     'infra/crm/Dockerfile',
-    [2],
+    [3],
     'FROM node:24\nENV NODE_ENV=production \\\n    CRM_FAKE_AUTH=true\n',
   ],
   ['Dockerfile.crm', [2], 'FROM node:24\nENV CRM_FAKE_AUTH true\n'],
@@ -61,7 +64,6 @@ export const planted = [
     [6],
     'env: {APP_ENV: local}\njobs:\n  test:\n    env: {APP_ENV: production}\n    steps:\n      - env: {CRM_FAKE_AUTH: true}\n',
   ],
-  // APP_ENV of something else.
   [
     'values.yaml',
     [4],
@@ -69,7 +71,7 @@ export const planted = [
   ],
   ['package.json', [2], '{"scripts": {\n  "start": "CRM_FAKE_AUTH=true node main.js"}}\n'],
   ['.vscode/launch.json', [3], '// Launches\n{"env": {\n  "CRM_FAKE_AUTH": "true"}}\n'],
-  ['deploy.sh', [2], '#!/bin/sh\nkubectl set env deployment/crm \\\n  CRM_FAKE_AUTH=true\n'],
+  ['deploy.sh', [3], '#!/bin/sh\nkubectl set env deployment/crm \\\n  CRM_FAKE_AUTH=true\n'],
   ['.ci/run', [1], 'docker run -e CRM_FAKE_AUTH=true -e APP_ENV=staging crm\n'],
   ['Makefile', [1], 'CRM_FAKE_AUTH := true\n'],
   ['infra/main.tf', [1], 'CRM_FAKE_AUTH = "true"\n'],
@@ -78,18 +80,15 @@ export const planted = [
   ['ecosystem.config.cjs', [1], "module.exports = { env: { CRM_FAKE_AUTH: 'true' } };\n"],
 ];
 
-/** File and content that must pass. */
+/** Files that it must accept: path, content. */
 export const innocent = [
-  ['.env', 'CRM_FAKE_AUTH=true\nCRM_FAKE_AUTH_IS_ADMIN=true\nAPP_ENV=local\n'],
+  ['.env.local', 'CRM_FAKE_AUTH=true\nCRM_FAKE_AUTH_IS_ADMIN=true\nAPP_ENV=local\n'],
+  ['infra/local/crm.sh', 'export CRM_FAKE_AUTH=true\nexport APP_ENV=local\nnode main.js\n'],
   ['.env.production', '# CRM_FAKE_AUTH=true\nCRM_FAKE_AUTH=false\nAPP_ENV=production\n'],
   ['.env.test', 'CRM_FAKE_AUTH=\nCRM_FAKE_AUTH_USER_ID=1\nOTHER_CRM_FAKE_AUTH=true\n'],
   [
     'compose.yaml',
-    'services:\n  crm:\n    environment: {APP_ENV: local, CRM_FAKE_AUTH: "true"}\n  prod:\n    environment: [CRM_FAKE_AUTH=false]\n',
-  ],
-  [
-    'compose.yaml',
-    'x-local: &local {APP_ENV: local}\nservices:\n  crm:\n    environment:\n      <<: *local\n      CRM_FAKE_AUTH: true\n',
+    'services:\n  crm:\n    environment: {APP_ENV: local, CRM_FAKE_AUTH: "false"}\n  prod:\n    environment: [CRM_FAKE_AUTH=false]\n',
   ],
   [
     'infra/helm/templates/crm.yaml',
@@ -101,20 +100,11 @@ export const innocent = [
     'env:\n  - {name: CRM_FAKE_AUTH, value: "false"}\n  - {name: APP_ENV, value: production}\n',
   ],
   ['infra/kubernetes/secret.yaml', 'kind: Secret\ndata: {CRM_FAKE_AUTH: ZmFsc2U=}\n'],
-  [
-    'Dockerfile',
-    'FROM node:24 AS base\nENV APP_ENV=production\nFROM node:24 AS local\nENV APP_ENV=local CRM_FAKE_AUTH=true\n',
-  ],
-  [
-    '.github/workflows/ci.yml',
-    'jobs:\n  test:\n    env: {APP_ENV: local}\n    steps:\n      - env: {CRM_FAKE_AUTH: true}\n      - if: env.CRM_FAKE_AUTH == 1\n        run: APP_ENV=local CRM_FAKE_AUTH=true pnpm start\n',
-  ],
-  ['package.json', '{"scripts": {"fake": "APP_ENV=local CRM_FAKE_AUTH=true node main.js"}}\n'],
+  ['.github/workflows/ci.yml', 'steps:\n  - if: env.CRM_FAKE_AUTH == 1\n'],
   [
     'deploy.sh',
     'if [ "${CRM_FAKE_AUTH:-false}" = true ] || [ "$CRM_FAKE_AUTH" = 1 ]; then exit 1; fi\n',
   ],
-  ['local.sh', 'export CRM_FAKE_AUTH=true\nexport APP_ENV=local\nnode main.js\n'],
   ['docs/configuration.md', 'CRM_FAKE_AUTH=true\n'],
   ['apps/crm/src/config.test.ts', "CRM_FAKE_AUTH: 'true'\n"],
 ];
