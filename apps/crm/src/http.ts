@@ -15,7 +15,7 @@ import {
   text,
   verbatim,
 } from '@tessera/fields';
-import { type HttpError, listExports, routesFor } from '@tessera/http-kit';
+import { deniedAccessFields, type HttpError, listExports, routesFor } from '@tessera/http-kit';
 import type { Caller as CallerOf } from '@tessera/resource-server';
 
 export type { CrmPermission };
@@ -58,8 +58,6 @@ export const page = <F extends Field>(
 /** Makes exports of lists: `{data}` in JSON, or CSV. */
 export const listExport = listExports({ shape: (data) => shape({ data }), members: {} });
 
-const id = nullable(verbatim(16_384));
-
 /** The body of every answer that is not a success. */
 export const Problem = named(
   'Problem',
@@ -67,10 +65,7 @@ export const Problem = named(
     message: text(1000),
     error: text(100),
     errors: optional(fieldErrors()),
-    required_permission: optional(text(300)),
-    resource_type: optional(nullable(text(100))),
-    resource_id: optional(id),
-    user_id: optional(id),
+    ...deniedAccessFields,
   }),
 );
 

@@ -1,6 +1,6 @@
 import { type CrmPermission, crmPermission } from '@tessera/contracts';
-import { permissionsOf, type RefusalExample } from '@tessera/http-kit';
-import { identityUnavailable, invalidToken, permissionDenied } from '@tessera/resource-server';
+import { permissionDenied, permissionsOf, type RefusalExample } from '@tessera/http-kit';
+import { identityUnavailable, invalidToken } from '@tessera/resource-server';
 import { SYSTEM, systemTokenMissing } from './system/system-access.ts';
 
 const id = '019aa0f5-7c1e-7a52-9d3b-5f0c2a8e4b61';

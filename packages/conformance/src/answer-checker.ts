@@ -58,6 +58,14 @@ export const createAnswerChecker = (documentOf: () => object): AnswerChecker => 
   const compiled = new Map<object, ValidateFunction>();
   const findings: string[] = [];
 
+  /** Clients tell failures apart by their code, so the document lists every one. */
+  const unregisteredCode = (answered: unknown): string | undefined => {
+    const { 'x-error-codes': codes } = documentOf() as OpenApiDocument;
+    const { error } = Object(answered) as { readonly error?: unknown };
+    if (codes === undefined || Object.hasOwn(codes, String(error))) return undefined;
+    return `with the error code "${error}", which is not registered`;
+  };
+
   const misfit = (
     operation: Operation,
     res: ServerResponse,
@@ -75,7 +83,8 @@ export const createAnswerChecker = (documentOf: () => object): AnswerChecker => 
     const { schema } = response.content['application/json'];
     const fits = compiled.get(schema) ?? ajv.compile(inDocument(schema));
     compiled.set(schema, fits);
-    return fits(answered) ? undefined : `which does not fit (${ajv.errorsText(fits.errors)})`;
+    if (!fits(answered)) return `which does not fit (${ajv.errorsText(fits.errors)})`;
+    return res.statusCode >= 400 ? unregisteredCode(answered) : undefined;
   };
 
   /** A header that is described somewhere must be described where it is sent, and be as described. */

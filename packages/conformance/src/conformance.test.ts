@@ -344,3 +344,30 @@ test('a sample fits its schema, and a pattern without an example is told', async
     'example',
   );
 });
+
+test.each([
+  ['not_found', []],
+  ['gone_fishing', [expect.stringContaining('the error code "gone_fishing"')]],
+])('a failure with the code %s', async (error, findings) => {
+  const showThing: Operation = {
+    id: 'showThing',
+    operationId: 'showThing',
+    path: '/thing',
+    method: 'GET',
+    responses: { 404: { content: { 'application/json': { schema: { type: 'object' } } } } },
+  };
+  const checker = createAnswerChecker(() => ({
+    'x-error-codes': { not_found: 'There is no such thing.' },
+    paths: { '/thing': { get: showThing } },
+    components: { schemas: {} },
+  }));
+  const app = express();
+  app.use(checker.observe);
+  app.get('/thing', (_req, res) => {
+    res.locals.operation = 'showThing';
+    res.status(404).json({ error });
+  });
+  listening = await listen(app, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  await (await fetch(`${listening.url}/thing`)).text();
+  expect(checker.findings).toEqual(findings);
+});

@@ -1,6 +1,8 @@
 /** The part of an OpenAPI 3.1 document that the tests are made from. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  /** The codes in the member `error` of a failure. */
+  readonly 'x-error-codes'?: Readonly<Record<string, string>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
     readonly responses?: Readonly<Record<string, ResponseObject>>;

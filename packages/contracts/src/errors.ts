@@ -1,5 +1,31 @@
-/** The stable machine codes in `error` of a failure, and what each says. OAuth errors are those of RFC 6749. */
+/**
+ * The codes of the OAuth endpoints (RFC 6749 sections 4.1.2.1 and 5.2, RFC 7009 section 2.2.1, RFC 8707 section 2,
+ * RFC 6750 section 3.1, OpenID Connect Core section 3.1.2.6), and what each means.
+ */
+export const oauthErrorCodes = {
+  invalid_request: 'A parameter is missing, repeated, unknown or malformed.',
+  invalid_client: 'The client is unknown, or its authentication failed.',
+  invalid_grant:
+    'The code, token or other grant is invalid, expired, revoked or of another client.',
+  unauthorized_client: 'The client may not use this grant or response type.',
+  unsupported_grant_type: 'The grant type is not supported.',
+  unsupported_response_type: 'The response type is not supported.',
+  unsupported_token_type: 'The type of the token is not supported here.',
+  invalid_scope: 'A scope is unknown, malformed, or beyond what the client may have.',
+  invalid_redirect_uri: 'The redirect URI is not registered for the client.',
+  invalid_target: 'The resource is unknown or malformed.',
+  invalid_token: 'The token is expired, revoked or malformed.',
+  access_denied: 'The user or the server refused the request.',
+  login_required: 'The user has to sign in.',
+  consent_required: 'The user has to consent.',
+  interaction_required: 'The user has to do something first.',
+  server_error: 'Something went wrong on the side of the service.',
+  temporarily_unavailable: 'The service cannot answer now.',
+} as const;
+
+/** The stable codes in the member `error` of a failure, and what each means. */
 export const errorCodes = {
+  ...oauthErrorCodes,
   malformed_request: 'The request is not well-formed HTTP.',
   headers_too_large: 'The headers of the request are too large.',
   request_timeout: 'The request did not arrive in time.',
@@ -8,6 +34,7 @@ export const errorCodes = {
   malformed_address: 'The address is not well-formed UTF-8.',
   unauthenticated: 'There is no token, or it is expired, revoked or not genuine.',
   invalid_credentials: 'The e-mail address or the password is wrong.',
+  forged_request: 'The form was not sent by a page of ours, or the page is too old.',
   two_factor_required: 'The sign-in waits for its second factor.',
   pin_required: 'The session is locked until the PIN is verified.',
   email_verification_required: 'The email address of the account has to be confirmed first.',
@@ -33,6 +60,8 @@ export const errorCodes = {
   not_found: 'There is no such thing, or the caller may not know of it.',
   method_not_allowed: 'The path exists and does not take this method.',
   conflict: 'The state that it is in does not allow this.',
+  address_taken: 'Another account has this email address.',
+  last_administrator: 'The system would be left without an administrator.',
   last_owner: 'The tenant would be left without an owner.',
   precondition_failed: 'Someone changed it since it was read.',
   body_too_large: 'The body is too large.',
@@ -54,3 +83,7 @@ export const errorCodes = {
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;
+
+/** Whether a text is one of the registered codes. */
+export const isErrorCode = (code: unknown): code is ErrorCode =>
+  typeof code === 'string' && Object.hasOwn(errorCodes, code);

@@ -14,7 +14,7 @@ export {
   parsePrincipal,
 } from './caller/principal.ts';
 export { Deployment, type DeploymentPayload, pullRequestOf } from './deployment.ts';
-export { type ErrorCode, errorCodes } from './errors.ts';
+export { type ErrorCode, errorCodes, isErrorCode, oauthErrorCodes } from './errors.ts';
 export { asyncapiDocument, deadLetterTopic } from './events/asyncapi.ts';
 export {
   eventKey,

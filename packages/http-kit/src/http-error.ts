@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@tessera/contracts';
 import type { FieldErrors } from '@tessera/fields';
 
 interface HttpErrorOptions {
@@ -13,13 +14,13 @@ interface HttpErrorOptions {
 /** An answer that is not a success: thrown where it is known, rendered once by the app's error handler. */
 export class HttpError extends Error {
   readonly status: number;
-  /** Stable, for machines: `permission_denied`. */
-  readonly code: string;
+  /** Stable, for programs; from the registry in `@tessera/contracts`. */
+  readonly code: ErrorCode;
   readonly errors: FieldErrors | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(status: number, code: string, message: string, options: HttpErrorOptions = {}) {
+  constructor(status: number, code: ErrorCode, message: string, options: HttpErrorOptions = {}) {
     super(message, { cause: options.cause });
     this.name = 'HttpError';
     this.status = status;
@@ -51,5 +52,5 @@ export const unauthenticated = (message = 'Authentication is required.'): HttpEr
   new HttpError(401, 'unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
 
 /** 503: something that the answer needs is away for the moment. */
-export const unavailable = (code: string, message: string, cause: unknown): HttpError =>
+export const unavailable = (code: ErrorCode, message: string, cause: unknown): HttpError =>
   new HttpError(503, code, message, { headers: { 'Retry-After': '1' }, cause });

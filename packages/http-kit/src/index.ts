@@ -7,6 +7,7 @@ export {
   type Failures,
   tooManyAttempts,
 } from './attempts.ts';
+export { bearerToken } from './bearer.ts';
 export { jsonBody } from './body.ts';
 export { clientAddress, networkOf, type Reach, reachOf } from './client-address.ts';
 export { type Counters, createCounters } from './counters.ts';
@@ -38,6 +39,12 @@ export { createLogger, type Logger, requestLog } from './logs.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
 export { flatten, type Gate, type MountOptions, mount } from './mount.ts';
 export { type DocumentOptions, openapi, standardProblems } from './openapi.ts';
+export {
+  type DeniedAccess,
+  deniedAccessFields,
+  permissionDenied,
+  resourceIdOf,
+} from './permission-denied.ts';
 export { runProcess } from './process.ts';
 export { reference } from './reference.ts';
 export type { RefusalExample } from './refusal-examples.ts';

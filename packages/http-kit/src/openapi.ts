@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { errorCodes } from '@tessera/contracts';
 import type { Field, JsonSchema, Shape } from '@tessera/fields';
 import type { Request } from 'express';
 import type { ErrorHandlerOptions } from './error-handler.ts';
@@ -308,6 +309,7 @@ export const openapi = (groups: RouteGroups, options: DocumentOptions & Renderin
     servers: [{ url: '/' }],
     tags: tagsOf(groups),
     paths,
+    'x-error-codes': errorCodes,
     components: {
       schemas: sorted(schemas),
       responses,

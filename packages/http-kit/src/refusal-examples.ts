@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@tessera/contracts';
 import { type Field, type FieldErrors, validate } from '@tessera/fields';
 import { malformed as malformedBody, notJson, notOfType, tooLarge } from './body.ts';
 import { databaseUnavailable, malformedAddress, unexpected } from './error-handler.ts';
@@ -38,9 +39,13 @@ const standard: Readonly<Record<number, (route: RouteEntry) => HttpError>> = {
 };
 
 /** The codes of the refusals that routes describe as their own. */
-const codes: Readonly<Record<number, string>> = {
+const codes: Readonly<Record<number, ErrorCode>> = {
+  400: 'malformed_request',
+  403: 'permission_denied',
+  404: 'not_found',
   409: 'conflict',
   412: 'precondition_failed',
+  502: 'crm_failed',
 };
 
 /** Gives an example of what a route refuses with; undefined where the app knows none of its own. */
@@ -56,5 +61,11 @@ export const refusalExample = (
   if (typeof own === 'object') return own.refusal();
   const known = ofApp?.(status, route) ?? standard[status]?.(route);
   if (known || own === undefined) return known;
-  return new HttpError(status, codes[status] ?? 'refused', `${own}.`);
+  const code = codes[status];
+  if (code === undefined) {
+    throw new Error(
+      `${route.path}: the problem ${status} needs a refusal of its own as its example.`,
+    );
+  }
+  return new HttpError(status, code, `${own}.`);
 };

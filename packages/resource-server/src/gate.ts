@@ -1,10 +1,15 @@
-import { type Gate, permissionsOf, unauthenticated } from '@tessera/http-kit';
-import type { Request } from 'express';
+import {
+  bearerToken,
+  type Gate,
+  permissionDenied,
+  permissionsOf,
+  resourceIdOf,
+} from '@tessera/http-kit';
 import { GatedCaller } from './caller.ts';
 import type { Answer } from './identity-client.ts';
 import type { Holder } from './policy-cache.ts';
 import type { AuthenticatedToken } from './principal-cache.ts';
-import { permissionDenied, refusalOf, resourceIdOf, scopeDenied } from './refusals.ts';
+import { refusalOf, scopeDenied } from './refusals.ts';
 import { everything, nothing, type Rights } from './rights.ts';
 import { tenantHeaderForIdentity, tenantOf } from './tenant.ts';
 
@@ -25,17 +30,6 @@ export interface GateOptions {
   readonly principals: Principals;
   readonly policies: Policies;
 }
-
-/** Any printable ASCII (RFC 9110 section 5.5): only identity can say whether it is a token. */
-const BEARER = /^Bearer +([\x21-\x7e]{1,8192}) *$/i;
-
-const bearerToken = (req: Request): string => {
-  const token = BEARER.exec(req.headers.authorization ?? '')?.[1];
-  if (token === undefined) {
-    throw unauthenticated('A token is required: "Authorization: Bearer <token>".');
-  }
-  return token;
-};
 
 const answered = <T>(answer: Answer<T>): T => {
   if (answer.outcome === 'answered') return answer.value;

@@ -88,7 +88,7 @@ describe('a refusal of identity', () => {
 
   test('403 without a code that can be passed on has a general one', async () => {
     const answer = await ask({ status: 403, body: '{"error": "<b>", "message": 7}' });
-    expect(answer).toMatchObject({ outcome: 'forbidden', code: 'forbidden' });
+    expect(answer).toMatchObject({ outcome: 'forbidden', code: 'permission_denied' });
   });
 
   test.each([

@@ -1,5 +1,12 @@
 import type { JsonWebKey } from 'node:crypto';
-import { type Policies, type Principal, parsePolicies, parsePrincipal } from '@tessera/contracts';
+import {
+  type ErrorCode,
+  isErrorCode,
+  type Policies,
+  type Principal,
+  parsePolicies,
+  parsePrincipal,
+} from '@tessera/contracts';
 import { readBounded } from '@tessera/outbound-http';
 
 /** What came of asking identity. Only what identity itself says of a token is held against the caller. */
@@ -8,7 +15,7 @@ export type Answer<T> =
   /** 401: the token is not, or no longer, good. */
   | { readonly outcome: 'rejected' }
   /** 403: the caller is known and may not; the code is identity's. */
-  | { readonly outcome: 'forbidden'; readonly code: string; readonly message: string }
+  | { readonly outcome: 'forbidden'; readonly code: ErrorCode; readonly message: string }
   /** 429: `retryAfter` as identity wrote it, in seconds or as a date. */
   | { readonly outcome: 'throttled'; readonly retryAfter: string }
   /** No answer in time, none at all, or none that can be believed. */
@@ -42,6 +49,12 @@ const textOf = (body: unknown, key: string, pattern: RegExp): string | undefined
   return typeof value === 'string' && pattern.test(value) ? value : undefined;
 };
 
+/** A code that this release does not know yet is a refusal all the same. */
+const errorCodeOf = (body: unknown): ErrorCode => {
+  const { error } = Object(body) as { readonly error?: unknown };
+  return isErrorCode(error) ? error : 'permission_denied';
+};
+
 const retryAfter = (response: Response): string => {
   const value = response.headers.get('retry-after') ?? '';
   return /^\d{1,6}$/.test(value) || /GMT$/.test(value) ? value : '1';
@@ -61,7 +74,7 @@ const answerOf = async <T>(
   if (response.status === 403) {
     return {
       outcome: 'forbidden',
-      code: textOf(body, 'error', /^[a-z_]{1,64}$/) ?? 'forbidden',
+      code: errorCodeOf(body),
       message: textOf(body, 'message', /^.{1,300}$/) ?? 'Identity refuses this.',
     };
   }

@@ -1,5 +1,4 @@
-import { HttpError, type RouteEntry } from '@tessera/http-kit';
-import type { Request } from 'express';
+import { HttpError } from '@tessera/http-kit';
 import type { Answer } from './identity-client.ts';
 
 /** 401 for a token that was presented and is not valid (RFC 6750 section 3.1). */
@@ -62,31 +61,4 @@ export const scopeDenied = (permission: string): HttpError => {
   return new HttpError(403, 'service_account_scope_denied', message, {
     details: { required_permission: permission },
   });
-};
-
-/** What a denied request was about. */
-export interface DeniedAccess {
-  readonly resourceType: string | null;
-  readonly resourceId: string | null;
-  /** The caller's id, of a user or of a client. */
-  readonly userId: string | null;
-}
-
-/** 403: the caller lacks a permission, given in full, which the body names (decision C4). */
-export const permissionDenied = (permission: string, denied: DeniedAccess): HttpError =>
-  new HttpError(403, 'permission_denied', `The permission "${permission}" is required.`, {
-    details: {
-      required_permission: permission,
-      resource_type: denied.resourceType,
-      resource_id: denied.resourceId,
-      user_id: denied.userId,
-    },
-  });
-
-/** The id in a request's path: its last parameter; null where the route has no resource or no parameter. */
-export const resourceIdOf = (route: RouteEntry, req: Request): string | null => {
-  if (route.resource === undefined) return null;
-  const name = /.*\{(\w+)\}/.exec(route.path)?.[1];
-  const value = name && req.params[name];
-  return typeof value === 'string' ? value : null;
 };

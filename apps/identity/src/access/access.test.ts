@@ -33,7 +33,7 @@ describe('permissions', () => {
       403,
       {
         success: false,
-        message: 'This needs the permission identity.members.view.',
+        message: 'The permission "identity.members.view" is required.',
         error: 'permission_denied',
         required_permission: 'identity.members.view',
         resource_type: 'member',

@@ -1,5 +1,13 @@
 import { type IdentityPermission, isSystemPermission } from '@tessera/contracts';
-import { type Gate, HttpError, notFound, permissionsOf, type RouteEntry } from '@tessera/http-kit';
+import {
+  type Gate,
+  HttpError,
+  notFound,
+  permissionDenied,
+  permissionsOf,
+  type RouteEntry,
+  resourceIdOf,
+} from '@tessera/http-kit';
 import { covers, decide } from '@tessera/scope-matcher';
 import type { Request } from 'express';
 import type { Caller, CallerTenant, Restriction, UserCaller } from '../tokens/caller.ts';
@@ -45,31 +53,18 @@ export const personOf = (caller: Caller): UserCaller => {
   throw new HttpError(403, 'permission_denied', 'This is for a person who signed in themselves.');
 };
 
-/** 403: the caller does not hold a permission, which is named. */
-export const permissionMissing = (
-  code: 'permission_denied' | 'service_account_scope_denied',
-  permission: string,
-  resourceType: string | undefined,
-  resourceId: string | null,
-  userId: string,
-): HttpError =>
-  new HttpError(403, code, `This needs the permission ${permission}.`, {
-    details: {
-      required_permission: permission,
-      resource_type: resourceType ?? null,
-      resource_id: resourceId,
-      user_id: userId,
-    },
-  });
-
 /** Refuses what the caller does not hold, and says what that is. */
 const demand = (caller: Caller, permission: string, route: RouteEntry, req: Request): void => {
   const isWithin = isWithinScopes(caller, permission);
   if (isWithin && isHeld(caller, permission)) return;
   const isLimited = !isWithin && caller.type !== 'client';
   const code = isLimited ? 'service_account_scope_denied' : 'permission_denied';
-  const resourceId = route.resource && Object.values(req.params).map(String).at(-1);
-  throw permissionMissing(code, permission, route.resource, resourceId ?? null, caller.id);
+  const denied = {
+    resourceType: route.resource ?? null,
+    resourceId: resourceIdOf(route, req),
+    userId: caller.id,
+  };
+  throw permissionDenied(permission, denied, code);
 };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -1,13 +1,13 @@
 import {
   type HttpError,
   isBinary,
+  permissionDenied,
   permissionsOf,
   type RefusalExample,
   type RouteEntry,
 } from '@tessera/http-kit';
 import { clientMissing, invalidRequest, tooLarge, wrongType } from '../oauth/request.ts';
 import { invalidToken } from '../tokens/authenticate.ts';
-import { permissionMissing } from './access.ts';
 
 const id = '019aa0f5-7c1e-7a52-9d3b-5f0c2a8e4b61';
 
@@ -29,6 +29,7 @@ export const refusalOfIdentity: RefusalExample = (status, route) => {
   const [permission] = permissionsOf(route);
   if (status === 401 && route.problems?.[401] === undefined) return invalidToken();
   if (status !== 403 || permission === undefined) return undefined;
-  const resourceId = route.resource && route.path.includes('{') ? id : null;
-  return permissionMissing('permission_denied', permission, route.resource, resourceId, id);
+  const { resource = null } = route;
+  const resourceId = resource !== null && route.path.includes('{') ? id : null;
+  return permissionDenied(permission, { resourceType: resource, resourceId, userId: id });
 };

@@ -6,7 +6,6 @@ import {
   int,
   list,
   named,
-  nullable,
   type Out,
   oneOf,
   openShape,
@@ -16,7 +15,7 @@ import {
   text,
   withDefault,
 } from '@tessera/fields';
-import { type HttpError, listExports, routesFor } from '@tessera/http-kit';
+import { deniedAccessFields, type HttpError, listExports, routesFor } from '@tessera/http-kit';
 import type { Request } from 'express';
 import { lastPage } from '../lists/paging.ts';
 import type { Caller, Restriction } from '../tokens/caller.ts';
@@ -94,10 +93,7 @@ export const Failure = named(
     message: text(1000),
     error: text(100),
     errors: optional(fieldErrors()),
-    required_permission: optional(nullable(text(300))),
-    resource_type: optional(nullable(text(100))),
-    resource_id: optional(nullable(text(16_384))),
-    user_id: optional(nullable(text(200))),
+    ...deniedAccessFields,
   }),
 );
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { HttpError, unauthenticated } from '@tessera/http-kit';
+import { bearerToken, HttpError } from '@tessera/http-kit';
 import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
@@ -17,16 +17,9 @@ import {
 import type { SessionUses } from './session-uses.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-const SCHEME = /^bearer +([\w.~+/-]+=*)$/i;
 const VERIFIED_TOKENS = 20_000;
 
 const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
-
-const bearerOf = ({ headers: { authorization } }: Request): string => {
-  const token = authorization === undefined ? undefined : SCHEME.exec(authorization)?.[1];
-  if (token === undefined) throw unauthenticated();
-  return token;
-};
 
 /** 401 for a token that is none, or no longer (RFC 6750 section 3.1). */
 export const invalidToken = (): HttpError =>
@@ -68,7 +61,7 @@ export class Authentication {
 
   /** The caller behind the request's bearer token; 401 when there is none that counts. */
   async caller(req: Request): Promise<Caller> {
-    const token = bearerOf(req);
+    const token = bearerToken(req);
     const isSigned = token.split('.').length === 3;
     const caller = isSigned ? await this.#user(token) : await this.#client(token);
     if (!caller) throw invalidToken();
@@ -81,7 +74,7 @@ export class Authentication {
    * which is for the renewal to judge (decision I4). 401 for any other token.
    */
   async renewer(req: Request): Promise<UserCaller> {
-    const claims = await this.#genuine(bearerOf(req));
+    const claims = await this.#genuine(bearerToken(req));
     const caller = claims && (await renewableUserOfToken(this.#pool, claims));
     if (!caller) throw invalidToken();
     if (!caller.isReplaced) this.#noteUse(caller);

@@ -1,4 +1,5 @@
 import { parse, stringify } from 'node:querystring';
+import { isErrorCode } from '@tessera/contracts';
 import { HttpError } from '@tessera/http-kit';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { isRefusal, type Middleware } from '../forward.ts';
@@ -189,7 +190,11 @@ export const browserResponse =
     ctx.remove('Set-Cookie');
     if (ctx.method === 'GET' && isRefusal(ctx.status, ctx.body)) {
       const { error, error_description: description = error } = ctx.body;
-      ctx.app.emit('server_error', ctx, new HttpError(ctx.status, error, description));
+      ctx.app.emit(
+        'server_error',
+        ctx,
+        new HttpError(ctx.status, isErrorCode(error) ? error : 'invalid_request', description),
+      );
       return;
     }
     if (resume.length > 0 && concernsConsent(ctx as KoaContextWithOIDC)) {

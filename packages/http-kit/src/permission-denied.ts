@@ -1,0 +1,48 @@
+import { nullable, optional, text, verbatim } from '@tessera/fields';
+import type { Request } from 'express';
+import { HttpError } from './http-error.ts';
+import type { RouteEntry } from './route.ts';
+
+/** What a denied request was about. */
+export interface DeniedAccess {
+  readonly resourceType: string | null;
+  readonly resourceId: string | null;
+  /** The id of the caller, a user or a client. */
+  readonly userId: string | null;
+}
+
+const id = optional(nullable(verbatim(16_384)));
+
+/** The members of an error body that describe a denied request; every service puts them in its envelope. */
+export const deniedAccessFields = {
+  required_permission: optional(nullable(text(300))),
+  resource_type: optional(nullable(text(100))),
+  resource_id: id,
+  user_id: id,
+} as const;
+
+/**
+ * 403: the caller lacks a permission, given in full, which the body names (decision C4);
+ * `service_account_scope_denied` where only the scopes of the token lack it.
+ */
+export const permissionDenied = (
+  permission: string,
+  { resourceType, resourceId, userId }: DeniedAccess,
+  code: 'permission_denied' | 'service_account_scope_denied' = 'permission_denied',
+): HttpError =>
+  new HttpError(403, code, `The permission "${permission}" is required.`, {
+    details: {
+      required_permission: permission,
+      resource_type: resourceType,
+      resource_id: resourceId,
+      user_id: userId,
+    },
+  });
+
+/** The id in a request's path: its last parameter; null where the route has no resource or no parameter. */
+export const resourceIdOf = (route: RouteEntry, req: Request): string | null => {
+  if (route.resource === undefined) return null;
+  const name = /.*\{(\w+)\}/.exec(route.path)?.[1];
+  const value = name && req.params[name];
+  return typeof value === 'string' ? value : null;
+};
