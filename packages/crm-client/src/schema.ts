@@ -611,7 +611,7 @@ export interface components {
             errors?: {
                 [key: string]: string[];
             };
-            required_permission?: string;
+            required_permission?: string | null;
             resource_type?: string | null;
             resource_id?: string | null;
             user_id?: string | null;
