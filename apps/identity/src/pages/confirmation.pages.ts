@@ -1,5 +1,5 @@
 import { email } from '@tessera/fields';
-import { ConfirmAddress } from '../features/registration/confirmation.routes.ts';
+import { ConfirmAddress } from '../features/registration/confirmation.schema.ts';
 import type {
   ConfirmationRequirements,
   ConfirmationService,

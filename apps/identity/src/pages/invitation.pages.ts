@@ -1,4 +1,4 @@
-import { AcceptInvitation } from '../features/registration/invitations.routes.ts';
+import { AcceptInvitation } from '../features/registration/invitations.schema.ts';
 import type {
   InvitationsService,
   ShownInvitation,

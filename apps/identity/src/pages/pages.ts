@@ -1,5 +1,4 @@
 import { forwarded, type Limits, type RouteTable } from '@tessera/http-kit';
-import type { Context } from '../context.ts';
 import { signInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import { accountPages } from './account/account.pages.ts';
 import { accountBanner } from './account/banner.ts';
@@ -13,6 +12,7 @@ import { invitationPages } from './invitation.pages.ts';
 import { mailSentPage } from './mail-sent.page.ts';
 import { MailedAddress } from './mailed-address.ts';
 import { routesOf } from './page.ts';
+import type { PageServices } from './page-services.ts';
 import { passwordPages } from './password.pages.ts';
 import { PageReauthentication } from './reauthentication.ts';
 import { registrationPages } from './registration.pages.ts';
@@ -37,17 +37,17 @@ const wellKnownChangePassword = forwarded({
  * The HTML pages, based on the same services as the JSON routes. With FRONTEND_LOGIN_URL the sign-in page
  * redirects there; other pages remain, because authorization requests and mails link to them.
  */
-export const pageRoutes = (context: Context, limits: Limits): RouteTable => {
-  const { config, authorizationServer } = context;
+export const pageRoutes = (services: PageServices, limits: Limits): RouteTable => {
+  const { config, authorizationServer } = services;
   const { minLength } = config.passwords;
   const cookies = signInCookies(config);
   const mailed = new MailedAddress(config);
   const pages = {
-    ...signInPages({ ...context, cookies }),
-    ...sessionPages({ ...context, cookies }),
-    ...passwordPages({ passwords: context.passwords, minLength, mailed }),
+    ...signInPages({ ...services, cookies }),
+    ...sessionPages({ ...services, cookies }),
+    ...passwordPages({ passwords: services.passwords, minLength, mailed }),
     ...registrationPages({
-      registration: context.registration,
+      registration: services.registration,
       isOpen: config.registrationEnabled,
       isLocal: config.isLocal,
       lifetime: config.lifetimes.registration,
@@ -55,15 +55,15 @@ export const pageRoutes = (context: Context, limits: Limits): RouteTable => {
       mailed,
     }),
     ...confirmationPages({
-      confirmation: context.confirmation,
-      registration: context.registration,
+      confirmation: services.confirmation,
+      registration: services.registration,
       isLocal: config.isLocal,
       minLength,
       mailed,
     }),
-    ...invitationPages({ invitations: context.invitations, issuer: config.issuer, minLength }),
-    ...emailChangePages(context),
-    ...accountPages(context),
+    ...invitationPages({ invitations: services.invitations, issuer: config.issuer, minLength }),
+    ...emailChangePages(services),
+    ...accountPages(services),
     mailSent: mailSentPage(mailed),
     result: resultPage,
     consent: consentPage({ consents: authorizationServer.consents, config }),
@@ -74,11 +74,11 @@ export const pageRoutes = (context: Context, limits: Limits): RouteTable => {
     minLength,
     limits,
     brand: config,
-    authentication: context.authentication,
+    authentication: services.authentication,
     authorizationServer,
     forgery,
-    accountBanner: accountBanner(context),
-    reauthentication: new PageReauthentication({ ...context, cookies, forgery, minLength }),
+    accountBanner: accountBanner(services),
+    reauthentication: new PageReauthentication({ ...services, cookies, forgery, minLength }),
   };
   return {
     ...routesOf(pages, options),

@@ -1,4 +1,4 @@
-import { ChangePassword } from '../features/passwords/passwords.routes.ts';
+import { ChangePassword } from '../features/passwords/passwords.schema.ts';
 import type { PasswordsService } from '../features/passwords/passwords.service.ts';
 import type { Content } from '../http/html.ts';
 import type { UserCaller } from '../tokens/caller.ts';

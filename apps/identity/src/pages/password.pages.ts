@@ -1,4 +1,4 @@
-import { ForgotPassword, ResetPassword } from '../features/passwords/passwords.routes.ts';
+import { ForgotPassword, ResetPassword } from '../features/passwords/passwords.schema.ts';
 import type { PasswordsService } from '../features/passwords/passwords.service.ts';
 import { html } from '../http/html.ts';
 import { sections } from './account/sections.ts';

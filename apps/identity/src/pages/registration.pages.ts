@@ -3,7 +3,7 @@ import {
   confirmationCookie,
   setConfirmationCookie,
 } from '../features/registration/confirmation-cookie.ts';
-import { Register } from '../features/registration/registration.routes.ts';
+import { Register } from '../features/registration/registration.schema.ts';
 import type { RegistrationService } from '../features/registration/registration.service.ts';
 import { fields, formOf, link } from './form.ts';
 import { mailSentAddress } from './mail-sent.page.ts';

@@ -1,4 +1,4 @@
-import { pin } from '../features/pin/pin.routes.ts';
+import { pin } from '../features/pin/pin.schema.ts';
 import type { PinService } from '../features/pin/pin.service.ts';
 import type { SignInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import type { SignInService } from '../features/sign-in/sign-in.service.ts';

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import type { SignInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import { Login } from '../features/sign-in/sign-in.schema.ts';
 import type { SignInService } from '../features/sign-in/sign-in.service.ts';
-import { Verification } from '../features/two-factor/two-factor.routes.ts';
+import { Verification } from '../features/two-factor/two-factor.schema.ts';
 import type { TwoFactorService } from '../features/two-factor/two-factor.service.ts';
 import { html } from '../http/html.ts';
 import { ownCookie } from '../http/session-cookie.ts';

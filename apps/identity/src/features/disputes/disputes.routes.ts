@@ -1,26 +1,10 @@
-import { described, named, optional, shape, uuid, verbatim } from '@tessera/fields';
+import { named, shape } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access/access.ts';
 import { done, route } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
+import { activity_id, DisputeActivity } from './disputes.schema.ts';
 import type { DisputesService } from './disputes.service.ts';
-
-const activity_id = described(
-  optional(uuid()),
-  'The disputed entry; omit it to dispute activity in general',
-);
-
-const password = verbatim(1000, 0);
-
-export const DisputeActivity = named(
-  'DisputeActivity',
-  shape({
-    activity_id,
-    current_password: password,
-    new_password: password,
-    new_password_confirmation: password,
-  }),
-);
 
 export const disputeRoutes = (disputes: DisputesService): RouteTable => ({
   disputeActivity: route({

@@ -1,32 +1,9 @@
-import { email, named, shape, verbatim } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access/access.ts';
 import { done, route } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
+import { ChangePassword, ForgotPassword, ResetPassword } from './passwords.schema.ts';
 import type { PasswordsService } from './passwords.service.ts';
-
-const password = verbatim(1000, 0);
-
-export const ChangePassword = named(
-  'ChangePassword',
-  shape({
-    current_password: password,
-    new_password: password,
-    new_password_confirmation: password,
-  }),
-);
-
-export const ForgotPassword = named('ForgotPassword', shape({ email: email() }));
-
-export const ResetPassword = named(
-  'ResetPassword',
-  shape({
-    token: verbatim(200, 0),
-    email: email(),
-    password,
-    password_confirmation: password,
-  }),
-);
 
 /** The password change, available at two paths. */
 const passwordChange = (passwords: PasswordsService, method: 'post' | 'put', path: string) =>

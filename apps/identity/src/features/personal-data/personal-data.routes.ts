@@ -2,11 +2,8 @@ import { type RouteTable, streamed } from '@tessera/http-kit';
 import { personOf } from '../../access/access.ts';
 import { route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
-import { PersonalData } from './personal-data.schema.ts';
+import { FILE_NAME, PersonalData } from './personal-data.schema.ts';
 import type { PersonalDataService } from './personal-data.service.ts';
-
-/** File name of the export. */
-export const FILE_NAME = 'account-data.json';
 
 async function* inEnvelope(parts: AsyncIterable<string>): AsyncGenerator<string> {
   let before = '{"success":true,"data":';

@@ -221,3 +221,6 @@ export type Section = keyof typeof many;
 export type Entries = { readonly [S in Section]: Data[S] };
 
 export const sectionNames = Object.keys(many) as readonly Section[];
+
+/** File name of the export. */
+export const FILE_NAME = 'account-data.json';

@@ -1,24 +1,10 @@
-import { bool, described, matching, named, oneOf, shape, verbatim } from '@tessera/fields';
+import { bool, named, oneOf, shape } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access/access.ts';
 import { done, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
+import { ChangePin, NewPin, PasswordOfPin, pin } from './pin.schema.ts';
 import { noPin, type PinService, pinExists } from './pin.service.ts';
-
-export const pin = described(
-  matching(/^[0-9]{6}$/, '6 digits', 6),
-  'Six digits, neither consecutive (123456) nor all equal',
-  '192837',
-);
-
-export const NewPin = named('NewPin', shape({ pin, pin_confirmation: verbatim(100) }));
-
-export const ChangePin = named(
-  'ChangePin',
-  shape({ current_pin: pin, pin, pin_confirmation: verbatim(100) }),
-);
-
-export const PasswordOfPin = shape({ password: verbatim(1000) });
 
 export const pinRoutes = (pins: PinService): RouteTable => ({
   getPinStatus: route({

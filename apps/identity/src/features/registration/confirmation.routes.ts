@@ -1,52 +1,12 @@
-import {
-  bool,
-  described,
-  email,
-  named,
-  nullable,
-  oneOf,
-  optional,
-  shape,
-  text,
-  verbatim,
-} from '@tessera/fields';
+import { named, shape, verbatim } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import type { Request } from 'express';
 import { type Caller, done, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
+import { ConfirmAddress, Requirements } from './confirmation.schema.ts';
 import type { ConfirmationService, LinkOpener } from './confirmation.service.ts';
 import { confirmationCookie } from './confirmation-cookie.ts';
-
-export const ConfirmAddress = named(
-  'ConfirmAddress',
-  shape({
-    token: verbatim(200, 0),
-    password: described(optional(verbatim(1000, 0)), 'Required if `asks` is `password`'),
-    password_confirmation: optional(verbatim(1000, 0)),
-    first_name: optional(text(200)),
-    last_name: optional(text(200)),
-    tenant_name: optional(text(200)),
-  }),
-);
-
-const Requirements = named(
-  'AddressConfirmation',
-  shape({
-    email: email(),
-    is_confirmed: bool(),
-    asks: described(
-      oneOf('nothing', 'password'),
-      '`password` if a new password is required because another browser registered the account',
-    ),
-    first_name: described(
-      text(200),
-      'As registered; somebody else may have registered the account',
-    ),
-    last_name: text(200),
-    tenant_name: described(nullable(text(200)), 'Name of the tenant that will be created'),
-  }),
-);
 
 interface Dependencies {
   readonly confirmation: ConfirmationService;

@@ -1,29 +1,12 @@
-import { email, named, optional, shape, text, uuid, verbatim } from '@tessera/fields';
+import { email, named, shape, text, uuid } from '@tessera/fields';
 import type { RouteEntry, RouteTable } from '@tessera/http-kit';
 import type { Request } from 'express';
 import { authorize, personOf } from '../../access/access.ts';
 import { type Caller, done, route, success } from '../../http/route.ts';
 import { localeOf, originOf } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
+import { Accepted, AcceptInvitation } from './invitations.schema.ts';
 import type { InvitationsService } from './invitations.service.ts';
-
-const Accepted = named(
-  'AcceptedInvitation',
-  shape({
-    tenant: named('JoinedTenant', shape({ id: uuid(), slug: text(63), name: text(200) })),
-  }),
-);
-
-export const AcceptInvitation = named(
-  'AcceptInvitation',
-  shape({
-    token: verbatim(200, 0),
-    first_name: optional(text(200)),
-    last_name: optional(text(200)),
-    password: optional(verbatim(1000, 0)),
-    password_confirmation: optional(verbatim(1000, 0)),
-  }),
-);
 
 interface Dependencies {
   readonly invitations: InvitationsService;

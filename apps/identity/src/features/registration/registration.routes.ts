@@ -1,4 +1,4 @@
-import { described, email, named, optional, shape, text, verbatim } from '@tessera/fields';
+import { email, named, shape } from '@tessera/fields';
 import { type RouteEntry, type RouteTable, validationFailed } from '@tessera/http-kit';
 import type { Request } from 'express';
 import { activeTenant, authorize, personOf } from '../../access/access.ts';
@@ -6,31 +6,8 @@ import { type Caller, done, route } from '../../http/route.ts';
 import { localeOf, originOf } from '../../origin/origin.ts';
 import { confirmationCookie, setConfirmationCookie } from './confirmation-cookie.ts';
 import type { InvitationsService } from './invitations.service.ts';
+import { Register } from './registration.schema.ts';
 import type { RegistrationService } from './registration.service.ts';
-
-const password = verbatim(1000, 0);
-
-export const Register = named(
-  'Register',
-  shape({
-    first_name: text(200),
-    last_name: text(200),
-    email: email(),
-    password: described(optional(password), 'Required without a token, rejected with one'),
-    password_confirmation: described(
-      optional(password),
-      'Required without a token, rejected with one',
-    ),
-    role: described(
-      optional(text(100)),
-      'With a token: the role of the member, by default `member`',
-    ),
-    tenant_name: described(
-      optional(text(200)),
-      'Required without a token: name of the tenant to create when the address is confirmed',
-    ),
-  }),
-);
 
 export interface Dependencies {
   readonly registration: RegistrationService;

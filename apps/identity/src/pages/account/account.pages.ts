@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import type { AnyPage } from '../page.ts';
+import type { PageServices } from '../page-services.ts';
 import { activityPages } from './activity.pages.ts';
 import { appsPages } from './apps.pages.ts';
 import { dataPages } from './data.pages.ts';
@@ -13,16 +13,16 @@ import { securityPages } from './security.pages.ts';
 import { tenantPages } from './tenants.pages.ts';
 
 /** All pages below `/account`. */
-export const accountPages = (context: Context): Record<string, AnyPage> => ({
-  ...overviewPages(context),
-  ...activityPages(context),
-  ...tenantPages(context),
-  ...notMePages({ ...context, minLength: context.config.passwords.minLength }),
-  ...devicesPages(context),
-  ...appsPages(context),
-  ...profilePages(context),
-  ...emailPages(context),
-  ...dataPages(context),
-  ...deletionPages(context),
-  ...securityPages(context),
+export const accountPages = (services: PageServices): Record<string, AnyPage> => ({
+  ...overviewPages(services),
+  ...activityPages(services),
+  ...tenantPages(services),
+  ...notMePages({ ...services, minLength: services.config.passwords.minLength }),
+  ...devicesPages(services),
+  ...appsPages(services),
+  ...profilePages(services),
+  ...emailPages(services),
+  ...dataPages(services),
+  ...deletionPages(services),
+  ...securityPages(services),
 });

@@ -1,7 +1,7 @@
 import type { ListedDevice } from '../../features/devices/devices.service.ts';
 import type { PendingChange } from '../../features/email-change/email-change.repository.ts';
 import type { Security } from '../../features/profile/profile.repository.ts';
-import { LOW_CODES } from '../../features/two-factor/two-factor.routes.ts';
+import { LOW_CODES } from '../../features/two-factor/two-factor.schema.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Visit } from '../visit.ts';
 import { entryName } from './device-entries.ts';

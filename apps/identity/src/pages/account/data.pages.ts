@@ -1,5 +1,5 @@
 import type { AccountDeletionService } from '../../features/account-deletion/account-deletion.service.ts';
-import { FILE_NAME } from '../../features/personal-data/personal-data.routes.ts';
+import { FILE_NAME } from '../../features/personal-data/personal-data.schema.ts';
 import type { PersonalDataService } from '../../features/personal-data/personal-data.service.ts';
 import { html } from '../../http/html.ts';
 import { formOf, message } from '../form.ts';

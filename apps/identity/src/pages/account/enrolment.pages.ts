@@ -1,5 +1,5 @@
 import { oneOf } from '@tessera/fields';
-import { code } from '../../features/two-factor/two-factor.routes.ts';
+import { code } from '../../features/two-factor/two-factor.schema.ts';
 import type { AppSecret, TwoFactorService } from '../../features/two-factor/two-factor.service.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { UserCaller } from '../../tokens/caller.ts';

@@ -1,5 +1,5 @@
 import { openShape, optional, uuid, validate } from '@tessera/fields';
-import { DisputeActivity } from '../../features/disputes/disputes.routes.ts';
+import { DisputeActivity } from '../../features/disputes/disputes.schema.ts';
 import type { DisputesService } from '../../features/disputes/disputes.service.ts';
 import type { ProfileService } from '../../features/profile/profile.service.ts';
 import type { ActivityEntry } from '../../generated/prisma/client.ts';

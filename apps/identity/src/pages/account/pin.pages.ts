@@ -1,4 +1,4 @@
-import { ChangePin, NewPin, PasswordOfPin } from '../../features/pin/pin.routes.ts';
+import { ChangePin, NewPin, PasswordOfPin } from '../../features/pin/pin.schema.ts';
 import type { PinService, PinStatus } from '../../features/pin/pin.service.ts';
 import type { ReauthenticationService } from '../../features/reauthentication/reauthentication.service.ts';
 import { type Content, html } from '../../http/html.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import type { AnyPage } from '../page.ts';
+import type { PageServices } from '../page-services.ts';
 import { enrolmentPages } from './enrolment.pages.ts';
 import { passwordPages } from './password.pages.ts';
 import { pinPages } from './pin.pages.ts';
@@ -8,26 +8,26 @@ import { twoFactorPages } from './two-factor.pages.ts';
 import { twoFactorChangePages } from './two-factor-changes.pages.ts';
 
 /** Pages for password, second factor and PIN. */
-export const securityPages = (context: Context): Record<string, AnyPage> => {
-  const { config, vault } = context;
+export const securityPages = (services: PageServices): Record<string, AnyPage> => {
+  const { config, vault } = services;
   const shownCodes = new ShownCodes(config, vault);
   return {
-    ...passwordPages({ ...context, minLength: config.passwords.minLength }),
+    ...passwordPages({ ...services, minLength: config.passwords.minLength }),
     ...twoFactorPages({
-      twoFactor: context.twoFactor,
+      twoFactor: services.twoFactor,
       shownCodes,
       deviceTrust: config.lifetimes.deviceTrust,
     }),
     ...enrolmentPages({
-      twoFactor: context.twoFactor,
+      twoFactor: services.twoFactor,
       shownCodes,
       brandName: config.brandName,
     }),
     ...twoFactorChangePages({
-      twoFactor: context.twoFactor,
-      reauthentication: context.reauthentication,
+      twoFactor: services.twoFactor,
+      reauthentication: services.reauthentication,
       shownCodes,
     }),
-    ...pinPages(context),
+    ...pinPages(services),
   };
 };

@@ -1,5 +1,5 @@
 import type { ReauthenticationService } from '../../features/reauthentication/reauthentication.service.ts';
-import { Password } from '../../features/two-factor/two-factor.routes.ts';
+import { Password } from '../../features/two-factor/two-factor.schema.ts';
 import type { TwoFactorService } from '../../features/two-factor/two-factor.service.ts';
 import { html } from '../../http/html.ts';
 import type { UserCaller } from '../../tokens/caller.ts';

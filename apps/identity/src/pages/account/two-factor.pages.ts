@@ -1,4 +1,4 @@
-import { LOW_CODES } from '../../features/two-factor/two-factor.routes.ts';
+import { LOW_CODES } from '../../features/two-factor/two-factor.schema.ts';
 import type { TwoFactorService } from '../../features/two-factor/two-factor.service.ts';
 import { type Content, html } from '../../http/html.ts';
 import { duration } from '../../mail/texts/format.ts';

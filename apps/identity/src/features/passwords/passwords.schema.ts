@@ -1,0 +1,24 @@
+import { email, named, shape, verbatim } from '@tessera/fields';
+
+const password = verbatim(1000, 0);
+
+export const ChangePassword = named(
+  'ChangePassword',
+  shape({
+    current_password: password,
+    new_password: password,
+    new_password_confirmation: password,
+  }),
+);
+
+export const ForgotPassword = named('ForgotPassword', shape({ email: email() }));
+
+export const ResetPassword = named(
+  'ResetPassword',
+  shape({
+    token: verbatim(200, 0),
+    email: email(),
+    password,
+    password_confirmation: password,
+  }),
+);

@@ -1,0 +1,52 @@
+import type { Vault } from '@tessera/vault';
+import type { Config } from '../config.ts';
+import type { AccountDeletionService } from '../features/account-deletion/account-deletion.service.ts';
+import type { ApplicationsService } from '../features/applications/applications.service.ts';
+import type { DevicesService } from '../features/devices/devices.service.ts';
+import type { DisputesService } from '../features/disputes/disputes.service.ts';
+import type { EmailChangeService } from '../features/email-change/email-change.service.ts';
+import type { MembershipsService } from '../features/memberships/memberships.service.ts';
+import type { PasswordsService } from '../features/passwords/passwords.service.ts';
+import type { PersonalDataService } from '../features/personal-data/personal-data.service.ts';
+import type { PictureService } from '../features/picture/picture.service.ts';
+import type { PinService } from '../features/pin/pin.service.ts';
+import type { ProfileService } from '../features/profile/profile.service.ts';
+import type { ReauthenticationService } from '../features/reauthentication/reauthentication.service.ts';
+import type { ConfirmationService } from '../features/registration/confirmation.service.ts';
+import type { InvitationsService } from '../features/registration/invitations.service.ts';
+import type { RegistrationService } from '../features/registration/registration.service.ts';
+import type { OpenSessionsService } from '../features/sessions/open-sessions.service.ts';
+import type { SessionsService } from '../features/sessions/sessions.service.ts';
+import type { SignInService } from '../features/sign-in/sign-in.service.ts';
+import type { TwoFactorService } from '../features/two-factor/two-factor.service.ts';
+import type { AuthorizationServer } from '../oauth/user/server.ts';
+import type { Places } from '../origin/places.ts';
+import type { Authentication } from '../tokens/authenticate.ts';
+
+/** What the pages are made of: the same services as the JSON routes. */
+export interface PageServices {
+  readonly config: Config;
+  readonly vault: Vault;
+  readonly places: Places;
+  readonly authentication: Authentication;
+  readonly authorizationServer: AuthorizationServer;
+  readonly accountDeletions: AccountDeletionService;
+  readonly applications: ApplicationsService;
+  readonly confirmation: ConfirmationService;
+  readonly devices: DevicesService;
+  readonly disputes: DisputesService;
+  readonly emailChanges: EmailChangeService;
+  readonly invitations: InvitationsService;
+  readonly memberships: MembershipsService;
+  readonly openSessions: OpenSessionsService;
+  readonly passwords: PasswordsService;
+  readonly personalData: PersonalDataService;
+  readonly pictures: PictureService;
+  readonly pins: PinService;
+  readonly profiles: ProfileService;
+  readonly reauthentication: ReauthenticationService;
+  readonly registration: RegistrationService;
+  readonly sessions: SessionsService;
+  readonly signIn: SignInService;
+  readonly twoFactor: TwoFactorService;
+}
