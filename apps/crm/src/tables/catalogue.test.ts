@@ -95,6 +95,11 @@ describe('A table is refused', () => {
       ['planted_other_id_fkey sets columns to null or to their default'],
     ],
     [
+      'with a check of another name',
+      `${COLUMNS}, ${KEY}, CONSTRAINT short CHECK (length(slug) < 9)`,
+      ['short must be named planted_<column>_check'],
+    ],
+    [
       'with a sequence of integers',
       `${COLUMNS}, ${KEY}, place serial`,
       ['place has a sequence and must be bigint', 'planted_place_seq: sequences must be bigint'],

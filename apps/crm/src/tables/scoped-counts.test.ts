@@ -120,6 +120,22 @@ test('A scope that is no column of the table, or no UUID, is refused', async () 
   await expect(keepCount('deleted_at')).rejects.toThrow(/uuid/);
 });
 
+test('A table whose rows are deleted permanently is counted as well', async () => {
+  await pool.query('ALTER TABLE tenant_crm.messages DROP COLUMN deleted_at');
+  const add = (channel: string) =>
+    pool.query('INSERT INTO tenant_crm.messages VALUES ($1, gen_random_uuid(), $2)', [
+      tenant,
+      channel,
+    ]);
+  await add(general);
+  await keepCount('channel_id');
+  await add(general);
+  await add(random);
+  await pool.query('UPDATE tenant_crm.messages SET user_id = $1', [ada]);
+  await pool.query('DELETE FROM tenant_crm.messages WHERE channel_id = $1', [random]);
+  expect(await kept()).toEqual({ [` ${tenant}`]: 2, [`channel_id ${general}`]: 2 });
+});
+
 test('TRUNCATE leaves no count of any scope', async () => {
   await keepCount('channel_id');
   await insert(general, ada);

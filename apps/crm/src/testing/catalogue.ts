@@ -53,6 +53,9 @@ const RULES = [
    ) AS named (expected) WHERE name <> expected`,
   `SELECT format('%s: %s sets columns to null or to their default', table_name, name) FROM references_made
    WHERE on_delete IN ('n', 'd') OR on_update IN ('n', 'd')`,
+  `SELECT format('%s: %s must be named %s_<column>_check', tables.name, conname, tables.name) FROM pg_constraint
+   JOIN tables ON tables.oid = conrelid WHERE contype = 'c' AND NOT EXISTS (
+     SELECT FROM columns WHERE relation = conrelid AND conname = tables.name || '_' || columns.name || '_check')`,
   `SELECT format('%s: sequences must be bigint', relname) FROM pg_sequence
    JOIN pg_class ON pg_class.oid = seqrelid
    WHERE relnamespace = 'tenant_crm'::regnamespace AND seqtypid <> 'bigint'::regtype`,

@@ -11,6 +11,8 @@ import { createApp } from '../app.ts';
 import { readConfig } from '../config.ts';
 import { type Context, createContext, type Overrides } from '../context.ts';
 import { migrations } from '../database.ts';
+import { onPartitions, partitionTables, sendPlans } from './partitioned-tables.ts';
+import { StatementPlans } from './statement-plans.ts';
 
 export interface CallerOptions extends PersonOptions {
   /** Acme unless told otherwise. */
@@ -33,7 +35,10 @@ export interface TestCrm {
   caller(options?: CallerOptions): Record<string, string>;
   /** Headers of a service that acts in a tenant. */
   system(tenant?: 'acme' | 'globex'): Record<string, string>;
-  /** Stops it, and throws where an answer was not as its operation declares. */
+  /**
+   * Stops it, and throws where an answer was not as its operation declares, or where a statement touched several
+   * partitions.
+   */
   stop(): Promise<void>;
 }
 
@@ -60,8 +65,19 @@ export const testEnvironment = (
 
 const crmPermissionNames = Object.keys(crmPermissions) as CrmPermission[];
 
-/** A migrated database that nobody else uses. */
+/** A migrated database that nobody else uses, with every table partitioned by tenant. It sends plans. */
+export const partitionedCrmDatabase = async (): Promise<string> => {
+  const { url } = await freshDatabase('crm_partitioned', async (template) => {
+    await migrate(template, migrations);
+    await partitionTables(template);
+  });
+  await sendPlans(url);
+  return url;
+};
+
+/** A migrated database that nobody else uses; `npm run test:partitions` has its tables partitioned. */
 export const crmDatabase = async (): Promise<string> => {
+  if (onPartitions) return partitionedCrmDatabase();
   const { url } = await freshDatabase('crm', (template) => migrate(template, migrations));
   return url;
 };
@@ -84,6 +100,7 @@ export const startCrm = async (
     ...overrides,
     observers: [answers.observe, ...(overrides.observers ?? [])],
   });
+  const plans = onPartitions ? new StatementPlans(context.pool) : undefined;
   const made = createApp(context);
   const end = async (): Promise<void> => {
     await context.stop();
@@ -112,6 +129,7 @@ export const startCrm = async (
       await server.stop();
       await end();
       answers.verify();
+      plans?.verify();
     },
   };
 };

@@ -3,12 +3,23 @@ import { authorizedCaller } from '@tessera/resource-server/testing';
 import { createDatabase } from '../database.ts';
 import type { Caller } from '../http.ts';
 import { crmDatabase } from './crm.ts';
+import { onPartitions } from './partitioned-tables.ts';
+import { StatementPlans } from './statement-plans.ts';
 
 /** A fresh database for services that are tested without HTTP. */
 export const openDatabase = async (url?: string) => {
   const config = { url: url ?? (await crmDatabase()), poolSize: 10 };
   const database = createDatabase(config, createLogger('crm', 'silent'));
-  return { database, pool: database.pool, close: () => database.close() };
+  const plans = onPartitions ? new StatementPlans(database.pool) : undefined;
+  return {
+    database,
+    pool: database.pool,
+    /** Throws where a statement touched several partitions. */
+    async close() {
+      await database.close();
+      plans?.verify();
+    },
+  };
 };
 
 /** A user with every permission in a tenant, which is a new one unless it is given. */

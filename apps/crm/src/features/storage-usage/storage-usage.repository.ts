@@ -8,21 +8,15 @@ interface TableUsage {
   readonly bytes: number;
 }
 
-/**
- * The number is the one that lists tell, the bytes are the tenant's part of its table by number: both
- * come without a look at a single record, so that asking costs the same for a million of them.
- */
+/** From kept counts and statistics of tables: no record is read, however many there are. */
 const usage = (tenantId: string): Prisma.Sql => Prisma.sql`
-  SELECT table_name AS name, own AS rows, ceil(own * size / greatest(whole, 1))::bigint AS bytes
+  SELECT name, rows, tenant_crm.size_of_rows(name, ${tenantId}::uuid, rows) AS bytes
   FROM (
-    SELECT table_name,
-      coalesce(sum(count) FILTER (WHERE tenant_id = ${tenantId}::uuid), 0)::bigint AS own,
-      sum(count) AS whole,
-      pg_total_relation_size(('tenant_crm.' || quote_ident(table_name))::regclass) AS size
-    FROM tenant_crm.record_counts GROUP BY table_name
-  ) AS counted WHERE own > 0 ORDER BY name`;
+    SELECT table_name AS name, sum(count)::bigint AS rows FROM tenant_crm.record_counts
+    WHERE tenant_id = ${tenantId}::uuid AND scope_column = '' GROUP BY table_name
+  ) AS counted WHERE rows > 0 ORDER BY name`;
 
-/** How much a tenant keeps, by table. */
+/** The number of a tenant's records and their estimated size in bytes, by table. */
 export const storageUsage = async (
   database: Database,
   tenantId: string,

@@ -1,0 +1,103 @@
+import pg from 'pg';
+
+/** Whether the tests run on partitioned tables (`npm run test:partitions`). */
+export const onPartitions = process.env.TEST_CRM_TABLES === 'partitioned';
+
+/**
+ * `distribute` as it is on Citus, played by hash partitions of plain PostgreSQL: replaces an empty table by one
+ * of the same name that is partitioned by tenant, with the same keys, indexes, triggers, policies and privileges.
+ */
+const DISTRIBUTE = `
+CREATE OR REPLACE FUNCTION tenant_crm.distribute(distributed regclass) RETURNS void LANGUAGE plpgsql
+SET search_path = '' AS $distribute$
+DECLARE
+  name text := (SELECT relname FROM pg_class WHERE oid = distributed);
+  sequences regclass[] := ARRAY(
+    SELECT objid FROM pg_depend WHERE refobjid = distributed AND refobjsubid > 0 AND deptype = 'a'
+      AND EXISTS (SELECT FROM pg_sequence WHERE seqrelid = objid)
+  );
+  -- What stands on the table, as the statements that make it.
+  definitions text[] := ARRAY(
+    SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
+    FROM pg_constraint
+    WHERE (conrelid = distributed OR confrelid = distributed) AND contype IN ('p', 'u', 'x', 'f') AND conparentid = 0
+    ORDER BY contype = 'f'
+  ) || ARRAY(
+    SELECT pg_get_indexdef(indexrelid) FROM pg_index
+    WHERE indrelid = distributed AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
+  ) || ARRAY(
+    SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = distributed AND NOT tgisinternal
+  ) || ARRAY(
+    SELECT format('CREATE POLICY %I ON %I.%I AS %s FOR %s TO %s', policyname, schemaname, tablename, permissive, cmd,
+      (SELECT string_agg(CASE role WHEN 'public' THEN 'PUBLIC' ELSE quote_ident(role) END, ', ') FROM unnest(roles) AS role)
+    ) || coalesce(' USING (' || qual || ')', '') || coalesce(' WITH CHECK (' || with_check || ')', '')
+    FROM pg_policies WHERE schemaname = 'tenant_crm' AND tablename = name
+  ) || ARRAY(
+    SELECT format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', distributed) FROM pg_class
+    WHERE oid = distributed AND relrowsecurity
+  ) || ARRAY(
+    SELECT format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', distributed) FROM pg_class
+    WHERE oid = distributed AND relforcerowsecurity
+  ) || ARRAY(
+    SELECT format('GRANT %s ON %s TO %s', privilege_type, distributed,
+      CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END)
+    FROM pg_class, aclexplode(relacl) WHERE oid = distributed
+  );
+  definition text;
+  holds_rows boolean;
+  sequence regclass;
+BEGIN
+  IF EXISTS (SELECT FROM pg_class WHERE oid = distributed AND relkind = 'p') THEN RETURN; END IF;
+  EXECUTE format('SELECT EXISTS (SELECT FROM %s)', distributed) INTO holds_rows;
+  IF holds_rows THEN RAISE EXCEPTION '% has rows', name; END IF;
+  FOREACH sequence IN ARRAY sequences LOOP
+    EXECUTE format('ALTER SEQUENCE %s OWNED BY NONE', sequence);
+  END LOOP;
+  EXECUTE format('ALTER TABLE %s RENAME TO former_table', distributed);
+  EXECUTE format('CREATE TABLE tenant_crm.%I (LIKE tenant_crm.former_table
+    INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS INCLUDING STORAGE
+  ) PARTITION BY HASH (tenant_id)', name);
+  DROP TABLE tenant_crm.former_table CASCADE;
+  FOR remainder IN 0..7 LOOP
+    EXECUTE format('CREATE TABLE tenant_crm.%I PARTITION OF tenant_crm.%I FOR VALUES WITH (MODULUS 8, REMAINDER %s)',
+      name || '_p' || remainder, name, remainder);
+  END LOOP;
+  FOREACH definition IN ARRAY definitions LOOP
+    EXECUTE definition;
+  END LOOP;
+END $distribute$`;
+
+const ALL_TABLES = `SELECT tenant_crm.distribute(oid) FROM pg_class
+  WHERE relnamespace = 'tenant_crm'::regnamespace AND relkind = 'r' AND NOT relispartition`;
+
+const run = async (url: string, statements: readonly string[]): Promise<void> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+};
+
+/** Partitions the tables of a migrated database that has no rows yet, and those that are distributed from now on. */
+export const partitionTables = (url: string): Promise<void> => run(url, [DISTRIBUTE, ALL_TABLES]);
+
+/** Has the server send the plan of each statement, those within functions too, to whoever sent the statement. */
+export const sendPlans = (url: string): Promise<void> => {
+  const settings = {
+    session_preload_libraries: 'auto_explain',
+    'auto_explain.log_min_duration': '0',
+    'auto_explain.log_nested_statements': 'on',
+    'auto_explain.log_format': 'json',
+    'auto_explain.log_level': 'notice',
+  };
+  const database = pg.escapeIdentifier(decodeURIComponent(new URL(url).pathname.slice(1)));
+  // The library first: only then does the server know the settings.
+  return run(url, [
+    "LOAD 'auto_explain'",
+    ...Object.entries(settings).map(
+      ([name, value]) => `ALTER DATABASE ${database} SET ${name} = '${value}'`,
+    ),
+  ]);
+};

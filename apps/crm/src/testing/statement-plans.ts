@@ -1,0 +1,80 @@
+import type { Pool, PoolClient } from 'pg';
+
+interface Plan {
+  readonly 'Relation Name'?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+/** A statement, or one within a function that it called, with the partitions that its plan touches. */
+export interface PlannedStatement {
+  readonly text: string;
+  readonly partitions: readonly string[];
+}
+
+/** What auto_explain sends. */
+const PLAN = /^duration: .*? plan:\n(.*)$/s;
+const PARTITION = /_p(\d+)$/;
+
+const relationsIn = ({ 'Relation Name': name, Plans = [] }: Plan): string[] => [
+  ...(name === undefined ? [] : [name]),
+  ...Plans.flatMap(relationsIn),
+];
+
+const planned = (message: string): PlannedStatement | undefined => {
+  const [, json] = PLAN.exec(message) ?? [];
+  if (json === undefined) return undefined;
+  const { 'Query Text': text, Plan: plan } = JSON.parse(json) as {
+    'Query Text': string;
+    Plan: Plan;
+  };
+  const partitions = new Set(relationsIn(plan).filter((name) => PARTITION.test(name)));
+  return { text, partitions: [...partitions].sort() };
+};
+
+/** All tables are partitioned alike, so a tenant's rows have the same number everywhere. */
+const isOnePartition = ({ partitions }: PlannedStatement): boolean =>
+  new Set(partitions.map((name) => PARTITION.exec(name)?.[1])).size <= 1;
+
+/** The plans of what the service sends through a pool, from a database that sends them (`sendPlans`). */
+export class StatementPlans {
+  readonly #statements = new Map<string, PlannedStatement>();
+
+  constructor(pool: Pool) {
+    pool.on('connect', (client) => this.#watch(client));
+  }
+
+  /** Each statement once, by its text; of several plans one that touches several partitions. */
+  get statements(): readonly PlannedStatement[] {
+    return [...this.#statements.values()];
+  }
+
+  /** Throws where a statement touched more than one partition. */
+  verify(): void {
+    const wide = this.statements.filter((statement) => !isOnePartition(statement));
+    if (wide.length === 0) return;
+    const list = wide.map(
+      ({ text, partitions }) => `${text.trim()}\n  touches ${partitions.join(', ')}`,
+    );
+    throw new Error(
+      `Each mention of a table must be limited to one tenant by a parameter:\n${list.join('\n')}`,
+    );
+  }
+
+  #watch(client: PoolClient): void {
+    // The service's statements are named (prepared); those that tests send through the same pool are not.
+    let isOfService = false;
+    const query = client.query as (...args: unknown[]) => unknown;
+    const watched = (...args: unknown[]): unknown => {
+      const [config] = args;
+      isOfService = typeof config === 'object' && config !== null && 'name' in config;
+      return query.apply(client, args);
+    };
+    client.query = watched as PoolClient['query'];
+    client.on('notice', ({ message }) => {
+      const statement = isOfService && message ? planned(message) : undefined;
+      if (!statement) return;
+      const known = this.#statements.get(statement.text);
+      if (!known || isOnePartition(known)) this.#statements.set(statement.text, statement);
+    });
+  }
+}
