@@ -8,8 +8,8 @@ import {
   type Principal,
 } from '@tessera/contracts';
 import { v7 as uuidv7 } from 'uuid';
+import type { Predicate } from './coherent-fetches.ts';
 import { applyEvent } from './events.ts';
-import type { Concerns } from './fetches.ts';
 import type { PolicyChange } from './policy-cache.ts';
 
 const [ADA, BOB, ACME, GLOBEX, SESSION, ADMIN] = Array.from({ length: 6 }, () => uuidv7());
@@ -29,7 +29,7 @@ const client: Principal = { ...key, id: 'pipeline', type: 'client', client_id: '
 
 /** What an event makes the caches forget. */
 const effectOf = <T extends EventType>(type: T, data: EventData<T>) => {
-  const evicted: Concerns<Principal>[] = [];
+  const evicted: Predicate<Principal>[] = [];
   const changes: PolicyChange[] = [];
   const event = identityEvent(type, data, { id: uuidv7(), time: new Date() });
   applyEvent(event as IdentityEvent, {

@@ -38,7 +38,7 @@ export const createFakeResourceServer = <Permission extends string = string>(
           authenticated: { principal },
           tenant: tenantOf(principal, req),
         }),
-      authorize: authorizeWith({ of: async () => ({ outcome: 'answered', value: nothing }) }),
+      authorize: authorizeWith({ get: async () => ({ outcome: 'answered', value: nothing }) }),
     },
     stream: () => 'none',
     start: async () => undefined,

@@ -14,14 +14,14 @@ import { everything, nothing, type Rights } from './rights.ts';
 import { tenantHeaderForIdentity, tenantOf } from './tenant.ts';
 
 interface Principals {
-  of(
+  get(
     token: string,
     tenant?: string,
   ): Answer<AuthenticatedToken> | Promise<Answer<AuthenticatedToken>>;
 }
 
 interface Policies {
-  of(holder: Holder, token: string): Promise<Answer<Rights>>;
+  get(holder: Holder, token: string): Promise<Answer<Rights>>;
 }
 
 export interface GateOptions {
@@ -42,7 +42,7 @@ const policiesOf = async (caller: GatedCaller, policies: Policies): Promise<Righ
   // The scopes of a client token are its policies (decision C5).
   if (principal.type === 'client') return principal.scopes ? everything : nothing;
   const holder = { userId: principal.id, tenantId, version: principal.policies_version };
-  return answered(await policies.of(holder, caller.token));
+  return answered(await policies.get(holder, caller.token));
 };
 
 /** Checks the permissions of a route: the scopes of the token first, then the caller's policies. */
@@ -70,7 +70,7 @@ export const createGate = <Permission extends string>({
 }: GateOptions): Gate<GatedCaller<Permission>> => ({
   async authenticate(req) {
     const token = bearerToken(req);
-    const authenticated = answered(await principals.of(token, tenantHeaderForIdentity(req)));
+    const authenticated = answered(await principals.get(token, tenantHeaderForIdentity(req)));
     const tenant = tenantOf(authenticated.principal, req);
     return new GatedCaller({ service, token, authenticated, tenant });
   },

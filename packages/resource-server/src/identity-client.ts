@@ -9,20 +9,20 @@ import {
 } from '@tessera/contracts';
 import { readBounded } from '@tessera/outbound-http';
 
-/** What came of asking identity. Only what identity itself says of a token is held against the caller. */
+/** The result of a request to identity. Only an answer of identity itself counts against the caller. */
 export type Answer<T> =
   | { readonly outcome: 'answered'; readonly value: T }
-  /** 401: the token is not, or no longer, good. */
+  /** 401: the token is not, or no longer, valid. */
   | { readonly outcome: 'rejected' }
-  /** 403: the caller is known and may not; the code is identity's. */
+  /** 403: identity refuses the caller; the code is identity's. */
   | { readonly outcome: 'forbidden'; readonly code: ErrorCode; readonly message: string }
-  /** 429: `retryAfter` as identity wrote it, in seconds or as a date. */
+  /** 429: `retryAfter` is in seconds, or an HTTP date. */
   | { readonly outcome: 'throttled'; readonly retryAfter: string }
-  /** No answer in time, none at all, or none that can be believed. */
+  /** No answer within the time limit, or one that is malformed. */
   | { readonly outcome: 'unavailable'; readonly cause: unknown };
 
 export interface IdentityClient {
-  /** `GET /api/user` for the presented token; `tenant` is the slug that the caller named. */
+  /** `GET /api/user` for the presented token; `tenant` is the slug in `X-Tenant`. */
   principal(token: string, tenant?: string): Promise<Answer<Principal>>;
   /** `GET /api/policies`: the caller's effective policies in the token's tenant. */
   policies(token: string): Promise<Answer<Policies>>;
@@ -32,11 +32,11 @@ export interface IdentityClient {
 
 export interface IdentityClientOptions {
   readonly url: string;
-  /** For the whole answer, its body included. */
+  /** Time limit for the whole answer, including its body. */
   readonly timeoutMs: number;
 }
 
-/** The largest answer that is read, in bytes: 10,000 policies or tenants fit, with the longest names. */
+/** The largest answer that is accepted, in bytes: enough for 10,000 policies or tenants with the longest names. */
 const BODY_LIMIT = 16 * 1024 * 1024;
 
 const readJson = async (response: Response): Promise<unknown> => {
@@ -68,19 +68,19 @@ const answerOf = async <T>(
     await response.body?.cancel();
     return { outcome: 'throttled', retryAfter: retryAfter(response) };
   }
-  // A refusal is believed only when all of it is there and is JSON: proxies have 401 pages of their own.
+  // A refusal must be complete JSON: proxies have 401 pages of their own.
   const body = await readJson(response);
   if (response.status === 401) return { outcome: 'rejected' };
   if (response.status === 403) {
     return {
       outcome: 'forbidden',
       code: errorCodeOf(body),
-      message: textOf(body, 'message', /^.{1,300}$/) ?? 'Identity refuses this.',
+      message: textOf(body, 'message', /^.{1,300}$/) ?? 'Identity refuses the request.',
     };
   }
   const value = response.status === 200 ? parse(body) : null;
   if (value !== null) return { outcome: 'answered', value };
-  throw new Error(`Identity answered ${response.status} with something else than what was asked.`);
+  throw new Error(`Identity answered ${response.status} with an unexpected body.`);
 };
 
 const parseKeys = (body: unknown): readonly JsonWebKey[] | null => {
@@ -89,7 +89,7 @@ const parseKeys = (body: unknown): readonly JsonWebKey[] | null => {
   return keys.filter((key) => typeof key === 'object' && key !== null);
 };
 
-/** Asks identity over connections that are kept, follows no redirect, and never throws. */
+/** Creates a client of identity that reuses connections, follows no redirects, and never throws. */
 export const createIdentityClient = ({ url, timeoutMs }: IdentityClientOptions): IdentityClient => {
   const base = url.replace(/\/+$/, '');
   const get = async <T>(

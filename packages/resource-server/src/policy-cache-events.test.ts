@@ -1,14 +1,14 @@
 import { allowing, denying, holder, policyWorld } from './testing/policy-cache.ts';
 
 describe('an event', () => {
-  test('drops the policies of everybody in the tenant', async () => {
+  test('removes the policies of everyone in the tenant', async () => {
     const { learn, event } = policyWorld();
     await learn(allowing(1));
     event(2);
     expect(await learn(denying(2))).toBe(false);
   });
 
-  test('drops the policies of the users that it names, and leaves the others', async () => {
+  test('removes the policies of the users that it names, and no others', async () => {
     const { asked, allows, learn, event } = policyWorld();
     await learn(allowing(1), holder('ada'));
     await learn(allowing(1), holder('bob'));
@@ -18,7 +18,7 @@ describe('an event', () => {
     expect(await learn(denying(2), holder('ada'))).toBe(false);
   });
 
-  test('leaves other tenants', async () => {
+  test('does not affect other tenants', async () => {
     const { asked, allows, learn, event } = policyWorld();
     await learn(allowing(1));
     event(2, null, 'globex-id');
@@ -27,7 +27,7 @@ describe('an event', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('that comes twice does no harm', async () => {
+  test('that arrives twice does no harm', async () => {
     const { allows, learn, event } = policyWorld();
     event(2);
     event(2);
@@ -35,7 +35,7 @@ describe('an event', () => {
     expect(await allows()).toBe(true);
   });
 
-  test('that lands during a fetch makes it fetch again', async () => {
+  test('that arrives during a fetch repeats the fetch', async () => {
     const { allows, reply, event } = policyWorld();
     const result = allows();
     event(2);
@@ -44,7 +44,7 @@ describe('an event', () => {
     expect(await result).toBe(false);
   });
 
-  test('that lands during a fetch of somebody else does not', async () => {
+  test('that arrives during the fetch of another user does not repeat it', async () => {
     const { asked, allows, reply, event } = policyWorld();
     const result = allows();
     event(2, ['bob']);
@@ -53,7 +53,7 @@ describe('an event', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('makes an answer of an older version count for nothing, though it was asked for later', async () => {
+  test('discards an answer with an older version, even if it was requested later', async () => {
     const { allows, reply, event } = policyWorld();
     event(5);
     const result = allows();
@@ -62,7 +62,7 @@ describe('an event', () => {
     expect(await result).toBe(false);
   });
 
-  test('is older than what is known: an answer of an older version still counts for nothing', async () => {
+  test('with an older version than the known one does not make older answers acceptable', async () => {
     const { allows, reply, event } = policyWorld();
     event(5);
     event(3);
@@ -72,7 +72,7 @@ describe('an event', () => {
     expect(await result).toBe(false);
   });
 
-  test('whose version never comes ends the question as unavailable, after three answers', async () => {
+  test('with a version that identity never returns is unavailable after three answers', async () => {
     const { asked, allows, reply, event } = policyWorld();
     event(5);
     const result = allows();
@@ -83,21 +83,21 @@ describe('an event', () => {
 });
 
 describe('a newer version in what identity says of the caller', () => {
-  test('drops what is kept, so that a lost event costs no hour', async () => {
+  test('invalidates the cached policies, so that a lost event does not cost an hour', async () => {
     const { allows, learn } = policyWorld();
     await learn(allowing(1), holder('ada', 1));
     expect(await allows(holder('ada', 1))).toBe(true);
     expect(await learn(denying(2), holder('ada', 2))).toBe(false);
   });
 
-  test('that is older than what is kept drops nothing', async () => {
+  test('that is older than the cached one invalidates nothing', async () => {
     const { asked, allows, learn } = policyWorld();
     await learn(allowing(3), holder('ada', 3));
     expect(await allows(holder('ada', 2))).toBe(true);
     expect(asked).toHaveLength(1);
   });
 
-  test('makes an older answer count for nothing', async () => {
+  test('discards an older answer', async () => {
     const { allows, reply } = policyWorld();
     const result = allows(holder('ada', 2));
     await reply(0, allowing(1));

@@ -17,7 +17,7 @@ describe('policies are kept', () => {
     expect(await learn(denying())).toBe(false);
   });
 
-  test('no longer than 30 s, though they were fetched while the stream was connected', async () => {
+  test('for at most 30 s, even if they were fetched while the stream was connected', async () => {
     const { asked, world, allows, learn } = policyWorld();
     await learn(allowing());
     world.now += 30_000;
@@ -27,7 +27,7 @@ describe('policies are kept', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('by user and tenant, whatever the token', async () => {
+  test('by user and tenant, for any token', async () => {
     const { asked, allows, learn } = policyWorld();
     await learn(allowing());
     expect(await allows(holder(), 'another token')).toBe(true);
@@ -36,7 +36,7 @@ describe('policies are kept', () => {
     expect(asked).toHaveLength(3);
   });
 
-  test('unless identity refused: that is asked again', async () => {
+  test('unless identity refused: refusals are not cached', async () => {
     const { learn } = policyWorld();
     expect(await learn({ outcome: 'unavailable', cause: null })).toBe('unavailable');
     expect(await learn(allowing())).toBe(true);
@@ -44,7 +44,7 @@ describe('policies are kept', () => {
 });
 
 describe('a fetch', () => {
-  test('is shared by all who wait with the same token', async () => {
+  test('is shared by concurrent requests with the same token', async () => {
     const { asked, allows, reply } = policyWorld();
     const all = [allows(), allows(), allows()];
     await reply(0, allowing());
@@ -52,7 +52,7 @@ describe('a fetch', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('is not shared with another token of the same user, which may be refused', async () => {
+  test('is not shared with another token of the same user', async () => {
     const { allows, reply } = policyWorld();
     const revoked = allows(holder(), 'revoked');
     const good = allows(holder(), 'good');
@@ -64,7 +64,7 @@ describe('a fetch', () => {
 });
 
 describe('a reconnection', () => {
-  test('drops everything, and what is being fetched', async () => {
+  test('removes everything, and discards answers in flight', async () => {
     const { cache, allows, learn, reply, asked } = policyWorld();
     await learn(allowing(), holder('ada'));
     const bob = allows(holder('bob'));

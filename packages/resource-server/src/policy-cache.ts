@@ -1,20 +1,21 @@
 import type { Policies } from '@tessera/contracts';
 import { LRUCache } from 'lru-cache';
-import { Fetches } from './fetches.ts';
+import { CoherentFetches } from './coherent-fetches.ts';
 import type { Answer } from './identity-client.ts';
 import { type Rights, rightsOf } from './rights.ts';
 import type { StreamState } from './stream.ts';
 
 export interface PolicyCacheOptions {
-  ask(token: string): Promise<Answer<Policies>>;
+  /** Asks identity for the effective policies of a token's holder. */
+  fetch(token: string): Promise<Answer<Policies>>;
   stream(): StreamState;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** How long policies are kept, in milliseconds, while events tell of changes or never will. */
+  /** How long policies are cached at most, in milliseconds, unless the broker is unavailable. */
   lifetime: number;
 }
 
-/** Whose policies, in which tenant, and the least version that they must have. */
+/** The user whose policies are requested, in which tenant, and the lowest version that is acceptable. */
 export interface Holder {
   readonly userId: string;
   readonly tenantId: string;
@@ -24,7 +25,7 @@ export interface Holder {
 export interface PolicyChange {
   readonly tenantId: string;
   readonly version: number;
-  /** Null is everybody. */
+  /** The users whose policies changed; null for everyone in the tenant. */
   readonly userIds: readonly string[] | null;
 }
 
@@ -38,88 +39,91 @@ interface PolicySet {
 }
 
 const CAPACITY = 10_000;
-/** Of all kept sets together, so that a few giant ones cannot fill the memory. */
+/** The policies of all cached sets together, so that a few huge sets cannot fill the memory. */
 const CAPACITY_IN_POLICIES = 2_000_000;
-/** How long policies are kept while the broker is away, in milliseconds. */
+/** How long policies are cached while the broker is unavailable, in milliseconds. */
 const LIFETIME_DISCONNECTED = 30_000;
 
 const keyOf = (tenantId: string, userId: string): string => `${tenantId} ${userId}`;
 
-/** What callers may do, kept for each user and tenant (decision C3). */
+/** What callers may do, cached by user and tenant (decision C3). */
 export class PolicyCache {
   readonly #options: PolicyCacheOptions;
-  readonly #kept = new LRUCache<string, PolicySet>({
+  readonly #entries = new LRUCache<string, PolicySet>({
     max: CAPACITY,
     maxSize: CAPACITY_IN_POLICIES,
     sizeCalculation: ({ size }) => size + 1,
   });
-  /** The newest version of each tenant's policies that anything has told of. */
-  readonly #newest = new LRUCache<string, number>({ max: CAPACITY });
-  readonly #fetches = new Fetches<PolicySet>();
+  /** The newest version of each tenant's policies that an event or an answer reported. */
+  readonly #newestVersions = new LRUCache<string, number>({ max: CAPACITY });
+  readonly #fetches = new CoherentFetches<PolicySet>();
 
   constructor(options: PolicyCacheOptions) {
     this.#options = options;
   }
 
-  /** Gives the rights of a caller; `token` is theirs, and asks identity where nothing is kept. */
-  async of(holder: Holder, token: string): Promise<Answer<Rights>> {
+  /** The rights of a caller, from the cache or from identity, which is asked with the caller's own token. */
+  async get(holder: Holder, token: string): Promise<Answer<Rights>> {
     const { tenantId, userId, version } = holder;
     const key = keyOf(tenantId, userId);
-    if (version !== null) this.#saw(tenantId, version);
-    const kept = this.#kept.get(key);
-    if (kept && this.#isGood(kept, version)) return { outcome: 'answered', value: kept.rights };
-    // By token: what identity says of one token must not be held against another of the same user.
-    const answer = await this.#fetches.share(`${key} ${token}`, () =>
+    if (version !== null) this.#reportVersion(tenantId, version);
+    const entry = this.#entries.get(key);
+    if (entry && this.#isCurrent(entry, version)) {
+      return { outcome: 'answered', value: entry.rights };
+    }
+    // By token: a refusal of one token must not be the answer for another token of the same user.
+    const answer = await this.#fetches.coalesce(`${key} ${token}`, () =>
       this.#fetch(key, holder, token),
     );
     return answer.outcome === 'answered' ? { ...answer, value: answer.value.rights } : answer;
   }
 
-  /** Forgets what an event has changed. */
+  /** Removes the sets that an event reports as changed. */
   evict({ tenantId, version, userIds }: PolicyChange): void {
-    this.#saw(tenantId, version);
-    this.#fetches.evicted(
+    this.#reportVersion(tenantId, version);
+    this.#fetches.evict(
       (set) => set.tenantId === tenantId && (userIds?.includes(set.userId) ?? true),
     );
-    for (const userId of userIds ?? []) this.#kept.delete(keyOf(tenantId, userId));
+    for (const userId of userIds ?? []) this.#entries.delete(keyOf(tenantId, userId));
     if (userIds) return;
-    for (const [key, set] of this.#kept.entries()) {
-      if (set.tenantId === tenantId) this.#kept.delete(key);
+    for (const [key, set] of this.#entries.entries()) {
+      if (set.tenantId === tenantId) this.#entries.delete(key);
     }
   }
 
   evictAll(): void {
-    this.#fetches.evicted(() => true);
-    this.#kept.clear();
-    this.#newest.clear();
+    this.#fetches.evict(() => true);
+    this.#entries.clear();
+    this.#newestVersions.clear();
   }
 
-  #isGood({ version, fetchedAt }: PolicySet, needed: number | null): boolean {
+  #isCurrent({ version, fetchedAt }: PolicySet, required: number | null): boolean {
     const { stream, clock, lifetime } = this.#options;
     const limit = stream() === 'disconnected' ? LIFETIME_DISCONNECTED : lifetime;
-    return clock() - fetchedAt < limit && (version ?? Infinity) >= (needed ?? 0);
+    return clock() - fetchedAt < limit && (version ?? Infinity) >= (required ?? 0);
   }
 
   #fetch(key: string, { tenantId, userId }: Holder, token: string): Promise<Answer<PolicySet>> {
-    const ask = async (): Promise<Answer<PolicySet>> => {
+    const request = async (): Promise<Answer<PolicySet>> => {
       const fetchedAt = this.#options.clock();
-      const answer = await this.#options.ask(token);
+      const answer = await this.#options.fetch(token);
       if (answer.outcome !== 'answered') return answer;
       const { policies, version } = answer.value;
       const size = policies.length;
       const rights = rightsOf(policies);
       return { ...answer, value: { userId, tenantId, version, rights, size, fetchedAt } };
     };
-    return this.#fetches.fetch(ask, (set) => {
-      if (set.version !== undefined && set.version < (this.#newest.get(tenantId) ?? 0))
-        return false;
-      if (set.version !== undefined) this.#saw(tenantId, set.version);
-      this.#kept.set(key, set);
+    return this.#fetches.fetch(request, (set) => {
+      const newest = this.#newestVersions.get(tenantId) ?? 0;
+      if (set.version !== undefined && set.version < newest) return false;
+      if (set.version !== undefined) this.#reportVersion(tenantId, set.version);
+      this.#entries.set(key, set);
       return true;
     });
   }
 
-  #saw(tenantId: string, version: number): void {
-    if (version > (this.#newest.get(tenantId) ?? -1)) this.#newest.set(tenantId, version);
+  #reportVersion(tenantId: string, version: number): void {
+    const newest = this.#newestVersions.get(tenantId) ?? -1;
+    if (version > newest) this.#newestVersions.set(tenantId, version);
   }
 }

@@ -1,7 +1,7 @@
 import { answered, principal, principalWorld } from './testing/principal-cache.ts';
 
 describe('an eviction', () => {
-  test('drops whom it concerns and nobody else', async () => {
+  test('removes the callers that it affects and no others', async () => {
     const { principals, asked, of, learn } = principalWorld();
     await learn('t', { id: 'ada' });
     await learn('u', { id: 'bob' });
@@ -12,7 +12,7 @@ describe('an eviction', () => {
     expect(asked).toHaveLength(3);
   });
 
-  test('throws away an answer whose question was asked before it', async () => {
+  test('discards an answer that was requested before it', async () => {
     const { principals, asked, of, reply } = principalWorld();
     const result = of('t');
     principals.evict(({ id }) => id === 'ada');
@@ -22,7 +22,7 @@ describe('an eviction', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('gives who joined a question that was asked before it the answer from after it', async () => {
+  test('gives a request that joined an earlier one the answer from after the eviction', async () => {
     const { principals, of, reply } = principalWorld();
     const first = of('t');
     principals.evictAll();
@@ -33,7 +33,7 @@ describe('an eviction', () => {
     expect(await second).toMatchObject({ value: 'after' });
   });
 
-  test('leaves an answer that it does not concern', async () => {
+  test('keeps an answer that it does not affect', async () => {
     const { principals, asked, of, reply } = principalWorld();
     const result = of('t');
     principals.evict(({ id }) => id === 'bob');
@@ -42,7 +42,7 @@ describe('an eviction', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('over and over, ends the question as unavailable', async () => {
+  test('again and again makes identity unavailable', async () => {
     const { principals, of, question, reply } = principalWorld();
     const result = of('t');
     for (const attempt of [0, 1, 2]) {
@@ -53,7 +53,7 @@ describe('an eviction', () => {
     expect(await result).toMatchObject({ outcome: 'unavailable' });
   });
 
-  test('of everybody empties the cache', async () => {
+  test('of everything empties the cache', async () => {
     const { principals, asked, learn } = principalWorld();
     await learn('t');
     await learn('u');

@@ -4,7 +4,7 @@ import type { StreamState } from './stream.ts';
 import { answered, principal, principalWorld } from './testing/principal-cache.ts';
 
 describe('a caller', () => {
-  test('is kept for 15 s, and then asked for again', async () => {
+  test('is cached for 15 s, and then requested again', async () => {
     const { asked, world, of, learn } = principalWorld();
     await learn('t');
     world.now += 14_999;
@@ -15,7 +15,7 @@ describe('a caller', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('is never kept beyond the end of the token', async () => {
+  test('is never cached beyond the expiry of the token', async () => {
     const { asked, world, of, learn } = principalWorld();
     await learn('t', { expires_at: new Date(world.now + 3000) });
     world.now += 2999;
@@ -26,7 +26,7 @@ describe('a caller', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('is kept by token and by the tenant that was named', async () => {
+  test('is cached by token and by the tenant in X-Tenant', async () => {
     const { asked, learn } = principalWorld();
     await learn('t');
     await learn('u');
@@ -40,12 +40,12 @@ describe('a caller', () => {
     ]);
   });
 
-  test('has the scopes of the token, and none where the token has none', async () => {
+  test('has the scopes of the token, or none if the token has none', async () => {
     const { principals, learn } = principalWorld();
     await learn('limited', { scopes: ['tenant.*.crm.tasks.*'] });
     await learn('free');
-    const limited = await principals.of('limited', undefined);
-    const free = await principals.of('free', undefined);
+    const limited = await principals.get('limited', undefined);
+    const free = await principals.get('free', undefined);
     if (limited.outcome !== 'answered' || free.outcome !== 'answered') throw new Error('refused');
     expect(limited.value.scopes?.('tenant.acme.crm.tasks.view')).toBe(true);
     expect(limited.value.scopes?.('tenant.acme.crm.contacts.view')).toBe(false);
@@ -65,7 +65,7 @@ describe('a caller', () => {
     expect(await learn('t')).toMatchObject({ outcome: 'answered' });
   });
 
-  test('is asked for once by all who present the token at the same time', async () => {
+  test('is requested once for concurrent requests with the same token', async () => {
     const { asked, of, reply } = principalWorld();
     const all = [of('t'), of('t'), of('t')];
     await reply(0, answered(principal()));
@@ -75,7 +75,7 @@ describe('a caller', () => {
 });
 
 describe.each<StreamState>(['disconnected', 'none'])('while the stream is %s', (state) => {
-  test('nothing is kept, and nothing that was kept is used', async () => {
+  test('nothing is cached, and cached entries are not used', async () => {
     const { asked, world, learn } = principalWorld();
     await learn('t');
     world.stream = state;
@@ -84,7 +84,7 @@ describe.each<StreamState>(['disconnected', 'none'])('while the stream is %s', (
     expect(asked).toHaveLength(3);
   });
 
-  test('nobody waits for an answer that was asked for before they came', async () => {
+  test('no request waits for an answer that was requested before it', async () => {
     const { asked, world, of } = principalWorld();
     world.stream = state;
     void of('t');
@@ -92,7 +92,7 @@ describe.each<StreamState>(['disconnected', 'none'])('while the stream is %s', (
     expect(asked).toHaveLength(2);
   });
 
-  test('an answer is not kept though the question was asked before', async () => {
+  test('an answer is not cached even if it was requested while connected', async () => {
     const { asked, world, of, reply } = principalWorld();
     const first = of('t');
     world.stream = state;

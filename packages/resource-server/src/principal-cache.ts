@@ -1,39 +1,40 @@
 import { hash } from 'node:crypto';
 import type { Principal } from '@tessera/contracts';
 import { LRUCache } from 'lru-cache';
-import { type Concerns, Fetches } from './fetches.ts';
+import { CoherentFetches, type Predicate } from './coherent-fetches.ts';
 import type { Answer } from './identity-client.ts';
 import { type Rights, rightsWithin } from './rights.ts';
 import type { StreamState } from './stream.ts';
 
-/** A caller as identity knows them, with the limits of their token compiled. */
+/** The caller behind a token, and what the token's scopes cover. */
 export interface AuthenticatedToken {
   readonly principal: Principal;
-  /** What the token's scopes leave; absent where it has none. */
+  /** Absent if the token has no scopes: it is not limited. */
   readonly scopes?: Rights;
 }
 
 export interface PrincipalCacheOptions {
-  ask(token: string, tenant: string | undefined): Promise<Answer<Principal>>;
+  /** Asks identity who presented a token; `tenant` is the slug in `X-Tenant`. */
+  fetch(token: string, tenant: string | undefined): Promise<Answer<Principal>>;
   stream(): StreamState;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** How long an answer is kept at most, in milliseconds. */
+  /** How long an answer is cached at most, in milliseconds. */
   lifetime: number;
 }
 
-interface Kept {
-  /** As it is given out; made once, since a busy caller takes it thousands of times. */
+interface Entry {
+  /** Built once, because a busy caller gets it thousands of times. */
   readonly answer: Answer<AuthenticatedToken>;
   readonly principal: Principal;
-  readonly until: number;
+  readonly expiresAt: number;
 }
 
 const CAPACITY = 10_000;
-/** Of all kept callers together: an administrator may have thousands of tenants. */
+/** The tenants of all cached callers together: an administrator may have thousands. */
 const CAPACITY_IN_TENANTS = 200_000;
 
-const authenticated = (answer: Answer<Principal>): Answer<AuthenticatedToken> => {
+const withScopes = (answer: Answer<Principal>): Answer<AuthenticatedToken> => {
   if (answer.outcome !== 'answered') return answer;
   const { value: principal } = answer;
   const { scopes } = principal;
@@ -44,47 +45,47 @@ const authenticated = (answer: Answer<Principal>): Answer<AuthenticatedToken> =>
 };
 
 /**
- * Who presented a token (decision C2). Answers are kept under a hash of the token, and only while
- * events would tell that one has become wrong; refusals are never kept.
+ * The callers behind tokens (decision C2). Answers are cached by a hash of the token, and only while events
+ * would report that one has become wrong; refusals are never cached.
  */
 export class PrincipalCache {
   readonly #options: PrincipalCacheOptions;
-  readonly #kept = new LRUCache<string, Kept>({
+  readonly #entries = new LRUCache<string, Entry>({
     max: CAPACITY,
     maxSize: CAPACITY_IN_TENANTS,
     sizeCalculation: ({ principal }) => principal.tenants.length + 1,
   });
-  readonly #fetches = new Fetches<AuthenticatedToken>();
+  readonly #fetches = new CoherentFetches<AuthenticatedToken>();
 
   constructor(options: PrincipalCacheOptions) {
     this.#options = options;
   }
 
-  /** Gives who presents the token, in the tenant that they named by its slug. */
-  of(
+  /** The caller who presented a token and named a tenant, from the cache or from identity. */
+  get(
     token: string,
     tenant: string | undefined,
   ): Answer<AuthenticatedToken> | Promise<Answer<AuthenticatedToken>> {
     const { stream, clock } = this.#options;
-    // Nobody may wait for an answer that is older than their request where no event would correct it.
+    // Without events, a coalesced answer could be older than the request that waits for it.
     if (stream() !== 'connected') return this.#fetch(token, tenant);
     const key = hash('sha256', tenant === undefined ? token : `${token} ${tenant}`, 'base64');
-    const kept = this.#kept.get(key);
-    if (kept && clock() < kept.until) return kept.answer;
-    return this.#fetches.share(key, () => this.#fetch(token, tenant, key));
+    const entry = this.#entries.get(key);
+    if (entry && clock() < entry.expiresAt) return entry.answer;
+    return this.#fetches.coalesce(key, () => this.#fetch(token, tenant, key));
   }
 
-  /** Forgets every caller whom an event concerns. */
-  evict(concerns: Concerns<Principal>): void {
-    this.#fetches.evicted(({ principal }) => concerns(principal));
-    for (const [key, { principal }] of this.#kept.entries()) {
-      if (concerns(principal)) this.#kept.delete(key);
+  /** Removes every caller whom an event affects. */
+  evict(affects: Predicate<Principal>): void {
+    this.#fetches.evict(({ principal }) => affects(principal));
+    for (const [key, { principal }] of this.#entries.entries()) {
+      if (affects(principal)) this.#entries.delete(key);
     }
   }
 
   evictAll(): void {
-    this.#fetches.evicted(() => true);
-    this.#kept.clear();
+    this.#fetches.evict(() => true);
+    this.#entries.clear();
   }
 
   #fetch(
@@ -92,19 +93,19 @@ export class PrincipalCache {
     tenant: string | undefined,
     key?: string,
   ): Promise<Answer<AuthenticatedToken>> {
-    const ask = async () => authenticated(await this.#options.ask(token, tenant));
-    return this.#fetches.fetch(ask, (value) => {
-      if (key !== undefined) this.#keep(key, value);
+    const request = async () => withScopes(await this.#options.fetch(token, tenant));
+    return this.#fetches.fetch(request, (value) => {
+      if (key !== undefined) this.#store(key, value);
       return true;
     });
   }
 
-  #keep(key: string, value: AuthenticatedToken): void {
+  #store(key: string, value: AuthenticatedToken): void {
     const { stream, clock, lifetime } = this.#options;
     if (stream() !== 'connected') return;
     const { principal } = value;
-    const end = principal.expires_at?.getTime() ?? Number.POSITIVE_INFINITY;
-    const until = Math.min(clock() + lifetime, end);
-    this.#kept.set(key, { answer: { outcome: 'answered', value }, principal, until });
+    const tokenExpiry = principal.expires_at?.getTime() ?? Number.POSITIVE_INFINITY;
+    const expiresAt = Math.min(clock() + lifetime, tokenExpiry);
+    this.#entries.set(key, { answer: { outcome: 'answered', value }, principal, expiresAt });
   }
 }

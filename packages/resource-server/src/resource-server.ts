@@ -8,7 +8,7 @@ import { createGate } from './gate.ts';
 import { createIdentityClient } from './identity-client.ts';
 import { PolicyCache } from './policy-cache.ts';
 import { PrincipalCache } from './principal-cache.ts';
-import { Signatures } from './signatures.ts';
+import { SignatureVerifier } from './signature-verifier.ts';
 import type { StreamState } from './stream.ts';
 
 export interface ResourceServerOptions {
@@ -42,21 +42,21 @@ export const createResourceServer = <Permission extends string = string>(
 ): ResourceServer<Permission> => {
   const { service, identity, kafkaBrokers, lifetimes, logger, clock = Date.now } = options;
   const client = createIdentityClient(identity);
-  const signatures = new Signatures({ ask: client.keys, clock });
+  const signatures = new SignatureVerifier({ fetch: client.keys, clock });
   let consumption: Consumption | undefined;
   const stream = (): StreamState => {
     if (kafkaBrokers.length === 0) return 'none';
     return consumption?.connected() ? 'connected' : 'disconnected';
   };
   const principals = new PrincipalCache({
-    ask: async (token, tenant) =>
-      signatures.refuses(token) ? { outcome: 'rejected' } : client.principal(token, tenant),
+    fetch: async (token, tenant) =>
+      signatures.rejects(token) ? { outcome: 'rejected' } : client.principal(token, tenant),
     stream,
     clock,
     lifetime: lifetimes.principals,
   });
   const policies = new PolicyCache({
-    ask: client.policies,
+    fetch: client.policies,
     stream,
     clock,
     lifetime: lifetimes.policies,

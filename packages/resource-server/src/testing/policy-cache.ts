@@ -34,7 +34,7 @@ export const policyWorld = () => {
   const asked: { token: string; answer: Deferred<Answer<Policies>> }[] = [];
   const world = { stream: 'connected' as StreamState, now: 1_000_000 };
   const cache = new PolicyCache({
-    ask(token) {
+    fetch(token) {
       const answer = deferred<Answer<Policies>>();
       asked.push({ token, answer });
       return answer.promise;
@@ -45,7 +45,7 @@ export const policyWorld = () => {
   });
   /** Whether the permission is allowed, or what came instead of an answer. */
   const allows = async (of = holder(), token = 'token'): Promise<boolean | string> => {
-    const answer = await cache.of(of, token);
+    const answer = await cache.get(of, token);
     return answer.outcome === 'answered' ? answer.value(PERMISSION) : answer.outcome;
   };
   const reply = async (index: number, answer: Answer<Policies>): Promise<void> => {

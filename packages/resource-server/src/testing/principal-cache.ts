@@ -27,7 +27,7 @@ export const principalWorld = () => {
   }[] = [];
   const world = { stream: 'connected' as StreamState, now: 1_000_000 };
   const principals = new PrincipalCache({
-    ask(token, tenant) {
+    fetch(token, tenant) {
       const answer = deferred<Answer<Principal>>();
       asked.push({ token, tenant, answer });
       return answer.promise;
@@ -37,7 +37,7 @@ export const principalWorld = () => {
     lifetime: 15_000,
   });
   const of = async (token: string, tenant?: string): Promise<Answer<string>> => {
-    const answer = await principals.of(token, tenant);
+    const answer = await principals.get(token, tenant);
     return answer.outcome === 'answered' ? { ...answer, value: answer.value.principal.id } : answer;
   };
   /** The question number `index`, once it is asked. */

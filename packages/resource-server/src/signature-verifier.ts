@@ -2,9 +2,9 @@ import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import type { Answer } from './identity-client.ts';
 
-export interface SignaturesOptions {
+export interface SignatureVerifierOptions {
   /** Fetches identity's keys (RFC 7517). */
-  ask(): Promise<Answer<readonly JsonWebKey[]>>;
+  fetch(): Promise<Answer<readonly JsonWebKey[]>>;
   /** Milliseconds since the epoch. */
   clock(): number;
 }
@@ -14,12 +14,12 @@ interface Key {
   readonly algorithms: jwt.Algorithm[];
 }
 
-/** A kid that nobody knows must not become a way to make CRM ask identity over and over. */
-const PAUSE = 5_000;
-/** After this keys are fetched again, so that a retired one does not count for good. */
+/** The shortest time between two fetches, in milliseconds: tokens with unknown key ids must not flood identity. */
+const MIN_INTERVAL = 5_000;
+/** The age at which keys are fetched again, in milliseconds, so that a retired key is dropped. */
 const LIFETIME = 300_000;
-/** Clocks differ a little, and only identity's own is right; in seconds. */
-const TOLERANCE = 10;
+/** How much the clocks of identity and of this service may differ, in seconds. */
+const CLOCK_TOLERANCE = 10;
 
 const byCurve: Readonly<Record<string, jwt.Algorithm[]>> = {
   'P-256': ['ES256'],
@@ -28,7 +28,7 @@ const byCurve: Readonly<Record<string, jwt.Algorithm[]>> = {
 };
 const rsa: jwt.Algorithm[] = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
 
-/** A key that can be checked here; a token of any other key is for identity to judge. */
+/** A key by its id; none if its type is not supported here: identity checks tokens of such keys. */
 const readKey = (jwk: JsonWebKey): [string, Key][] => {
   const algorithms = jwk.kty === 'RSA' ? rsa : byCurve[jwk.crv ?? ''];
   if (typeof jwk.kid !== 'string' || !algorithms || jwk.use === 'enc') return [];
@@ -39,7 +39,7 @@ const readKey = (jwk: JsonWebKey): [string, Key][] => {
   }
 };
 
-/** The header of a JWT in compact form (RFC 7515 section 7.1); undefined for every other kind of token. */
+/** The header of a JWT in compact form (RFC 7515 section 7.1); undefined for any other kind of token. */
 const headerOf = (token: string): { readonly alg: string } | undefined => {
   const segments = token.split('.');
   if (segments.length !== 3) return undefined;
@@ -52,7 +52,7 @@ const headerOf = (token: string): { readonly alg: string } | undefined => {
   }
 };
 
-/** The claims of a JWT are a JSON object (RFC 7519 section 7.2), whatever the library takes them for. */
+/** The claims of a JWT are a JSON object (RFC 7519 section 7.2); the library also accepts other payloads. */
 const isClaims = (payload: unknown): payload is jwt.JwtPayload =>
   typeof payload === 'object' && payload !== null && !Array.isArray(payload);
 
@@ -65,39 +65,42 @@ const decoded = (token: string): jwt.Jwt | null => {
 };
 
 /**
- * Refuses JWTs that cannot be valid without asking identity: malformed, unsigned or expired ones, and
- * those whose signature does not match a known key. A token that is not clearly a JWT is not refused.
- * It never admits a token: only identity does.
+ * Rejects JWTs that cannot be valid without asking identity: malformed, unsigned, and expired ones, and those
+ * whose signature does not match a known key. A token that is not clearly a JWT is not rejected. It never
+ * accepts a token: only identity does.
+ *
+ * jwks-rsa does not fit: it makes requests wait while it fetches the key of an unknown id, and forgets the known
+ * keys while identity is unavailable.
  */
-export class Signatures {
-  readonly #options: SignaturesOptions;
+export class SignatureVerifier {
+  readonly #options: SignatureVerifierOptions;
   #keys: ReadonlyMap<string, Key> = new Map();
-  #askedAt = Number.NEGATIVE_INFINITY;
+  #requestedAt = Number.NEGATIVE_INFINITY;
   #fetchedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: SignaturesOptions) {
+  constructor(options: SignatureVerifierOptions) {
     this.#options = options;
   }
 
-  /** Fetches the keys. Where none are to be had, what was known stays. */
+  /** Fetches the keys. The known ones stay if identity does not answer. */
   async load(): Promise<void> {
-    this.#askedAt = this.#options.clock();
-    const answer = await this.#options.ask();
+    this.#requestedAt = this.#options.clock();
+    const answer = await this.#options.fetch();
     if (answer.outcome !== 'answered') return;
     this.#keys = new Map(answer.value.flatMap(readKey));
     this.#fetchedAt = this.#options.clock();
   }
 
-  /** Whether a token is surely not good. Never waits: keys that are missing come for the next one. */
-  refuses(token: string): boolean {
+  /** Whether a token is certainly invalid. Synchronous: a missing key is fetched for later tokens. */
+  rejects(token: string): boolean {
     const header = headerOf(token);
-    // Opaque tokens may look like anything: only identity knows them.
+    // Opaque tokens may have any form.
     if (!header) return false;
     const content = decoded(token);
     if (!content || !isClaims(content.payload) || header.alg === 'none') return true;
     const now = this.#options.clock() / 1000;
     const { exp } = content.payload;
-    if (exp !== undefined && !(exp > now - TOLERANCE)) return true;
+    if (exp !== undefined && !(exp > now - CLOCK_TOLERANCE)) return true;
     const { kid } = content.header;
     const known = kid === undefined ? undefined : this.#keys.get(kid);
     this.#refresh(known !== undefined);
@@ -115,7 +118,8 @@ export class Signatures {
 
   #refresh(isKnown: boolean): void {
     const now = this.#options.clock();
-    if (now - this.#askedAt < PAUSE || (isKnown && now - this.#fetchedAt < LIFETIME)) return;
+    if (now - this.#requestedAt < MIN_INTERVAL || (isKnown && now - this.#fetchedAt < LIFETIME))
+      return;
     void this.load();
   }
 }
