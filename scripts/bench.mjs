@@ -1,4 +1,4 @@
-// `npm run bench`: what the system costs beside the bare libraries below it. See docs/benchmarks.md.
+// `npm run bench`: benchmarks of the system against the underlying libraries. See docs/benchmarks.md.
 import { spawnSync } from 'node:child_process';
 import { bootstrap, root } from './bootstrap.mjs';
 

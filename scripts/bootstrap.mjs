@@ -1,6 +1,5 @@
-// Brings a checkout to where its commands work: installs what the lockfile names, generates the
-// database clients and, where asked, builds. Each step is skipped when nothing it depends on changed.
-// Needs Node alone, since it runs before anything is installed.
+// Prepares a checkout: installs dependencies, generates the database clients and, on request, builds. Skips
+// steps whose inputs have not changed. Needs only Node, since it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -17,19 +16,22 @@ const requireNode = () => {
   process.exit(1);
 };
 
-/** Runs a command with our standard output; a failure ends this process with its exit code. */
+/**
+ * Runs a command with inherited standard output; a failure ends this process with its exit code.
+ */
 export const run = (command, args, environment = {}) => {
   const result = spawnSync(command, args, {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, ...environment },
-    // There, npm and npx are scripts; Node itself may lie in "Program Files", which a shell would split.
+    // On Windows, npm and npx are scripts; the path of Node may contain spaces ("Program Files"), which a shell
+    // would split.
     shell: process.platform === 'win32' && command !== process.execPath,
   });
   if (result.status !== 0) process.exit(result.status ?? 1);
 };
 
-/** Runs a command that says more than a person needs: its output is shown only where it fails. */
+/** Runs a verbose command; its output is shown only on failure. */
 const runQuietly = (command, args) => {
   const result = spawnSync(command, args, { cwd: root, encoding: 'utf8' });
   if (result.status === 0) return;
@@ -39,10 +41,10 @@ const runQuietly = (command, args) => {
 
 const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-/** Runs the pinned pnpm, whatever is installed on the machine. */
+/** Runs the pinned version of pnpm, regardless of what is installed. */
 export const pnpm = (...args) => run('npx', ['--yes', packageManager, ...args]);
 
-/** Runs jest with these arguments, and those of this process after them. */
+/** Runs Jest with these arguments, followed by those of this process. */
 export const jest = (...args) =>
   run(process.execPath, [
     '--experimental-vm-modules',
@@ -73,8 +75,7 @@ const datesOf = (paths) => {
 };
 
 /**
- * Does a step, and says so, unless its result exists and its fingerprint is the one that the last run
- * recorded.
+ * Runs a step and prints it, unless its result exists and its fingerprint matches the last recorded run.
  */
 const unlessDone = ({ name, says, result, fingerprint }, work) => {
   const stamp = join(stamps, name);
@@ -101,7 +102,7 @@ export const bootstrap = ({ build = false } = {}) => {
   ];
   const installation = {
     name: 'installed',
-    says: 'Installing dependencies (the first time this takes a minute or so)...',
+    says: 'Installing dependencies (about a minute the first time)...',
     result: 'node_modules/.modules.yaml',
     fingerprint: contentsOf(manifests),
   };

@@ -8,12 +8,14 @@ const bench = (...args) =>
     stdio: ['ignore', 'inherit', 'pipe'],
   });
 
-/** Every scenario of the benchmark runs and is answered as it should be; one that is not is told by name. */
+/**
+ * Checks that every benchmark scenario runs and gets the expected responses; a failing one is named.
+ */
 export const benchRuns = () => {
   const all = bench();
   if (all.status !== 0) throw new Error(all.stderr);
   const planted = bench('--only', 'canary');
   if (planted.status === 0 || !planted.stderr.includes('"canary" failed')) {
-    throw new Error(`A scenario that is answered with 404 does not fail:\n${planted.stderr}`);
+    throw new Error(`A benchmark scenario with 404 responses does not fail:\n${planted.stderr}`);
   }
 };

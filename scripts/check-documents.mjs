@@ -13,13 +13,16 @@ const openApiProblems = async (document) => {
 const asyncApiProblems = async (document) => {
   const { Parser } = await import('@asyncapi/parser');
   const diagnostics = await new Parser().validate(JSON.stringify(document));
-  // 0 is an error and 1 a warning; advice on style comes below.
+  // 0 is an error, 1 a warning; higher values are style hints.
   return diagnostics
     .filter(({ severity }) => severity === 0)
     .map(({ message, path }) => `${path.join('.')}: ${message}`);
 };
 
-/** Every OpenAPI document and the AsyncAPI document are valid, and a planted fault in each is found. */
+/**
+ * Checks that the OpenAPI documents and the AsyncAPI document are valid, and that a planted error in each is
+ * detected.
+ */
 export const documents = async () => {
   const contract = 'packages/contracts/deployment-automation.openapi.json';
   for (const path of ['apps/identity/openapi.json', 'apps/crm/openapi.json', contract]) {
@@ -28,7 +31,7 @@ export const documents = async () => {
     if (problems.length > 0) throw new Error(`${path}: ${problems.join('\n')}`);
     const faulty = { ...document, paths: { '/x': { get: { responses: { 200: {} } } } } };
     if ((await openApiProblems(faulty)).length === 0)
-      throw new Error(`${path}: a planted fault is not found.`);
+      throw new Error(`${path}: a planted error is not detected.`);
   }
   const path = 'packages/contracts/asyncapi.json';
   const document = read(path);
@@ -36,5 +39,5 @@ export const documents = async () => {
   if (problems.length > 0) throw new Error(`${path}: ${problems.join('\n')}`);
   const faulty = { ...document, operations: { x: { action: 'shout', channel: {} } } };
   if ((await asyncApiProblems(faulty)).length === 0)
-    throw new Error(`${path}: a planted fault is not found.`);
+    throw new Error(`${path}: a planted error is not detected.`);
 };

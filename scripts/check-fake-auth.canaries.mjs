@@ -3,7 +3,7 @@
 export const planted = [
   ['.env.production', [2], 'APP_ENV=production\nCRM_FAKE_AUTH=true\n'],
   ['apps/crm/.env', [1], 'export CRM_FAKE_AUTH="1"\n'],
-  // Only the path says that a file is for local development.
+  // Only the path identifies files for local development.
   ['.env', [1], 'CRM_FAKE_AUTH=true\nAPP_ENV=local\n'],
   ['localization/.env', [1], 'CRM_FAKE_AUTH=falsey\n'],
   ['.env.staging', [3], 'APP_ENV=local\nAPP_ENV=staging\nCRM_FAKE_AUTH=true\n'],
@@ -17,7 +17,7 @@ export const planted = [
     [5],
     'services:\n  crm:\n    environment:\n      - APP_ENV=production\n      - CRM_FAKE_AUTH=true\n',
   ],
-  // Inherited from the environment of whoever starts it.
+  // Inherited from the environment of the caller.
   ['compose.yaml', [4], 'services:\n  crm:\n    environment:\n      - CRM_FAKE_AUTH\n'],
   ['compose.yaml', [3], 'services:\n  crm:\n    environment: {CRM_FAKE_AUTH: "${FAKE:-false}"}\n'],
   [
@@ -80,7 +80,7 @@ export const planted = [
   ['ecosystem.config.cjs', [1], "module.exports = { env: { CRM_FAKE_AUTH: 'true' } };\n"],
 ];
 
-/** Files that it must accept: path, content. */
+/** Files that the check must accept: path, content. */
 export const innocent = [
   ['.env.local', 'CRM_FAKE_AUTH=true\nCRM_FAKE_AUTH_IS_ADMIN=true\nAPP_ENV=local\n'],
   ['infra/local/crm.sh', 'export CRM_FAKE_AUTH=true\nexport APP_ENV=local\nnode main.js\n'],

@@ -1,6 +1,7 @@
-// `npm run check:fake-auth`: CRM_FAKE_AUTH is false or absent in every configuration file of the repository,
-// except files for local development, which have the word `local` in their path (decision C16). Prints the file
-// and line of each violation. Reads lines and no formats: a way of writing that it does not know is a violation.
+// `npm run check:fake-auth`: checks that CRM_FAKE_AUTH is false or absent in all configuration files of the
+// repository, except files for local development, whose path contains the word `local` (decision C16). Prints
+// file and line of each violation. It reads lines and does not parse formats: an unknown notation is a
+// violation.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { root } from './bootstrap.mjs';
 import { innocent, planted } from './check-fake-auth.canaries.mjs';
 
-/** Source code reads the variable, and documents describe it. */
+/** Source code and documentation may mention the variable. */
 const isConfiguration = (path) =>
   !/\.(m?[jt]sx?|c[jt]s|md|sql|prisma)$/.test(path) || /\.config\.[cm]?[jt]s$/.test(path);
 const isForLocalDevelopment = (path) => /(^|[./_-])local([./_-]|$)/.test(path);
@@ -25,7 +26,7 @@ const VALUE_FALSE = /^["']?,?\s*["']?value["']?\s*[:=]\s*(["']?)false\1(?![\w-])
 
 const isOff = (rest) => [COMPARED, ASSIGNED_FALSE, VALUE_FALSE].some((off) => off.test(rest));
 
-/** The lines of a file that may switch fake authentication on. */
+/** The lines of a file that may enable fake authentication. */
 const violations = (path, text) => {
   if (!isConfiguration(path) || isForLocalDevelopment(path)) return [];
   const found = [...text.matchAll(FLAG)].flatMap(({ index, 0: name }) => {
@@ -46,7 +47,10 @@ const filesOf = (directory) =>
     .split('\0')
     .filter((path) => statSync(join(directory, path), { throwIfNoEntry: false })?.isFile());
 
-/** Throws if a configuration file switches it on, or if this check misses a planted fault or refuses a correct file. */
+/**
+ * Throws if a configuration file enables fake authentication, or if this check misses a planted violation or
+ * rejects a correct file.
+ */
 export const fakeAuthentication = () => {
   for (const [path, lines, text] of [
     ...planted,
@@ -69,7 +73,7 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   try {
     fakeAuthentication();
     console.log(
-      'Fake authentication is off in every configuration file but those for local development.',
+      'Fake authentication is disabled in all configuration files except those for local development.',
     );
   } catch (error) {
     console.error(error.message);

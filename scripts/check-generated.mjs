@@ -15,27 +15,30 @@ const generated = [
 
 const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' });
 
-/** What differs from the commit, files that git does not know yet included. */
+/** Differences from the commit, including untracked files. */
 const difference = () => {
   git('add', '--intent-to-add', '--', ...generated);
   const { status, stdout } = git('diff', '--exit-code', 'HEAD', '--', ...generated);
   return status === 0 ? '' : stdout;
 };
 
-/** Generates everything again; any difference is a failure. */
+/** Regenerates everything; any difference is a failure. */
 export const fresh = () => {
   const run = spawnSync(process.execPath, ['scripts/generate.mjs'], {
     cwd: root,
     stdio: 'inherit',
   });
-  if (run.status !== 0) throw new Error('The generation failed.');
+  if (run.status !== 0) throw new Error('Generating failed.');
   const stale = difference();
-  if (stale) throw new Error(`Stale; run "npm run generate" and commit.\n${stale.slice(0, 4000)}`);
+  if (stale)
+    throw new Error(
+      `Generated files are stale; run "npm run generate" and commit.\n${stale.slice(0, 4000)}`,
+    );
 
   const planted = join(root, 'packages/crm-client/src/planted.ts');
   writeFileSync(planted, 'export {};\n');
   const noticed = difference();
   git('reset', '--quiet', '--', planted);
   rmSync(planted);
-  if (!noticed) throw new Error('A new file among the generated ones is not noticed.');
+  if (!noticed) throw new Error('A new generated file is not detected.');
 };

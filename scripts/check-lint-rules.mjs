@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { root } from './bootstrap.mjs';
 
-/** File -> an import that must not be in it. */
+/** File -> an import that lint must reject. */
 const planted = [
   ['packages/fields/src/planted.ts', '@tessera/crm'],
   ['packages/http-kit/src/planted.ts', '../../../apps/identity/src/app.ts'],
@@ -22,7 +22,7 @@ const planted = [
   ['apps/crm/src/context.ts', '@tessera/identity'],
 ];
 
-/** File -> an import that may be in it. */
+/** File -> an import that lint must accept. */
 const innocent = [
   ['apps/crm/src/features/contacts/innocent.ts', '@tessera/fields'],
   ['apps/crm/src/context.ts', '@tessera/resource-server'],
@@ -30,7 +30,7 @@ const innocent = [
   ['apps/identity/src/oauth/innocent.ts', 'oidc-provider'],
 ];
 
-/** Literals that are spread to save lines. */
+/** Spread literals, which lint must reject. */
 const spreads = ['{ ...{ a: 1 }, b: 2 }', '[...[1, 2], 3]'];
 const innocentSpread = '{ ...(Math.random() > 1 && { a: 1 }), b: 2 }';
 
@@ -74,18 +74,19 @@ const refusedSpreads = (literals) =>
     'plugin',
   );
 
-/** The rules of lint that are ours refuse every planted violation, and nothing that is innocent. */
+/** Checks that our lint rules reject every planted violation and accept correct code. */
 export const lintRules = () => {
   for (const violation of planted) {
     if (refusedImports([violation]).length === 0) {
-      throw new Error(`${violation[0]} may import ${violation[1]}: the rule does not hold.`);
+      throw new Error(`${violation[0]} may import ${violation[1]}: lint does not reject it.`);
     }
   }
   for (const literal of spreads) {
     if (refusedSpreads([literal]).length === 0) {
-      throw new Error(`${literal} may be written: the rule does not hold.`);
+      throw new Error(`${literal} may be written: lint does not reject it.`);
     }
   }
   const wronged = [...refusedImports(innocent), ...refusedSpreads([innocentSpread])];
-  if (wronged.length > 0) throw new Error(`Innocent, and refused: ${wronged.join(', ')}`);
+  if (wronged.length > 0)
+    throw new Error(`Correct imports rejected by lint: ${wronged.join(', ')}`);
 };

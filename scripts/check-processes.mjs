@@ -10,7 +10,9 @@ const commandOf = (pid) => {
   }
 };
 
-/** Processes of this checkout: servers and apps that tests start. Where there is no /proc, none are seen. */
+/**
+ * Processes of this checkout, such as servers started by tests. Finds none on systems without /proc.
+ */
 const running = () => {
   if (process.platform !== 'linux') return new Map();
   const pids = readdirSync('/proc').filter(
@@ -21,7 +23,7 @@ const running = () => {
   return new Map(pids.map((pid) => [pid, commandOf(pid)]).filter(([, command]) => isOurs(command)));
 };
 
-/** A process may end a while after the one that told it to: servers are given time to finish. */
+/** Fails if processes are left after a grace period for shutdown. */
 const PATIENCE_MS = 30_000;
 
 export const noProcessLeft = {
@@ -31,6 +33,6 @@ export const noProcessLeft = {
     const until = Date.now() + PATIENCE_MS;
     while (left().length > 0 && Date.now() < until) await setTimeout(50);
     const commands = left().map(([, command]) => command);
-    if (commands.length > 0) throw new Error(`Left behind:\n${commands.join('\n')}`);
+    if (commands.length > 0) throw new Error(`Processes left running:\n${commands.join('\n')}`);
   },
 };

@@ -5,10 +5,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { root } from './bootstrap.mjs';
 
-/** The shell blocks of a text, in order, as one script. */
+/** The bash blocks of a document, joined in order. */
 const script = (text, name) => {
   const found = [...text.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
-  if (found.length === 0) throw new Error(`${name} has no blocks to run.`);
+  if (found.length === 0) throw new Error(`${name} contains no bash blocks.`);
   return found.join('\n');
 };
 
@@ -24,13 +24,13 @@ export const sectionOfReadme = (heading) => {
   return { name, code: script(text, name) };
 };
 
-/** What is run, each by itself: two sections of the README, and the pages that are a walk. */
+/** The scripts to run separately: two sections of the README and complete pages. */
 export const walks = () => [
   ...['A five-minute tour', 'Administration'].map(sectionOfReadme),
   ...PAGES.map((name) => ({ name, code: script(textOf(name), name) })),
 ];
 
-/** Prints what it runs, and stops at the first command that fails. */
+/** Runs a script and stops at the first failing command. */
 const follow = (code) =>
   spawnSync('bash', ['-c', `set -euo pipefail\n${code}`], {
     cwd: root,
@@ -40,19 +40,19 @@ const follow = (code) =>
 const npm = (args, environment = {}) =>
   spawnSync('npm', args, { cwd: root, encoding: 'utf8', env: { ...process.env, ...environment } });
 
-/** A start on a port that is taken ends with 1 and names the port and its variable. */
+/** Starting on a port in use must fail with exit code 1 and name the port and its variable. */
 const refusesTakenPort = async () => {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address();
   const { status, stderr } = npm(['start'], { IDENTITY_PORT: `${port}` });
   server.close();
-  if (status !== 1 || !stderr.includes(`Port ${port} is taken; set IDENTITY_PORT`)) {
-    throw new Error(`A taken port is not reported: exit code ${status}\n${stderr}`);
+  if (status !== 1 || !stderr.includes(`Port ${port} is in use; set IDENTITY_PORT`)) {
+    throw new Error(`A port in use is not reported: exit code ${status}\n${stderr}`);
   }
 };
 
-/** A second start says where the system is running, and fails where it was asked for other ports. */
+/** A second start must tell where the system is running, and fail if other ports were requested. */
 const saysWhereItRuns = () => {
   const { identity_url } = JSON.parse(readFileSync(join(root, '.data/local.json'), 'utf8'));
   for (const [environment, expected] of [
@@ -61,12 +61,12 @@ const saysWhereItRuns = () => {
   ]) {
     const { status, stdout, stderr } = npm(['start'], environment);
     if (status !== expected || !stdout.includes(identity_url)) {
-      throw new Error(`A second start ends with ${status}:\n${stdout}${stderr}`);
+      throw new Error(`A second start ended with exit code ${status}:\n${stdout}${stderr}`);
     }
   }
 };
 
-/** The README's commands of `identity-admin` work on the running system. */
+/** The README's `identity-admin` commands must work on the running system. */
 const administers = () => {
   const { status, stdout, stderr } = npm([
     'run',
@@ -77,11 +77,13 @@ const administers = () => {
     '--json',
   ]);
   if (status !== 0 || !JSON.parse(stdout).some((client) => client.client_id === 'my-app')) {
-    throw new Error(`identity-admin lists no client my-app:\n${stdout}${stderr}`);
+    throw new Error(`identity-admin does not list the client my-app:\n${stdout}${stderr}`);
   }
 };
 
-/** Starts the system as the README says, runs exactly what the pages show, and stops it with Ctrl-C. */
+/**
+ * Starts the system as described in the README, runs the commands of the pages, and stops it with Ctrl-C.
+ */
 export const tour = async () => {
   const scripts = walks();
   await refusesTakenPort();
@@ -100,18 +102,18 @@ export const tour = async () => {
       });
       ended.then(() => reject(new Error(`npm start ended:\n${said}`)));
     });
-    // The data outlast a run: what the README creates may be there already.
+    // Data is kept between runs: what the README creates may already exist.
     npm(['run', '--silent', 'identity-admin', '--', 'delete-client', 'my-app']);
     for (const { name, code } of scripts) {
       if (follow(code).status !== 0) throw new Error(`${name}: a block failed.`);
     }
     saysWhereItRuns();
     administers();
-    if (follow('false\ntrue').status === 0) throw new Error('A failing block is not noticed.');
+    if (follow('false\ntrue').status === 0) throw new Error('A failing block is not detected.');
   } finally {
     const asked = Date.now();
     if (system.exitCode === null) process.kill(-system.pid, 'SIGINT');
     await ended;
-    console.log(`Ctrl-C ended everything in ${Date.now() - asked} ms.`);
+    console.log(`Ctrl-C stopped everything within ${Date.now() - asked} ms.`);
   }
 };

@@ -1,5 +1,5 @@
-// `npm run check`: everything that CI does. Each check counts as one, each test as one; the last line is
-// the sum. A check that cannot fail proves nothing, so each of ours meets a planted fault (its canary).
+// `npm run check`: runs everything that CI runs. Each check and each test counts as one; the last line is the
+// total. Each of our own checks is tested with a planted violation.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,14 +42,14 @@ const check = async (name, run) => {
   );
 };
 
-/** Runs jest through one of package.json's scripts and counts what it counted. */
+/** Runs Jest through a script of package.json and adds its counts. */
 const tests = (script) => () => {
   const directory = mkdtempSync(join(tmpdir(), 'tessera-check-'));
   const report = join(directory, 'jest.json');
   const command = script === 'test' ? ['test'] : ['run', script];
   const ended = shell('npm', [...command, '--', '--json', `--outputFile=${report}`]);
-  // What it lacks has been said.
-  if (!existsSync(report)) throw new Error(`${script} did not come to run a test.`);
+  // The script has printed what is missing.
+  if (!existsSync(report)) throw new Error(`${script} did not run any tests.`);
   const result = JSON.parse(readFileSync(report, 'utf8'));
   rmSync(directory, { recursive: true });
   passed += result.numPassedTests;

@@ -1,5 +1,5 @@
-// `npm run dev:identity`, `dev:crm`, `dev:crm:fake-auth`: one service alone; and `dev:identity-stub`: what
-// stands in for identity while one works on CRM.
+// `npm run dev:identity`, `dev:crm`, `dev:crm:fake-auth`: run one service alone; `dev:identity-stub` runs the
+// stub of identity for work on CRM.
 import { runFromSource } from './from-source.mjs';
 
 process.env.APP_ENV = 'local';

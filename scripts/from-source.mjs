@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { bootstrap, root } from './bootstrap.mjs';
 
 /**
- * Runs a program of ours from its sources, with these arguments, and ends with its exit code. The signals
- * named are passed on to it. Ctrl-C reaches the whole process group, the program included: SIGINT is passed
- * on only to a program that a second one does not harm.
+ * Runs a program from its sources with these arguments, and exits with its exit code. The given signals are
+ * forwarded to it. Ctrl-C reaches the whole process group including the program, so forward SIGINT only to
+ * programs that tolerate receiving it twice.
  */
 export const runFromSource = (file, args, signals = ['SIGTERM', 'SIGHUP']) => {
   bootstrap();

@@ -1,5 +1,5 @@
-// `npm run generate`: writes everything that is generated and committed: the OpenAPI documents from the
-// route tables, the AsyncAPI document from the contracts, the clients from the OpenAPI documents.
+// `npm run generate`: generates all committed files: OpenAPI documents from the routes, the AsyncAPI document
+// from the contracts, and clients from the OpenAPI documents.
 import { bootstrap, run } from './bootstrap.mjs';
 
 bootstrap();
@@ -15,7 +15,7 @@ for (const [service, document] of Object.entries(described)) {
     document,
     '--output',
     `packages/${service}-client/src/schema.ts`,
-    // A field with a default may be left out of what is sent.
+    // Fields with a default are optional in requests.
     '--default-non-nullable=false',
   ]);
 }

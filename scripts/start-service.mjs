@@ -1,5 +1,6 @@
-// `npm run start:identity`, `npm run start:crm`: one service as it runs in production, from this checkout. Its
-// settings are those of the environment; nothing is embedded. It becomes the service: signals reach it directly.
+// `npm run start:identity`, `npm run start:crm`: run one service as in production from this checkout,
+// configured by the environment and without embedded parts. This process is replaced by the service, so signals
+// reach it directly.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bootstrap, root } from './bootstrap.mjs';

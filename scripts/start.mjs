@@ -1,4 +1,4 @@
-// `npm start`: the whole system on this machine, from a clean checkout, with Node alone.
+// `npm start`: starts the whole system on this machine from a clean checkout; only Node is required.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -16,12 +16,12 @@ const isFree = (port) =>
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 
-/** The system that runs from this folder, as the process that runs it has recorded; undefined where none does. */
+/** The system running from this folder, as recorded by its process; undefined if none. */
 const runningSystem = async () => {
   try {
     const system = JSON.parse(readFileSync(join(root, '.data', 'running.json'), 'utf8'));
     process.kill(system.pid, 0);
-    // After a crash its process id may belong to a stranger.
+    // After a crash, another process may have its process id.
     const health = await fetch(`${system.identity_url}/api/health`, {
       signal: AbortSignal.timeout(2000),
     });
@@ -42,7 +42,7 @@ if (running) {
 
 Press Ctrl-C in its terminal to stop it.`);
   const isAsAsked = portsOf(running).join() === Object.values(ports).join();
-  if (!isAsAsked) console.error('It can be started on other ports once it has stopped.');
+  if (!isAsAsked) console.error('Stop it before starting it on other ports.');
   process.exit(isAsAsked ? 0 : 1);
 }
 
@@ -53,7 +53,7 @@ for (const [variable, text] of Object.entries(ports)) {
     process.exit(1);
   }
   if (!(await isFree(port))) {
-    console.error(`Port ${port} is taken; set ${variable} to a free one.`);
+    console.error(`Port ${port} is in use; set ${variable} to a free one.`);
     process.exit(1);
   }
 }

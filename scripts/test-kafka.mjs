@@ -1,5 +1,5 @@
-// `npm run test:kafka`: the tests that a broker takes part in, against Apache Kafka. Needs Java and Maven
-// beside Node, and the network the first time. Further arguments go to jest.
+// `npm run test:kafka`: runs the tests that use a broker on Apache Kafka. Needs Java and Maven, and the network
+// the first time. Further arguments are passed to Jest.
 import { bootstrap, jest, run } from './bootstrap.mjs';
 
 bootstrap();

@@ -1,6 +1,6 @@
-// `npm run test:node`: a chosen part of the tests (infra/node/jest.config.mjs says which, and why) on another
-// release of Node than this one: the LTS release, or where this is one that is as new, the oldest supported one.
-// The release comes from npm, pinned by a lockfile, for Linux on x64. Further arguments go to jest.
+// `npm run test:node`: runs a part of the tests (see infra/node/jest.config.mjs) on another release of Node:
+// the LTS release or, if this release is as new, the oldest supported one. The release is installed from npm,
+// pinned by a lockfile, for Linux on x64. Further arguments are passed to Jest.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -41,6 +41,6 @@ run(
     '--config=infra/node/jest.config.mjs',
     ...process.argv.slice(2),
   ],
-  // Whatever the tests start finds this Node, too: `env node`, npm and npx.
+  // Child processes of the tests use this Node too: `env node`, npm and npx.
   { PATH: `${dirname(executable)}:${process.env.PATH}`, TESSERA_NODE: `v${version}` },
 );

@@ -1,6 +1,6 @@
-// `npm run test:partitions`: the tests of CRM's records on tables that are partitioned by tenant, which hold each
-// statement of the service against its plan: it may touch one partition, as it may touch one server of a Citus
-// cluster. Further arguments go to jest.
+// `npm run test:partitions`: runs the tests of CRM's records on tables partitioned by tenant and checks the
+// plan of each statement: it may access only one partition, as it may access only one server of a Citus
+// cluster. Further arguments are passed to Jest.
 import { bootstrap, jest } from './bootstrap.mjs';
 
 bootstrap();

@@ -1,5 +1,5 @@
-// `npm run test:redis`: the tests of limits that replicas share. Needs `redis-server` beside Node. Further
-// arguments go to jest.
+// `npm run test:redis`: runs the tests of shared rate limits. Needs `redis-server`. Further arguments are
+// passed to Jest.
 import { bootstrap, jest } from './bootstrap.mjs';
 
 bootstrap();

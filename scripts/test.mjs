@@ -1,4 +1,4 @@
-// `npm test`: everything that needs Node alone. Further arguments go to jest.
+// `npm test`: runs all tests that only need Node. Further arguments are passed to Jest.
 import { bootstrap, jest } from './bootstrap.mjs';
 
 const leftOut = {
@@ -8,6 +8,6 @@ const leftOut = {
 };
 
 bootstrap();
-console.log('Left out here, because it needs more than Node:');
+console.log('Not run, because they need more than Node:');
 for (const [command, what] of Object.entries(leftOut)) console.log(`  ${command}: ${what}`);
 jest();

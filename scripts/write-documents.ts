@@ -1,4 +1,4 @@
-// Writes what is generated from the sources: documents of the interfaces, and the table of settings.
+// Writes the files generated from the sources: interface documents and the table of settings.
 import { writeFileSync } from 'node:fs';
 import { variables as crmVariables } from '../apps/crm/src/config.ts';
 import * as crm from '../apps/crm/src/document.ts';
@@ -34,11 +34,11 @@ write(
   'docs/configuration.md',
   [
     '# Configuration\n',
-    'Each service reads its environment once, at the start, and ends with one message that names every',
-    'variable that does not fit. Lists are separated by commas. This page is written by `npm run generate`.\n',
-    'Every variable can also be given in a file: `DATABASE_URL_FILE=/run/secrets/database-url` makes that file',
-    'the value of `DATABASE_URL`, without the line break at its end. Use it for secrets, since environments are',
-    'visible in process lists, crash reports and `docker inspect`.\n',
+    'Each service reads its environment once at the start. If variables are missing or invalid, it exits with one',
+    'message that names all of them. Lists are separated by commas. `npm run generate` writes this page.\n',
+    'Every variable can also be read from a file: `DATABASE_URL_FILE=/run/secrets/database-url` sets',
+    '`DATABASE_URL` to the content of that file, without a trailing line break. Use this for secrets, because',
+    'environments are visible in process lists, crash reports and `docker inspect`.\n',
     settings('identity', identityVariables),
     settings('CRM', crmVariables),
   ].join('\n'),

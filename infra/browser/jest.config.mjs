@@ -2,7 +2,7 @@ import base from '../../jest.config.mjs';
 
 const { testPathIgnorePatterns: _, ...others } = base;
 
-/** The tests that need Chromium. */
+/** Tests that need Chromium. */
 export default {
   ...others,
   rootDir: '../..',

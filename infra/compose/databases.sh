@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Creates what is missing of a role and a database for each service. What exists is kept: the same command works
-# at every start, also after one that was interrupted. A service owns its database, and cannot connect to any
-# other one.
+# Creates the role and database of each service if they are missing. It can be run at every start, also after
+# an interruption. Each service owns its database and cannot connect to the others.
 set -euo pipefail
 
 PGPASSWORD=$(cat /run/secrets/postgres-password)

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Generates the secrets of docker-compose.yml into the volumes below /secrets. What exists is kept: the same
-# command works at every start. Each service can read its own secrets only.
+# Generates missing secrets of docker-compose.yml into the volumes below /secrets. It can be run at every
+# start. Each service can only read its own secrets.
 set -euo pipefail
 umask 077
 
-# As many random bytes as asked for, as hexadecimal digits: safe in URLs and files.
+# The given number of random bytes as hexadecimal digits, which are safe in URLs and files.
 random() { od -An -v -tx1 -N"$1" /dev/urandom | tr -d ' \n'; }
 
-# Puts standard input into a file that this owner alone can read, all at once or not at all.
+# Atomically writes standard input to a file that only its owner can read.
 write() { # path, owner
   cat > "$1.new"
   chown "$2" "$1.new"
@@ -15,7 +15,7 @@ write() { # path, owner
   mv "$1.new" "$1"
 }
 
-# The same for text that is generated once.
+# Writes text to a file unless the file exists.
 once() { # path, owner, text
   [ -e "$1" ] || printf '%s' "$3" | write "$1" "$2"
 }
@@ -31,11 +31,11 @@ for app in identity crm; do
   key=$(head -c 32 /dev/urandom | base64 --wrap=0)
   once "/secrets/$app/key-encryption-keys" "$APP" "key-1:$key"
 done
-# Identity shows CRM this token.
+# The token with which identity authenticates to CRM.
 once /secrets/identity/crm-system-token "$APP" "$(random 32)"
 once /secrets/crm/system-tokens "$APP" "$(cat /secrets/identity/crm-system-token)"
 
-# The directories themselves: nobody else may look inside, and a service reads without root.
+# The directories are only accessible to their service, which reads them without root.
 chown "$POSTGRES" /secrets/postgres
 chown "$APP" /secrets/identity /secrets/crm
 chmod 500 /secrets/*

@@ -3,7 +3,9 @@ import { seedAccounts } from './accounts.mjs';
 import { createContact, signIn } from './api.mjs';
 import { within } from './within.mjs';
 
-/** Starts two replicas of identity on an empty database, and proves that they take turns to migrate it. */
+/**
+ * Starts two replicas of identity on an empty database, and verifies that they serialize its migrations.
+ */
 const proveTurns = async (project) => {
   await project.up('postgres', 'kafka', 'redis', 'mail');
   await project.compose(['run', '--rm', 'databases']);
@@ -19,20 +21,20 @@ const proveTurns = async (project) => {
 };
 
 /**
- * Proves that identity runs with its parts alone, in a project of its own, and CRM alone, in another one,
- * against that identity.
+ * Verifies that identity runs alone with its dependencies, and that CRM runs alone in another project with that
+ * identity.
  */
 export const proveAlone = async (identity, crm, directory) => {
   await proveTurns(identity);
   const system = await seedAccounts(identity, directory);
   const token = await signIn(system, 'owner');
   await crm.up('crm-alone');
-  // Another machine would have a name of its own; here it is one on the same network.
+  // A host name on another machine in practice; here a name in the same network.
   const { Id } = await identity.container('identity');
   await crm.docker(['network', 'connect', '--alias', 'elsewhere', `${crm.name}_public`, Id]);
   await createContact({ crm_url: crm.urls.crm_url }, token, 'Réka');
   const { status } = await call('GET', `${crm.urls.crm_url}/api/crm/contacts`, {
     token: 'unknown',
   });
-  if (status !== 401) throw new Error(`CRM alone answers an unknown token with ${status}.`);
+  if (status !== 401) throw new Error(`CRM alone responds to an unknown token with ${status}.`);
 };

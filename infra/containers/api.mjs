@@ -1,13 +1,13 @@
-// What people and programs do with a running system.
+// Client operations on a running system.
 import { call } from '../../packages/local-stack/src/system/people.ts';
 import { within } from './within.mjs';
 
 const expect = (answer, status, what) => {
   if (answer.status === status) return answer.body;
-  throw new Error(`${what} is answered ${answer.status}: ${answer.text}`);
+  throw new Error(`${what} got the response ${answer.status}: ${answer.text}`);
 };
 
-/** Signs in with one of the system's accounts and gives the token. */
+/** Signs in with one of the system's accounts; returns the token. */
 export const signIn = async (system, who) => {
   const { email, password } = system[who];
   const url = `${system.identity_url}/api/auth/login`;
@@ -15,7 +15,7 @@ export const signIn = async (system, who) => {
   return expect(answer, 200, `The sign-in of ${who}`).data.token;
 };
 
-/** Creates a contact and gives its id. */
+/** Creates a contact; returns its id. */
 export const createContact = async (system, token, first_name) => {
   const url = `${system.crm_url}/api/crm/contacts`;
   const answer = await call('POST', url, { token, body: { first_name } });
@@ -34,7 +34,7 @@ const PIXEL = Buffer.from(
   'base64',
 );
 
-/** Proves that the image has what converts pictures, which is a native library. */
+/** Verifies that the image contains the native library for image conversion. */
 export const provePicture = async (system) => {
   const response = await fetch(`${system.identity_url}/api/profile/picture`, {
     method: 'PUT',
@@ -52,7 +52,9 @@ export const provePicture = async (system) => {
   );
   const { status, headers } = await fetch(data.avatar_url);
   if (status !== 200 || headers.get('content-type') !== 'image/webp') {
-    throw new Error(`The picture is answered ${status}, as ${headers.get('content-type')}.`);
+    throw new Error(
+      `The picture got the response ${status} with type ${headers.get('content-type')}.`,
+    );
   }
 };
 
@@ -63,15 +65,15 @@ const setRole = async (system, token, role) => {
 };
 
 const waitForAnswer = (system, token, status) =>
-  within(`CRM answers a viewer's new contact with ${status}`, async () => {
+  within(`CRM responds to a viewer's new contact with ${status}`, async () => {
     const url = `${system.crm_url}/api/crm/contacts`;
     const answer = await call('POST', url, { token, body: { first_name: 'Viktor' } });
     return answer.status === status;
   });
 
 /**
- * Proves that the whole system works: a person signs in and creates a contact, and CRM obeys a change of a
- * role by its event, while it knows the rights of the viewer already.
+ * Verifies that the whole system works: a user signs in and creates a contact, and CRM enforces a role change
+ * announced by an event, although it has cached the viewer's permissions.
  */
 export const proveWorks = async (system) => {
   const owner = await signIn(system, 'owner');
@@ -84,7 +86,7 @@ export const proveWorks = async (system) => {
   await waitForAnswer(system, viewer, 403);
 };
 
-/** Proves that a forgotten password brings a mail to the mail catcher. */
+/** Verifies that a password reset request sends a mail. */
 export const proveMail = async (system, port) => {
   const { email } = system.person;
   const mails = async () => {
@@ -95,6 +97,7 @@ export const proveMail = async (system, port) => {
   const before = await mails();
   const url = `${system.identity_url}/api/auth/password/forgot`;
   const { status, text } = await call('POST', url, { body: { email } });
-  if (status >= 300) throw new Error(`A forgotten password is answered ${status}: ${text}`);
+  if (status >= 300)
+    throw new Error(`The password reset request got the response ${status}: ${text}`);
   await within('the mail arrives', async () => (await mails()) > before);
 };

@@ -3,7 +3,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { APPS } from './images.mjs';
 
-/** npm's settings and the certificates that this machine trusts: builds may need both behind a company's proxy. */
+/**
+ * npm settings and trusted certificates of this machine, which builds may need behind a company proxy.
+ */
 const secretFiles = () =>
   Object.entries({
     npmrc: process.env.NPM_CONFIG_USERCONFIG || join(homedir(), '.npmrc'),
@@ -11,7 +13,7 @@ const secretFiles = () =>
   }).filter(([, file]) => file && existsSync(file));
 
 /**
- * Writes a compose file that lets builds use what this machine needs to reach npm's registry.
+ * Writes a compose file that gives builds access to npm's registry.
  *
  * @param {boolean} usesHostNetwork whether builds have no network of their own, as in our engine.
  */

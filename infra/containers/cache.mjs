@@ -9,7 +9,7 @@ import { refuseInterrupted } from './command.mjs';
 
 const PATIENCE_MS = 30 * 60_000;
 
-/** Where the engine and its images stay between two runs; it can be removed at any time. */
+/** Cache of the engine and its images between runs; it can be removed at any time. */
 export const cache = join(
   process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
   'tessera',
@@ -25,7 +25,7 @@ export const digestOf = (files, ...texts) => {
   return hash.digest('hex').slice(0, 16);
 };
 
-/** A directory of the cache that belongs to one version of something; those of other versions are removed. */
+/** The cache directory of one version of something; directories of other versions are removed. */
 export const directoryOf = (name, version) => {
   const directory = join(cache, `${name}-${version}`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -45,8 +45,8 @@ const listen = (path) =>
   });
 
 /**
- * Waits until no other run uses the cache. The lock is a socket in Linux's abstract namespace: it is gone
- * with the process that holds it, however that ends. Gives what releases it.
+ * Waits until no other run uses the cache; returns a function that releases it. The lock is a socket in Linux's
+ * abstract namespace, which disappears with its process.
  */
 export const lockCache = async () => {
   const path = `\0tessera-containers-${createHash('sha256').update(cache).digest('hex')}`;

@@ -7,13 +7,13 @@ const LIMIT_MS = 15 * 60_000;
 const running = new Set();
 let isInterrupted = false;
 
-/** Ends the commands that run now and refuses others, except those that clean up. */
+/** Ends running commands and rejects new ones, except for cleanup. */
 export const interruptCommands = () => {
   isInterrupted = true;
   for (const child of running) child.kill('SIGTERM');
 };
 
-/** Throws after an interruption: for work that runs no command. */
+/** Throws after an interruption; for work without commands. */
 export const refuseInterrupted = () => {
   if (isInterrupted) throw new Error('Interrupted.');
 };
@@ -41,7 +41,7 @@ export const run = async (command, args, options = {}) => {
   const everything = [];
   child.stdout.on('data', (chunk) => output.push(chunk) && everything.push(chunk));
   child.stderr.on('data', (chunk) => everything.push(chunk));
-  // A command may end without reading what it is given.
+  // A command may exit without reading its input.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   try {

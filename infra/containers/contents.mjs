@@ -1,4 +1,4 @@
-// What an image must not hold. Each rule meets a planted fault in faults.mjs.
+// What an image must not contain. faults.mjs tests each rule with a planted fault.
 const file = (entry) => entry.type === 'file';
 const inPrograms = (names) => new RegExp(`(^|/)s?bin/(${names})$`);
 
@@ -57,11 +57,11 @@ const DEVELOPMENT = new RegExp(
     'tar-stream',
   ].join('|')})/`,
 );
-// A key, not the words that a library writes around one.
+// A key itself, not the delimiters in the code of a library.
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----\s*[A-Za-z0-9+/=]{40}/;
 const INLINE_SOURCE_MAP = /sourceMappingURL=data:application\/json/;
 
-/** By name: whether an entry `{ path, type, mode, text }` of an image's file system is a fault. */
+/** By rule: whether an entry `{ path, type, mode, text }` of an image's file system is a fault. */
 export const FILE_RULES = {
   'test file': ({ path }) => /\.(test|spec)\.[cm]?[jt]sx?$/.test(path),
   'folder for tests': ({ path }) => /(^|\/)(testing|__tests__|__mocks__)(\/|$)/.test(path),
@@ -88,8 +88,8 @@ const LABELS = ['title', 'description', 'licenses', 'version', 'revision'].map(
 export const SIZE_LIMIT = 200_000_000;
 
 /**
- * By name: what is wrong with `{ config, history, size }`, the configuration and the layers' commands as the
- * engine tells them, and the sum of the files in bytes. Empty where nothing is.
+ * By rule: the faults of `{ config, history, size }`: the configuration and the layers' commands as reported by
+ * the engine, and the total size of the files in bytes.
  */
 export const IMAGE_RULES = {
   'runs as root': ({ config }) =>

@@ -20,7 +20,7 @@ const entry = (path, more = {}) => ({ path, type: 'file', mode: 0o644, text: '',
 const rulesOf = (entries, more = {}) =>
   faultsOf({ ...image, ...more, entries }).map(({ rule }) => rule);
 
-test('An image of programs and their licences has no fault', () => {
+test('An image with only programs and licences has no faults', () => {
   const entries = [
     entry('usr/local/bin/node', { mode: 0o755 }),
     entry('app/dist/main.js', { text: "const HEADER = '-----BEGIN PRIVATE KEY-----';" }),

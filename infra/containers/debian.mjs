@@ -1,4 +1,4 @@
-// Packages of Debian, without any change to the sources of the machine's own apt.
+// Debian packages, installed without changing the machine's own apt configuration.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ export const RELEASE = 'trixie';
 const MIRROR = 'http://deb.debian.org/debian';
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
-/** What the machine itself must have, by Debian package, with a file that it installs. */
+/** Required packages of the machine, each with a file that it installs. */
 const NEEDED = {
   debootstrap: '/usr/sbin/debootstrap',
   runc: '/usr/sbin/runc',
@@ -17,21 +17,21 @@ const NEEDED = {
   'debian-archive-keyring': KEYRING,
 };
 
-/** Throws what is missing to run an engine of our own on this machine. */
+/** Throws an error naming what is missing to run our own engine on this machine. */
 export const requireDebian = async () => {
   if (process.platform !== 'linux' || !(await succeeds('apt-get', ['--version']))) {
     throw new Error(
-      'This needs a running Docker engine that reaches an image registry, or Debian or Ubuntu to start an engine of its own.',
+      'This requires a running Docker engine with access to an image registry, or Debian or Ubuntu to start its own engine.',
     );
   }
   if (process.getuid() !== 0) {
-    throw new Error('No running Docker engine can be used, and only root can start another one.');
+    throw new Error('No Docker engine is available, and only root can start one.');
   }
   const missing = Object.keys(NEEDED).filter((name) => !existsSync(NEEDED[name]));
   if (missing.length > 0) throw new Error(`Missing here: apt-get install ${missing.join(' ')}`);
 };
 
-/** Unpacks packages into a directory. apt verifies them as it does those that it installs. */
+/** Unpacks packages into a directory; apt verifies their signatures. */
 export const unpack = async (packages, directory) => {
   const apt = await mkdtemp(join(tmpdir(), 'tessera-apt-'));
   try {

@@ -6,7 +6,7 @@ import { makeStandIns } from './stand-ins.mjs';
 
 const PULL_LIMIT_MS = 5 * 60_000;
 
-/** Whether every official image is there or can be pulled. Gives up at the first that cannot. */
+/** Whether all official images are present or can be pulled. Stops at the first failure. */
 const bring = async (images, environment) => {
   for (const image of images) {
     const isThere = await succeeds('docker', ['image', 'inspect', image], { environment });
@@ -25,7 +25,7 @@ const isStandIn = async (image, environment) => {
   return said.trim() !== '';
 };
 
-/** Removes the images that no name leads to any more, and keeps the cache of builds below a bound. */
+/** Removes untagged images and limits the size of the build cache. */
 const prune = async (environment) => {
   const docker = (args) => run('docker', args, { environment, isCleaning: true });
   await docker(['image', 'prune', '--force']);
@@ -33,12 +33,12 @@ const prune = async (environment) => {
 };
 
 /**
- * A Docker engine with the images that the project's files name: the one that runs on this machine, with the
- * official images; where there is none, or it reaches no registry, one of our own, with stand-ins if need be.
+ * A Docker engine with the images that the project needs: the running one with the official images or, if there
+ * is none or it has no registry access, our own, with stand-ins if necessary.
  *
  * @returns {Promise<{ environment: Record<string, string>, name: string, usesStandIns: boolean,
- *   prune: () => Promise<void>, stop: () => Promise<void> }>} `prune`: bounds what runs leave in our engine; in
- *   another engine it does nothing, since images and build caches there may be somebody else's.
+ *   prune: () => Promise<void>, stop: () => Promise<void> }>} `prune` limits what runs leave in our engine; it
+ * does nothing in another engine, whose images and build caches may belong to others.
  */
 export const startEngine = async ({ isOwn = false } = {}) => {
   const images = officialImages();

@@ -1,4 +1,4 @@
-// An image with a fault for each rule: a check that misses one of them proves nothing.
+// An image with a planted fault for each rule, to test the checks.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -23,7 +23,7 @@ const FILES = {
   'runs with the rights of its owner': ['usr/bin/planted', '', 0o4755],
 };
 
-/** By rule: the line of a Dockerfile. */
+/** By rule: a line of a Dockerfile. */
 const LINES = {
   'runs as root': 'USER root',
   'no health check': 'HEALTHCHECK NONE',
@@ -33,12 +33,12 @@ const LINES = {
   'too large': 'COPY large /app/',
 };
 
-/** Plants every fault in a copy of an image, and throws the rules that find none. */
+/** Plants every fault in a copy of an image; throws the rules that do not detect theirs. */
 export const provePlanted = async (image, { size }, environment) => {
   const unplanted = [...Object.keys(FILE_RULES), ...Object.keys(IMAGE_RULES)].filter(
     (rule) => !(rule in FILES || rule in LINES),
   );
-  if (unplanted.length > 0) throw new Error(`No fault is planted for: ${unplanted.join(', ')}`);
+  if (unplanted.length > 0) throw new Error(`No planted fault for: ${unplanted.join(', ')}`);
   const context = mkdtempSync(join(tmpdir(), 'tessera-faults-'));
   const planted = 'tessera/planted-faults';
   try {
@@ -61,7 +61,7 @@ export const provePlanted = async (image, { size }, environment) => {
       ...Object.entries(FILES).filter(([rule, [path]]) => !finds(rule, path)),
       ...Object.entries(LINES).filter(([rule]) => !finds(rule)),
     ].map(([rule, what]) => `${rule} (${[what].flat()[0]})`);
-    if (missed.length > 0) throw new Error(`Planted and not found: ${missed.join(', ')}`);
+    if (missed.length > 0) throw new Error(`Planted faults not detected: ${missed.join(', ')}`);
   } finally {
     rmSync(context, { recursive: true });
     await run('docker', ['image', 'rm', '--force', planted], { environment, isCleaning: true });

@@ -4,10 +4,10 @@ import { buffer } from 'node:stream/consumers';
 import { extract } from 'tar-stream';
 import { run } from './command.mjs';
 
-/** Larger files are programs and data, and their text is not looked at. */
+/** Larger files are programs and data; their content is not inspected. */
 const READ_BYTES = 4_000_000;
 
-/** The files of a container's file system, with the text of those that are small enough. */
+/** The files of a container's file system, with the text of small files. */
 const entriesOf = async (container, environment) => {
   const child = spawn('docker', ['export', container], {
     env: { ...process.env, ...environment },

@@ -5,7 +5,7 @@ import { root } from './cache.mjs';
 
 const read = (file) => readFileSync(join(root, file), 'utf8');
 
-/** The images that a Dockerfile starts from; its own stages and `scratch` are none. */
+/** The base images of a Dockerfile, without its own stages and `scratch`. */
 export const basesOf = (dockerfile) => {
   const variables = new Map(
     [...dockerfile.matchAll(/^ARG (\w+)=(\S+)$/gm)].map(([, name, value]) => [name, value]),
@@ -29,7 +29,7 @@ export const pulledBy = (compose) => [
 
 export const APPS = ['identity', 'crm'];
 
-/** Every image of others that users get, as the Dockerfiles and docker-compose.yml name them. */
+/** All third-party images named by the Dockerfiles and docker-compose.yml. */
 export const officialImages = () => [
   ...new Set([
     ...APPS.flatMap((app) => basesOf(read(`apps/${app}/Dockerfile`))),

@@ -4,8 +4,8 @@ import { within } from './within.mjs';
 const SERVICES = ['postgres', 'kafka', 'redis', 'mail', 'identity', 'crm'];
 
 /**
- * Kills the first process of a container, as the kernel does where memory runs out. (`docker kill` counts as
- * a person's wish: the engine does not start the container again.)
+ * Kills the main process of a container, as the kernel does when out of memory. (After `docker kill`, the
+ * engine would not restart the container.)
  */
 const kill = async (project, { State }, image) => {
   const shell = ['--entrypoint', 'sh', image, '-c', `kill -KILL ${State.Pid}`];
@@ -13,7 +13,7 @@ const kill = async (project, { State }, image) => {
   await project.docker(['run', '--rm', ...host, ...shell]);
 };
 
-/** Kills each container once, and proves after each that the system works again by itself. Gives the times. */
+/** Kills each container once and verifies that the system recovers. Returns the recovery times. */
 export const killEach = async (project, system) => {
   const { Config } = await project.container('postgres');
   const times = [];

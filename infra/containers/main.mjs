@@ -1,4 +1,5 @@
-// Proves that docker-compose.yml and both images do what the README says. Every step throws where they do not.
+// Verifies that docker-compose.yml and both images work as described in the README. Every step throws on
+// failure.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,9 +86,9 @@ const verify = async () => {
   );
 };
 
-/** What a run leaves behind, after it has removed its projects. */
+/** Checks that removing the projects left nothing behind. */
 const cleanUp = async () => {
-  // In this order: identity is also in the network of the CRM that runs alone.
+  // The order matters: identity is also in the network of the CRM that runs alone.
   for (const project of projects) await project.remove();
   const left = (await Promise.all(projects.map((project) => project.left()))).flat();
   await engine.prune();

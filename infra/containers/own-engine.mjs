@@ -1,6 +1,6 @@
-// A Docker engine of our own: Debian's packages unpacked into the cache, with its data beside them. It runs in
-// process and mount namespaces, so that the kernel ends its last process and unmounts its last file system
-// with it, and it changes no firewall rule: nothing outlives it.
+// Our own Docker engine: Debian packages unpacked into the cache, with its data next to them. It runs in its
+// own process and mount namespaces, so that the kernel ends all its processes and mounts with it, and changes
+// no firewall rules: nothing outlives it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -29,14 +29,14 @@ const PACKAGES = [
 const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 30_000;
 
-/** Debian's engine, CLI and plugins in the cache. Gives the directory. */
+/** Unpacks Debian's engine, CLI and plugins into the cache; returns the directory. */
 const install = async () => {
   const version = digestOf([], RELEASE, ...PACKAGES);
   const directory = directoryOf('engine', version);
   const stamp = join(directory, 'installed');
   if (!existsSync(stamp)) {
     await unpack(PACKAGES, directory);
-    // The one program that needs a newer C library than Debian bookworm's: the machine's own is used.
+    // This program needs a newer C library than that of Debian bookworm, so the machine's own is used.
     rmSync(join(directory, 'usr/sbin/runc'), { force: true });
     const plugins = join(directory, 'config/cli-plugins');
     cpSync(join(directory, 'usr/libexec/docker/cli-plugins'), plugins, { recursive: true });
@@ -45,7 +45,7 @@ const install = async () => {
   return directory;
 };
 
-/** What the engine would write into directories of the machine vanishes with its mounts. */
+/** Temporary mounts for directories of the machine that the engine writes to. */
 const START = `
 for directory in /run/containerd /etc/docker; do
   mkdir -p $directory
@@ -57,7 +57,7 @@ const start = (directory, state, log) =>
   spawn(
     'setpriv',
     [
-      // It ends with this process, even where that is killed.
+      // Ends with this process, even if that is killed.
       '--pdeathsig',
       'KILL',
       'unshare',
@@ -80,7 +80,7 @@ const start = (directory, state, log) =>
       join(state, 'exec'),
       '--host',
       `unix://${join(state, 'docker.sock')}`,
-      // The services are published by docker-proxy on loopback and need no way out.
+      // docker-proxy publishes the services on loopback; they need no outbound access.
       '--bridge=none',
       '--iptables=false',
       '--ip6tables=false',
@@ -96,10 +96,10 @@ const start = (directory, state, log) =>
 const pathOf = (directory) =>
   [join(directory, 'usr/sbin'), join(directory, 'usr/bin'), process.env.PATH].join(delimiter);
 
-/** `unshare` passes no signal on: the engine is its only child. */
+/** `unshare` does not forward signals; the engine is its only child. */
 const childOf = (pid) => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 
-/** Starts the engine, with nothing in it but the images of earlier runs. */
+/** Starts the engine, which only contains images of earlier runs. */
 export const startOwnEngine = async () => {
   await requireDebian();
   mkdirSync(cache, { recursive: true, mode: 0o700 });
@@ -122,7 +122,7 @@ export const startOwnEngine = async () => {
   const stop = async () => {
     if (engine.exitCode !== null || engine.signalCode !== null) return;
     const dockerd = childOf(engine.pid);
-    // Nothing has started yet: process.kill(0) would mean ourselves.
+    // Nothing has started yet; process.kill(0) would signal this process group.
     if (dockerd > 0) process.kill(dockerd, 'SIGTERM');
     else engine.kill('SIGKILL');
     const isEnded = await Promise.race([
@@ -143,7 +143,7 @@ export const startOwnEngine = async () => {
       }
       await sleep(100);
     }
-    // What a run left that was killed.
+    // Leftovers of a killed run.
     const containers = (await docker(['ps', '--all', '--quiet'])).split('\n').filter(Boolean);
     if (containers.length > 0) await docker(['rm', '--force', '--volumes', ...containers]);
     await docker(['network', 'prune', '--force']);

@@ -23,7 +23,7 @@ export const createProject = async (engine, { name, files, variables = {} }) => 
   };
   const docker = (args, options) => run('docker', args, { environment, ...options });
   const options = [
-    // A developer's own .env has no say here.
+    // Ignores the developer's own .env.
     '--env-file',
     '/dev/null',
     '--project-name',
@@ -42,7 +42,7 @@ export const createProject = async (engine, { name, files, variables = {} }) => 
     ports,
     docker,
     compose,
-    /** Runs a script of the shell in which `docker compose` means this project. */
+    /** Runs a shell script in which `docker compose` refers to this project. */
     shell: (code) =>
       run('bash', ['-c', `set -euo pipefail\n${code}`], {
         directory: root,
@@ -60,12 +60,12 @@ export const createProject = async (engine, { name, files, variables = {} }) => 
     /** Starts services, all by default, and waits until they are healthy. */
     up: (...args) =>
       compose(['up', '--detach', '--wait', '--wait-timeout', '300', '--no-build', ...args]),
-    /** What `docker inspect` says of every container. */
+    /** `docker inspect` of all containers. */
     async containers() {
       const found = await ids();
       return found.length === 0 ? [] : JSON.parse(await docker(['inspect', ...found]));
     },
-    /** What `docker inspect` says of the container of one service. */
+    /** `docker inspect` of the container of one service. */
     async container(service) {
       const [id] = await ids(
         `label=com.docker.compose.service=${service}`,
@@ -74,7 +74,7 @@ export const createProject = async (engine, { name, files, variables = {} }) => 
       if (!id) throw new Error(`There is no container of ${service}.`);
       return JSON.parse(await docker(['inspect', id]))[0];
     },
-    /** How the containers are, and the end of what they said. */
+    /** The state of the containers and the end of their logs. */
     logs: async () => {
       const cleaning = { isCleaning: true };
       const states = await compose(['ps', '--all'], cleaning);
@@ -85,7 +85,7 @@ export const createProject = async (engine, { name, files, variables = {} }) => 
       compose(['--profile', '*', 'down', '--volumes', '--remove-orphans', '--timeout', '10'], {
         isCleaning: true,
       }),
-    /** The names of what the engine still has of it: containers, networks, volumes. */
+    /** Names of the project's remaining containers, networks and volumes. */
     async left() {
       const of = ['--filter', `label=com.docker.compose.project=${name}`];
       const list = (args) => docker([...args, '--quiet', ...of], { isCleaning: true });

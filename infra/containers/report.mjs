@@ -1,6 +1,6 @@
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 
-/** Rows of text as lines, with their columns aligned: the first to the left, the others to the right. */
+/** Formats rows with aligned columns: the first to the left, the others to the right. */
 export const tableOf = (rows) => {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   const align = (text, column) =>
@@ -10,13 +10,13 @@ export const tableOf = (rows) => {
 
 export const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** Steps with their times, and what else there is to tell at the end. */
+/** Collects steps with their times and other results for the final report. */
 export const createReport = () => {
   const began = Date.now();
   const times = [];
   const facts = [];
   return {
-    /** Does one step of the verification. */
+    /** Runs one step of the verification. */
     async step(name, work) {
       console.log(`- ${name}`);
       const started = Date.now();

@@ -1,15 +1,17 @@
-// How the containers run, as the engine and the kernel tell it.
+// Checks how the containers run, as reported by the engine and the kernel.
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { APPS } from './images.mjs';
 
-/** The volumes whose files no environment, command or log may hold. */
+/** Volumes whose contents must not appear in any environment, command or log. */
 const SECRETS = ['postgres-secrets', 'identity-secrets', 'crm-secrets'];
 
-/** The services that are published. */
+/** The published services. */
 const PUBLIC = [...APPS, 'mail'];
 
-/** A program for a service's own Node: how the kernel limits its first process, and whether it can write. */
+/**
+ * A program run in a service: reports how its main process is confined, and whether it can write.
+ */
 const CONFINEMENT = `
 const { readFileSync, writeFileSync } = require('node:fs');
 const status = readFileSync('/proc/1/status', 'utf8');
@@ -48,7 +50,7 @@ const answers = (host, port) =>
     socket.once('timeout', () => end(false));
   });
 
-/** Only loopback is published, and of the services only these. */
+/** Only these services may be published, and only on loopback. */
 const provePublished = async (project, containers) => {
   const published = containers.flatMap(({ NetworkSettings }) =>
     Object.values(NetworkSettings.Ports ?? {}).flatMap((bindings) => bindings ?? []),
@@ -69,7 +71,9 @@ const provePublished = async (project, containers) => {
   }
 };
 
-/** What of the restrictions in docker-compose.yml a container, as `docker inspect` tells it, runs without. */
+/**
+ * The restrictions of docker-compose.yml that a container, as reported by `docker inspect`, lacks.
+ */
 export const missingRestrictions = ({ Config, HostConfig }) => {
   const isApp = APPS.includes(Config.Labels['com.docker.compose.service']);
   const restrictions = {
@@ -91,10 +95,10 @@ const proveRestrictions = (containers) => {
   }
 };
 
-/** Only published services are in a network with a way out. */
+/** Only published services may be in a network with outbound access. */
 const provePrivate = async (project, containers) => {
   const data = await project.docker(['network', 'inspect', `${project.name}_data`]);
-  if (!JSON.parse(data)[0].Internal) throw new Error('The network of the data has a way out.');
+  if (!JSON.parse(data)[0].Internal) throw new Error('The internal network has outbound access.');
   for (const { Name, Config, NetworkSettings } of containers) {
     const isPublic = `${project.name}_public` in NetworkSettings.Networks;
     if (isPublic && !PUBLIC.includes(Config.Labels['com.docker.compose.service'])) {
@@ -129,7 +133,7 @@ const proveSecrets = async (project, containers, image) => {
   }
 };
 
-/** Proves that every container is confined as docker-compose.yml promises. */
+/** Verifies that every container is confined as declared in docker-compose.yml. */
 export const proveConfinement = async (project) => {
   const containers = await project.containers();
   const { Config } = await project.container('postgres');

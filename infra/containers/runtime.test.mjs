@@ -12,7 +12,7 @@ const container = (service, { User = '65532:65532', ...changed } = {}) => ({
   },
 });
 
-test('A confined service lacks no restriction, and a database needs fewer', () => {
+test('A confined service has all restrictions, and a database needs fewer', () => {
   expect(missingRestrictions(container('identity'))).toEqual([]);
   const database = container('postgres', { User: '', ReadonlyRootfs: false, CapDrop: null });
   expect(missingRestrictions(database)).toEqual([]);

@@ -1,5 +1,5 @@
-// Images in place of the official ones, for machines that reach no image registry: Debian's packages, and
-// Node and Apache Kafka from the registries of npm and Maven.
+// Substitutes for the official images on machines without access to an image registry: Debian packages, and
+// Node and Apache Kafka from npm and Maven.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ const TARGETS = ['node', 'distroless', 'postgres', 'redis', 'kafka', 'mail'];
 const DEBIAN = 'tessera-stand-in/debian';
 const own = (file) => `infra/containers/stand-ins/${file}`;
 
-/** What comes from npm, by the name that the Dockerfile gives it. */
+/** Packages from npm, by their name in the Dockerfile. */
 const npmPackages = (node) => {
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'apps/identity/package.json')));
   return [
@@ -48,7 +48,7 @@ const fillContext = async (context, packages) => {
   cpSync(log4j, join(context, 'kafka/log4j2.properties'));
 };
 
-/** Makes what is not there yet, and gives the two that Dockerfiles start from the names used there. */
+/** Builds missing images and tags the base images with the names that Dockerfiles use. */
 export const makeStandIns = async (environment) => {
   const official = officialImages();
   const node = official.find((image) => image.startsWith('node:'));

@@ -4,7 +4,10 @@ import { text } from 'node:stream/consumers';
 import { createContact, readContact, signIn } from './api.mjs';
 import { within } from './within.mjs';
 
-/** Sends a request but for its last byte; gives what sends that and takes the status of the answer. */
+/**
+ * Sends a request except for its last byte; returns a function that sends the rest and returns the status of
+ * the response.
+ */
 const beginRequest = async (url, token, body) => {
   const { hostname, port, pathname } = new URL(url);
   const content = JSON.stringify(body);
@@ -34,7 +37,7 @@ const isClosed = (url) =>
     () => true,
   );
 
-/** Stops a service while it has a request that has not come to its end, and proves that it is answered. */
+/** Stops a service during a request and verifies that the request is answered. */
 const stopWhileAsked = async (project, app, { url, path, token, body, expected }) => {
   const end = await beginRequest(`${url}${path}`, token, body);
   const stopped = project.compose(['stop', app]);
@@ -47,8 +50,8 @@ const stopWhileAsked = async (project, app, { url, path, token, body, expected }
 };
 
 /**
- * Stops everything, each service while it is asked something, and proves that all end in good order. After
- * another start the data are there.
+ * Stops everything, each service during a request, and verifies a clean shutdown. The data must be there after
+ * a restart.
  */
 export const proveStop = async (project, system) => {
   const token = await signIn(system, 'owner');
@@ -68,7 +71,7 @@ export const proveStop = async (project, system) => {
   });
   await project.compose(['stop']);
   for (const { Name, State } of await project.containers()) {
-    // 143: a JVM that was told to end. 137 would be a process that had to be killed.
+    // 143: a JVM ended by SIGTERM. 137 would be a killed process.
     if (![0, 143].includes(State.ExitCode)) {
       throw new Error(`${Name} ended with ${State.ExitCode}.`);
     }

@@ -2,10 +2,12 @@ import { sectionOfReadme, walks } from '../../scripts/check-tour.mjs';
 import { signIn } from './api.mjs';
 import { run } from './command.mjs';
 
-/** The README's tour, and the other pages whose commands need nothing but a running system. */
+/** The README's tour and the other pages whose commands only need a running system. */
 const NAMES = ['README, A five-minute tour', 'docs/service-accounts.md'];
 
-/** Starts everything, and creates the first administrator, who signs in, by the README's own commands. */
+/**
+ * Starts everything and creates the first administrator with the README's commands; the administrator signs in.
+ */
 export const followStart = async (project) => {
   const said = await project.shell(sectionOfReadme('In containers').code);
   const [email, password] = ['email', 'password'].map(
@@ -15,10 +17,10 @@ export const followStart = async (project) => {
   await signIn({ ...project.urls, administrator }, 'administrator');
 };
 
-/** Follows the pages with the accounts of `.data/local.json` below a directory. */
+/** Runs the pages' commands with the accounts of `.data/local.json` below a directory. */
 export const followPages = async (directory) => {
   const found = walks().filter(({ name }) => NAMES.includes(name));
-  if (found.length !== NAMES.length) throw new Error(`Not every page is there: ${NAMES}`);
+  if (found.length !== NAMES.length) throw new Error(`Pages are missing: ${NAMES}`);
   for (const { name, code } of found) {
     await run('bash', ['-c', `set -euo pipefail\n${code}`], {
       directory,

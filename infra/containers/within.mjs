@@ -4,7 +4,9 @@ import { refuseInterrupted } from './command.mjs';
 const LIMIT_MS = 120_000;
 const PAUSE_MS = 100;
 
-/** Waits until something holds; throws what it waited for, and the last error, when it does not in two minutes. */
+/**
+ * Waits up to two minutes for a condition; throws the condition and the last error if it is not met.
+ */
 export const within = async (what, holds) => {
   let last;
   for (const deadline = Date.now() + LIMIT_MS; Date.now() < deadline; await sleep(PAUSE_MS)) {
@@ -16,5 +18,5 @@ export const within = async (what, holds) => {
       last = error;
     }
   }
-  throw new Error(`Waited two minutes, and not: ${what}. ${last?.message ?? ''}`.trim());
+  throw new Error(`Not met within two minutes: ${what}. ${last?.message ?? ''}`.trim());
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Becomes systemd. Once that is up, the command runs beside it, in the checkout; its exit code is that of the copy.
+# Runs systemd. Once it is up, the command runs in the checkout; its exit code becomes that of the copy.
 set -euo pipefail
 cd "$1"
 shift

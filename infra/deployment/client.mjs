@@ -5,7 +5,9 @@ import { text } from 'node:stream/consumers';
 
 const CERTIFICATE = '/etc/nginx/tessera/certificate.pem';
 
-/** Sends a request from one of the machine's addresses; gives the answer, whose body has not been read. */
+/**
+ * Sends a request from one of the machine's addresses; returns the response with its body unread.
+ */
 export const open = (url, { from = '203.0.113.1', method = 'GET', headers = {}, body } = {}) =>
   new Promise((resolve, reject) => {
     const isSecure = url.startsWith('https:');
@@ -20,13 +22,13 @@ export const open = (url, { from = '203.0.113.1', method = 'GET', headers = {}, 
     request.once('response', resolve).once('error', reject).end(body);
   });
 
-/** The same, with the body as text. */
+/** As `open`, with the body as text. */
 export const ask = async (url, options) => {
   const answer = await open(url, options);
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
 };
 
-/** The same for JSON; throws unless the answer has the status. */
+/** Sends a JSON request; throws unless the response has the expected status. */
 export const askJson = async (url, expected, { json, token, headers = {}, ...options } = {}) => {
   const { status, body } = await ask(url, {
     method: json === undefined ? 'GET' : 'POST',
@@ -38,6 +40,6 @@ export const askJson = async (url, expected, { json, token, headers = {}, ...opt
     },
     ...(json !== undefined && { body: JSON.stringify(json) }),
   });
-  if (status !== expected) throw new Error(`${url} answers ${status}: ${body}`);
+  if (status !== expected) throw new Error(`${url} responded with ${status}: ${body}`);
   return body === '' ? undefined : JSON.parse(body);
 };

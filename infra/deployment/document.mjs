@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../scripts/bootstrap.mjs';
 
-/** The commands of docs/deployment.md for plain processes, by section and in order. */
+/** The bash commands of docs/deployment.md by section, in order. */
 export const sections = () =>
   readFileSync(join(root, 'docs/deployment.md'), 'utf8')
     .split(/^## /m)

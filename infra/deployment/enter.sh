@@ -9,7 +9,7 @@ checkout=$1
 shift
 
 if [ "${COPY:-}" = '' ]; then
-  # The processes of the copy are in a cgroup of their own, which is removed in the end.
+  # The processes of the copy are in a separate cgroup, which is removed at the end.
   trap : INT TERM HUP
   hierarchy=$(mktemp --directory)
   timeout --foreground 600 unshare --mount bash -c '
@@ -17,7 +17,7 @@ if [ "${COPY:-}" = '' ]; then
     group=$(mktemp --directory "$1/tessera.XXXXXX")
     COPY=$group/cgroup.procs unshare --mount --net --pid --uts --ipc --fork --kill-child "${@:2}" &
     copy=$!
-    # unshare ignores the signals that ask it to end; with it ends everything in the copy.
+    # unshare ignores SIGTERM; killing it ends everything in the copy.
     trap "kill -KILL $copy 2> /dev/null" INT TERM HUP
     wait "$copy" && code=0 || code=$?
     until find "$group" -depth -type d -exec rmdir {} + 2> /dev/null; do sleep 0.1; done
@@ -45,7 +45,7 @@ mount -t tmpfs -o mode=0755 run "$root/run"
 mount -t tmpfs -o mode=1777 tmp "$root/tmp"
 mkdir --parents "$root$checkout"
 mount --bind "$checkout" "$root$checkout"
-# Where the document expects it.
+# The path that the document expects.
 touch "$root/usr/bin/node"
 mount --bind "$(realpath "$node")" "$root/usr/bin/node"
 

@@ -20,13 +20,15 @@ const settings = () => {
   };
 };
 
-/** `npm run start:identity` names what is missing, runs with what is given, and ends in order when it is told to. */
+/**
+ * Verifies that `npm run start:identity` names missing settings, runs with the given ones, and stops cleanly.
+ */
 export const plainProcess = async () => {
   const start = ['run', '--silent', 'start:identity'];
   const without = spawnSync('npm', start, { env: { PATH, HOME }, encoding: 'utf8' });
   const missing = ['DATABASE_URL', 'ISSUER', 'KEY_ENCRYPTION_KEYS'];
   if (without.status !== 1 || missing.some((name) => !without.stderr.includes(name))) {
-    throw new Error(`Without settings it ends with ${without.status}:\n${without.stderr}`);
+    throw new Error(`Without settings it exits with ${without.status}:\n${without.stderr}`);
   }
   const service = spawn('npm', start, {
     env: { PATH, HOME, ...settings() },
@@ -36,10 +38,10 @@ export const plainProcess = async () => {
   const isReady = async () =>
     (await fetch(`http://127.0.0.1:${PORT}/readyz`).catch(() => undefined))?.ok === true;
   while (!(await isReady())) {
-    if (service.exitCode !== null) throw new Error(`It ended with ${service.exitCode}`);
+    if (service.exitCode !== null) throw new Error(`It exited with ${service.exitCode}`);
     await setTimeout(50);
   }
   service.kill('SIGTERM');
   const [code] = await ended;
-  if (code !== 0) throw new Error(`Told to end, it ends with ${code}`);
+  if (code !== 0) throw new Error(`After SIGTERM it exits with ${code}`);
 };

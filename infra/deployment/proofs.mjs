@@ -24,11 +24,11 @@ const mainPid = (unit) => command('systemctl', 'show', '--value', '--property=Ma
 const cookiesOf = ({ headers }) => headers['set-cookie'] ?? [];
 const asSent = (cookies) => cookies.map((cookie) => cookie.split(';', 1)[0]).join('; ');
 
-/** A sign-in by JSON, as apps do it. */
+/** Signs in through the API, as applications do. */
 const login = ({ email, password }, options, expected = 200) =>
   askJson(`${IDENTITY}/api/auth/login`, expected, { json: { email, password }, ...options });
 
-/** Every URL of the discovery document is one that clients can reach. */
+/** All URLs of the discovery document must be reachable by clients. */
 const discovery = async () => {
   const document = await askJson(`${IDENTITY}/.well-known/openid-configuration`, 200);
   isTrue(document.issuer === IDENTITY, `The issuer is ${document.issuer}`);
@@ -53,7 +53,7 @@ const signInForm = async () => {
   return { page, hidden };
 };
 
-/** The page signs in with cookies for this host and TLS alone, and only from the page itself. */
+/** The sign-in page sets host-only, TLS-only cookies and accepts only forms from itself. */
 const signInPage = async ({ owner }) => {
   const { page, hidden } = await signInForm();
   const send = (origin, site) =>
@@ -68,19 +68,21 @@ const signInPage = async ({ owner }) => {
       body: `${new URLSearchParams({ ...hidden, email: owner.email, password: owner.password })}`,
     });
   const foreign = await send('https://evil.example', 'cross-site');
-  isTrue(foreign.status === 403, `A form from elsewhere is answered with ${foreign.status}`);
+  isTrue(foreign.status === 403, `A form from another site got the response ${foreign.status}`);
   const own = await send(IDENTITY, 'same-origin');
-  isTrue([302, 303].includes(own.status), `The form is answered with ${own.status}: ${own.body}`);
+  isTrue([302, 303].includes(own.status), `The form got the response ${own.status}: ${own.body}`);
   const cookies = [...cookiesOf(page), ...cookiesOf(own)];
   isTrue(
     cookies.some((cookie) => cookie.startsWith('__Host-session=')),
     `No session cookie: ${cookies}`,
   );
   const unsafe = cookies.filter((cookie) => !/^__Host-[^;]+;.*; Secure/.test(cookie));
-  isTrue(unsafe.length === 0, `Cookies that travel without TLS: ${unsafe}`);
+  isTrue(unsafe.length === 0, `Cookies allowed without TLS: ${unsafe}`);
 };
 
-/** The activity log and the limits know the client, and not the proxy, whatever the client says of itself. */
+/**
+ * The activity log and rate limits must use the client's address, not the proxy's, and ignore forged headers.
+ */
 const clientAddress = async ({ owner }) => {
   const spoofed = (last) => ({ 'x-forwarded-for': `198.51.100.${last}` });
   const { data } = await login(owner, { from: '203.0.113.8', headers: spoofed(1) });
@@ -88,7 +90,7 @@ const clientAddress = async ({ owner }) => {
     token: data.token,
   });
   const addresses = entries.map((entry) => entry.ip_address);
-  isTrue(addresses[0] === '203.0.113.8', `The activity log has the addresses ${addresses}`);
+  isTrue(addresses[0] === '203.0.113.8', `The activity log contains the addresses ${addresses}`);
   const wrong = { email: 'nobody@example.com', password: 'wrong' };
   for (let attempt = 0; attempt < 5; attempt += 1) {
     await login(wrong, { from: '203.0.113.9', headers: spoofed(attempt) }, 401);
@@ -97,14 +99,17 @@ const clientAddress = async ({ owner }) => {
   await login(owner, { from: '203.0.113.7' });
 };
 
-/** CRM answers whoever identity knows; what is for services inside does not come through. */
+/** CRM must accept identity's tokens; system routes must not be reachable through the proxy. */
 const crm = async ({ token }) => {
   await askJson(`${CRM}/api/crm/contacts`, 401);
   await askJson(`${CRM}/api/crm/contacts`, 201, { token, json: { first_name: 'Ágnes' } });
   const found = await askJson(`${CRM}/api/crm/contacts?search=agnes`, 200, { token });
   isTrue(found.data.length === 1, `${found.data.length} contacts were found`);
   const inside = await ask(`${CRM}/api/crm/system/storage-usage`);
-  isTrue(inside.status === 404 && !inside.body.includes('request_id'), 'System routes are open');
+  isTrue(
+    inside.status === 404 && !inside.body.includes('request_id'),
+    'System routes are reachable through the proxy',
+  );
 };
 
 const finishedExports = () =>
@@ -112,25 +117,28 @@ const finishedExports = () =>
     /"operation":"exportTenantActivity"/g,
   )?.length ?? 0;
 
-/** An export reaches the client while it is made: as long as the client reads nothing, it is not at its end. */
+/**
+ * Exports must be streamed to the client: while the client does not read, the export does not finish.
+ */
 const streamedExport = async ({ token, owner, rows }) => {
   const path = `/api/tenants/${owner.tenantId}/activity/export?format=csv`;
   const headers = { authorization: `Bearer ${token}` };
   const answer = await open(`${IDENTITY}${path}`, { headers });
   isTrue(answer.statusCode === 200, `The export is answered with ${answer.statusCode}`);
   await once(answer, 'readable');
-  // A second one, past the proxy, begins later and is read to its end: by then the first would have ended too.
+  // A second export bypasses the proxy, starts later and is read completely; by then an unbuffered first one
+  // would have finished too.
   const direct = await ask(`http://127.0.0.1:4000${path}`, { headers, from: '127.0.0.1' });
   isTrue(direct.status === 200, `The second export is answered with ${direct.status}`);
   await until(() => finishedExports() > 0, 'No line of the second export');
-  isTrue(finishedExports() === 1, 'The proxy keeps exports in a buffer');
+  isTrue(finishedExports() === 1, 'The proxy buffers exports');
   let lines = 0;
   for await (const _ of createInterface({ input: answer })) lines += 1;
   isTrue(lines > rows, `The export has ${lines} lines of ${rows}`);
   await until(() => finishedExports() === 2, 'No line of the export');
 };
 
-/** Metrics are for the network inside. */
+/** Metrics must only be reachable from the internal network. */
 const metrics = async () => {
   for (const host of [IDENTITY, CRM]) {
     const { status } = await ask(`${host}/metrics`);
@@ -140,11 +148,11 @@ const metrics = async () => {
     const inside = await ask(`http://127.0.0.1:${port}/metrics`, { from: '127.0.0.1' });
     isTrue(inside.status === 200, `The metrics are answered with ${inside.status}`);
     const outside = await ask(`http://203.0.113.1:${port}/metrics`).catch(({ code }) => code);
-    isTrue(outside === 'ECONNREFUSED', `Port ${port} is open to everybody`);
+    isTrue(outside === 'ECONNREFUSED', `Port ${port} is publicly reachable`);
   }
 };
 
-/** Each service runs as its own user, with no right and no secret in its environment. */
+/** Each service must run as its own unprivileged user, without secrets in its environment. */
 const confinement = () => {
   for (const service of ['identity', 'crm']) {
     const pid = mainPid(`tessera-${service}`);
@@ -183,7 +191,7 @@ const confinement = () => {
   }
 };
 
-/** The owner of one database cannot connect to the other. */
+/** The owner of one database must not be able to connect to the other. */
 const databases = () => {
   const [url] = readFileSync('/etc/tessera/crm/database-url', 'utf8').split('\n');
   const foreign = url.replace(/\/tessera_crm$/, '/tessera_identity');
@@ -196,7 +204,7 @@ const databases = () => {
   isTrue(!connects, "CRM's role can connect to identity's database");
 };
 
-/** A killed service is back by itself, and one that is restarted keeps what it promised. */
+/** A killed service must restart automatically, and a restarted one must keep its state. */
 const restarts = async ({ token }) => {
   const before = mainPid('tessera-identity');
   process.kill(Number(before), 'SIGKILL');
@@ -206,14 +214,14 @@ const restarts = async ({ token }) => {
   await stillThere({ token });
 };
 
-/** What was there is there: a sign-in is good and a record is found. */
+/** Existing state must be preserved: a token is valid and a record is found. */
 export const stillThere = async ({ token }) => {
   await askJson(`${IDENTITY}/api/me`, 200, { token });
   const found = await askJson(`${CRM}/api/crm/contacts?search=agnes`, 200, { token });
   isTrue(found.data.length === 1, `${found.data.length} contacts were found`);
 };
 
-/** Told to stop, a service ends in order. */
+/** Services must stop cleanly. */
 export const stopsInOrder = () => {
   for (const unit of ['tessera-crm', 'tessera-identity']) {
     command('systemctl', 'stop', unit);
@@ -222,13 +230,16 @@ export const stopsInOrder = () => {
   }
 };
 
-/** What systemd finds wrong with a unit file; it ends with 0 where it does not know a setting. */
+/** The problems that systemd reports for a unit file; it exits with 0 even for unknown settings. */
 const complaints = (file) => {
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
   return stderr || (status === 0 ? '' : `It ended with ${status}`);
 };
 
-/** What the unit files say is known to systemd, and exposes little; a misspelt setting would be seen. */
+/**
+ * The unit files must only contain known settings and have a low exposure score; a misspelt setting must be
+ * detected.
+ */
 export const units = () => {
   for (const name of ['tessera-identity', 'tessera-crm']) {
     const file = `/etc/systemd/system/${name}.service`;
@@ -247,7 +258,7 @@ export const units = () => {
   const planted = '/tmp/planted.service';
   const text = readFileSync('/etc/systemd/system/tessera-crm.service', 'utf8');
   writeFileSync(planted, text.replace('ProtectSystem=', 'ProtectSytem='));
-  isTrue(complaints(planted).includes('ProtectSytem'), 'A misspelt setting is not seen');
+  isTrue(complaints(planted).includes('ProtectSytem'), 'A misspelt setting is not detected');
 };
 
 export const backups = () => {
@@ -259,7 +270,7 @@ export const backups = () => {
   }
 };
 
-/** What has to hold once the document has been followed as far as its checks. */
+/** Checks to run after following the document up to its verification. */
 export const proofs = {
   discovery,
   signInPage,

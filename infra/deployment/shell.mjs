@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /**
- * One shell, as a person who follows a document has it: variables and functions stay. `run` gives what the code
- * has written, and throws where a command of it fails.
+ * One shell session that keeps variables and functions, as a person following a document has. `run` returns the
+ * output of the commands and throws if one fails.
  */
 export const openShell = (environment) => {
   const directory = mkdtempSync(join(tmpdir(), 'shell-'));

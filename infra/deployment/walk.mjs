@@ -1,5 +1,5 @@
-// Follows docs/deployment.md on the copy of this machine that enter.sh makes: runs its commands, exactly as they
-// are written, and proves what they promise.
+// Follows docs/deployment.md on the copy of this machine created by enter.sh: runs its commands exactly as
+// written and verifies their results.
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const ROWS = 100_000;
 const OWNER = { email: 'olivia@example.com', password: 'f2c1b7e0a94d-aA1' };
 const TENANT = '01900000-0000-7000-8000-000000000001';
 
-/** A tenant with an owner, which deployment automation would make. */
+/** A tenant with an owner, as deployment automation would create it. */
 const accounts = JSON.stringify({
   tenants: [{ id: TENANT, slug: 'acme', name: 'Acme', plan: 'business' }],
   users: [
@@ -34,7 +34,10 @@ const activity = `INSERT INTO identity.activity_entries (id, user_id, tenant_id,
   SELECT gen_random_uuid(), id, '${TENANT}', 'sign_in', now() - interval '1 day'
   FROM identity.users, generate_series(1, ${ROWS}) WHERE email = '${OWNER.email}'`;
 
-/** Debian's PostgreSQL, whose psql and pg_dump the document uses too; gives the password of `postgres`. */
+/**
+ * Starts Debian's PostgreSQL, whose psql and pg_dump the document also uses; returns the password of
+ * `postgres`.
+ */
 const startPostgres = async () => {
   const password = randomBytes(16).toString('hex');
   const file = '/tmp/postgres-password';
@@ -66,7 +69,7 @@ const [password, broker] = await step('PostgreSQL and a broker', () =>
 );
 const shell = openShell({
   PGPASSWORD: password,
-  // The copy has no network: what the lockfile names is in the store of this machine already.
+  // The copy has no network; the packages are in this machine's store.
   npm_config_offline: 'true',
   pnpm_config_offline: 'true',
   pnpm_config_minimum_release_age: '0',
@@ -75,11 +78,12 @@ const shell = openShell({
 const remaining = sections();
 const follow = (heading) => {
   const { heading: next, code } = remaining.shift() ?? {};
-  if (next !== heading) throw new Error(`The document goes on with ${next} and not ${heading}.`);
+  if (next !== heading)
+    throw new Error(`The next section of the document is ${next} instead of ${heading}.`);
   return step(heading, () => shell.run(heading, code));
 };
 
-/** A check that cannot fail proves nothing. */
+/** Verifies that failures are detected. */
 const noticesFailure = async () => {
   const planted = openShell({});
   const noticed = await planted.run('planted', 'false\ntrue').then(
@@ -87,17 +91,17 @@ const noticesFailure = async () => {
     () => true,
   );
   await planted.close();
-  if (!noticed) throw new Error('A command that fails is not noticed');
+  if (!noticed) throw new Error('A failing command is not detected');
 };
 
 try {
-  await step('A command that fails is noticed', noticesFailure);
+  await step('Failing commands are detected', noticesFailure);
   await follow('Secrets');
   await follow('Services');
   await step('Unit files', units);
   await follow('Proxy');
   await follow('First administrator');
-  await follow('Check it');
+  await follow('Verification');
   await step('Accounts and activity', () =>
     shell.run(
       'accounts',
@@ -110,12 +114,12 @@ try {
   await step('npm run start:identity', plainProcess);
   await follow('Upgrade');
   await step('after the upgrade', () => stillThere(known));
-  await follow('Roll back');
+  await follow('Rollback');
   await step('after going back', () => stillThere(known));
   await follow('Backup');
   await step('backups', backups);
   await step('stop', stopsInOrder);
-  if (remaining.length > 0) throw new Error(`Not followed: ${remaining[0].heading}`);
+  if (remaining.length > 0) throw new Error(`Section not run: ${remaining[0].heading}`);
 } catch (error) {
   console.error(
     execFileSync('journalctl', ['--no-pager', '--lines=40', '--output=cat'], { encoding: 'utf8' }),

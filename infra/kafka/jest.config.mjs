@@ -2,7 +2,7 @@ import base from '../../jest.config.mjs';
 
 const { testMatch: _, ...others } = base;
 
-/** The tests that a broker takes part in. */
+/** Tests that use a broker. */
 const suites = [
   '/infra/kafka/.*\\.test\\.mjs$',
   '/packages/event-bus/src/.*\\.test\\.ts$',

@@ -36,27 +36,27 @@ const settings = (directory, port, controllerPort) => ({
   'controller.listener.names': 'CONTROLLER',
   'controller.quorum.voters': `1@${HOST}:${controllerPort}`,
   'log.dirs': join(directory, 'data'),
-  // What a single node can hold.
+  // Replication factors for a single node.
   'offsets.topic.replication.factor': 1,
   'transaction.state.log.replication.factor': 1,
   'transaction.state.log.min.isr': 1,
   'share.coordinator.state.topic.replication.factor': 1,
   'share.coordinator.state.topic.min.isr': 1,
-  // Small and quick to start.
+  // Small and fast to start.
   'offsets.topic.num.partitions': 1,
   'transaction.state.log.num.partitions': 1,
   'log.cleaner.dedupe.buffer.size': 2 ** 21,
   'num.io.threads': 2,
   'num.network.threads': 1,
   'group.initial.rebalance.delay.ms': 0,
-  // What was killed is let in again when this time has passed.
+  // A killed client can rejoin after this time.
   'broker.session.timeout.ms': 2000,
   'broker.heartbeat.interval.ms': 500,
-  // A topic that nobody created is an error, as in a well-kept cluster.
+  // Missing topics are errors, as in a well-configured cluster.
   'auto.create.topics.enable': false,
 });
 
-/** Where the data of killed brokers wait for a start on the same port. */
+/** Data directories of killed brokers, kept for a restart on the same port. */
 const killed = new Map();
 
 const temporary = () => mkdtemp(join(tmpdir(), 'tessera-kafka-'));
@@ -93,7 +93,7 @@ export async function startBroker(options = {}) {
   try {
     if (!(await answers(kafka, port))) {
       await kafka.stop();
-      // Read through the handle, since the file may have gone with its directory.
+      // Read through the handle, since the file may have been deleted with its directory.
       const { buffer, bytesRead } = await log.read({ position: 0 });
       const said = buffer.toString('utf8', 0, Math.min(bytesRead, 2000)).trim();
       throw new Error(`Kafka did not start on port ${port}: ${said}`);
@@ -108,7 +108,7 @@ export async function startBroker(options = {}) {
     stop: kafka.stop,
     async kill() {
       if (options.directory === undefined) {
-        // A temporary directory goes with the process; what a crash leaves does not.
+        // Temporary directories are removed at exit, but not after a crash.
         const kept = await temporary();
         await rename(directory, kept);
         killed.set(port, kept);
@@ -125,7 +125,9 @@ const isFree = (port) =>
     server.listen(port, HOST, () => server.close(() => tell(true)));
   });
 
-/** A new node's files. They are made once and copied: the tool takes as long as half a start. */
+/**
+ * The files of a new node, created once and copied, because formatting takes half as long as a start.
+ */
 async function format(directory, properties) {
   const data = join(directory, 'data');
   if (!existsSync(formatted)) {
@@ -140,31 +142,31 @@ async function format(directory, properties) {
     await promisify(execFile)('java', [...java, ...tool]);
     const copy = `${formatted}.${clusterId}`;
     await cp(data, copy, { recursive: true });
-    // Somebody may have been quicker.
+    // Another process may have been faster.
     await rename(copy, formatted).catch(() => rm(copy, { recursive: true }));
     return;
   }
   await cp(formatted, data, { recursive: true });
 }
 
-/** The JVM's way to load classes at once (class data sharing): makes its file, or uses it where there is one. */
+/** Class data sharing of the JVM: creates the archive, or uses an existing one. */
 const sharing = (dump) => {
   if (dump) return [`-XX:ArchiveClassesAtExit=${dump}`];
   return existsSync(classes) ? [`-XX:SharedArchiveFile=${classes}`] : [];
 };
 
-/** Installs Kafka, and notes which classes a start loads, once. */
+/** Installs Kafka and creates the class data archive, once. */
 async function prepare() {
   install();
   if (existsSync(classes)) return;
   const dump = `${classes}.new`;
   const kafka = await startBroker({ dump });
   await kafka.stop();
-  // Without it a start takes longer, and nothing else.
+  // Without it, only the start takes longer.
   if (existsSync(dump)) await rename(dump, classes);
 }
 
-/** Whether it takes a client into a group before it ends or the time is over. */
+/** Whether clients can join a group before the broker ends or the timeout expires. */
 async function answers(kafka, port) {
   let ended = false;
   kafka.exited.then(() => {

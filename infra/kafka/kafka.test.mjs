@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import * as embedded from '../../packages/local-stack/src/broker.ts';
 import { startBroker } from './kafka.mjs';
 
-// The one package that may use it has it.
+// The only package that depends on it.
 const load = createRequire(new URL('../../packages/event-bus/package.json', import.meta.url));
 const kafkajs = load('kafkajs');
 
@@ -25,7 +25,7 @@ afterEach(() => Promise.all(running.splice(0).map((broker) => broker.stop())));
 const clientOf = ({ brokers }) =>
   new kafkajs.Kafka({ brokers, clientId: 'test', logLevel: kafkajs.logLevel.NOTHING });
 
-/** Runs some work on a client of the broker that is connected and disconnected around it. */
+/** Runs work with a client of the broker that is connected and disconnected around it. */
 const using = async (client, work) => {
   await client.connect();
   try {
@@ -49,7 +49,7 @@ const send = (broker, topic, value, options = {}) => {
   );
 };
 
-/** The values of a topic from its beginning, as a new group reads them. */
+/** The values of a topic from its beginning, as read by a new group. */
 const read = (broker, topic, count) =>
   using(clientOf(broker).consumer({ groupId: `test-${Math.random()}` }), async (consumer) => {
     const values = [];

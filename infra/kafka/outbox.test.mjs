@@ -7,11 +7,11 @@ import {
 } from '../../apps/identity/src/testing/killed-relay.ts';
 import { makeOutbox } from '../../apps/identity/src/testing/outbox.ts';
 
-// The one package that may use it has it.
+// The only package that depends on it.
 const load = createRequire(new URL('../../packages/event-bus/package.json', import.meta.url));
 const kafkajs = load('kafkajs');
 
-/** All that the topics hold, from their beginning to their end. */
+/** All messages of the topics. */
 const contentsOf = async ({ brokers }, topics) => {
   const kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING });
   const admin = kafka.admin();

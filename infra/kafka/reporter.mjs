@@ -1,4 +1,4 @@
-/** Fails the run when a test was skipped, or when it was to be of all suites and one of them had none. */
+/** Fails the run if a test was skipped, or if a full run executed no tests of a suite. */
 export default class NothingLeftOut {
   #suites;
   #error;
@@ -15,7 +15,7 @@ export default class NothingLeftOut {
     if (numPendingTests + numTodoTests > 0) problems.push('Tests were skipped');
     if (problems.length === 0) return;
     this.#error = new Error(problems.join('; '));
-    // Jest counts it and does not tell it.
+    // Jest counts the error but does not print it.
     console.error(this.#error.message);
   }
 

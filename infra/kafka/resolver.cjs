@@ -1,4 +1,4 @@
-// Gives a test that asks for the embedded broker Apache Kafka instead.
+// Replaces the embedded broker by Apache Kafka in tests.
 const { join } = require('node:path');
 
 const embedded = join(__dirname, '../../packages/local-stack/src/broker.ts');

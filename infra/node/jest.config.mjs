@@ -7,9 +7,9 @@ if (process.version !== process.env.TESSERA_NODE) {
 }
 
 /**
- * What depends on Node most, in a quarter of the time of all tests: every route of both services by its
- * document, the OAuth endpoints with oidc-provider, bcrypt's native code, HTTP itself, both services as
- * processes with what they write, and the whole system with its broker.
+ * The tests that depend most on Node, in a quarter of the total time: all routes of both services by their
+ * OpenAPI documents, the OAuth endpoints with oidc-provider, bcrypt's native code, HTTP, both services as
+ * processes with their output, and the whole system with its broker.
  */
 export default {
   ...base,

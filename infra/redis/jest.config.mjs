@@ -2,7 +2,7 @@ import base from '../../jest.config.mjs';
 
 const { testPathIgnorePatterns: _, ...others } = base;
 
-/** The tests that need a Redis server. */
+/** Tests that need a Redis server. */
 export default {
   ...others,
   rootDir: '../..',

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Started as `kafka`: turns KAFKA_* into server.properties, formats the storage at the first start and
-# becomes the broker. Started as kafka-TOOL.sh: that tool.
+# As `kafka`: converts KAFKA_* to server.properties, formats the storage at the first start and runs the
+# broker. As kafka-TOOL.sh: runs that tool.
 set -euo pipefail
 java=(java ${KAFKA_HEAP_OPTS:--Xmx512m} -XX:+UseSerialGC -XX:TieredStopAtLevel=1
   -Dlog4j2.configurationFile=/opt/kafka/config/log4j2.properties -cp '/opt/kafka/libs/*')

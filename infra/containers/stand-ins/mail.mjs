@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Takes every mail on port 1025 and shows it on port 8025, with the part of Mailpit's API that
-// infra/verify-containers.mjs reads. `mail.mjs readyz` is the health check.
+// Accepts mails on port 1025 and serves them on port 8025 with the part of Mailpit's API that
+// infra/verify-containers.mjs uses. `mail.mjs readyz` is the health check.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import PostalMime from 'postal-mime';

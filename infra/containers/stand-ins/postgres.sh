@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Creates the cluster at the first start, as the official image does, and becomes the server.
+# Creates the cluster at the first start, like the official image, and runs the server.
 set -euo pipefail
 
 if [ "$(id -u)" = 0 ]; then
@@ -21,7 +21,7 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   initdb --username="$POSTGRES_USER" --pwfile=<(printf '%s\n' "$POSTGRES_PASSWORD") \
     --auth-local=trust --auth-host=scram-sha-256 > /dev/null
   printf '\nhost all all all scram-sha-256\n' >> "$PGDATA/pg_hba.conf"
-  # On its socket alone: nobody connects from outside before the scripts have run.
+  # Only on its socket: no outside connections before the scripts have run.
   pg_ctl --wait --options="-c listen_addresses=" start
   export PGPASSWORD=$POSTGRES_PASSWORD
   if [ "$POSTGRES_DB" != postgres ]; then

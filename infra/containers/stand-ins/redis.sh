@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Becomes the server, as the redis account; like the official image it leaves protected mode off.
+# Runs the server as the redis user; like the official image, without protected mode.
 set -euo pipefail
 case "${1:-}" in
   -* | *.conf) set -- redis-server "$@" ;;
