@@ -92,11 +92,14 @@ const routesOf = (
   }),
 });
 
-/** The application and its OpenAPI document. */
-export const createApp = (context: Context): { app: Express; document: object } => {
+/** The application and its OpenAPI document; tests add routes of their own kinds. */
+export const createApp = (
+  context: Context,
+  furtherGroups: RouteGroups = {},
+): { app: Express; document: object } => {
   const { config, logger, metrics, observers } = context;
   return createApplication<Caller | SystemCaller>({
-    groups: routesOf(context, createServices(context)),
+    groups: { ...routesOf(context, createServices(context)), ...furtherGroups },
     about: {
       title: 'Tessera CRM',
       version,

@@ -10,20 +10,28 @@ import {
   withoutPermission,
   withoutToken,
 } from './checks.ts';
-import { bodySchemaOf, type OpenApiDocument, operationsOf, pathParametersOf } from './document.ts';
+import {
+  bodySchemaOf,
+  type OpenApiDocument,
+  type Operation,
+  operationsOf,
+  pathParametersOf,
+} from './document.ts';
 import { referencesIn } from './references.ts';
 import type { Subject } from './subject.ts';
 
 /**
  * Declares the jest tests that every operation of a document gets for nothing. Call it at the top of a
- * test file; `start` gives the running service (its document may be left out), `stop` ends it.
+ * test file; `start` gives the running service (its document may be left out), `stop` ends it. All operations are
+ * tested, unless `isTested` chooses some.
  */
 export const conformance = (
   document: OpenApiDocument,
   start: () => Promise<Omit<Subject, 'document'>>,
   stop: () => Promise<void>,
+  isTested: (operation: Operation) => boolean = () => true,
 ): void => {
-  const operations = operationsOf(document);
+  const operations = operationsOf(document).filter(isTested);
   const guarded = operations.filter((o) => o['x-permissions'] !== 'public');
   let subject: Subject;
   beforeAll(async () => {

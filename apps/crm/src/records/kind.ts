@@ -90,6 +90,9 @@ export interface ConstraintMessage {
   readonly message: string;
 }
 
+/** A function of a row. As a method's type it is bivariant, so that every kind is a `Kind`. */
+type OfRow<Row> = { of(row: Row): unknown }['of'];
+
 /** One kind of record, as `declareKind` completes it. */
 export interface Kind<T extends KindTypes = KindTypes> {
   readonly table: string;
@@ -99,7 +102,7 @@ export interface Kind<T extends KindTypes = KindTypes> {
   readonly create: Shape & Field<T['create']>;
   readonly update: Shape & Field<T['update']>;
   readonly answer: Shape & Field<T['answer']>;
-  readonly computed: Readonly<Record<string, (row: T['row']) => unknown>>;
+  readonly computed: Readonly<Record<string, OfRow<T['row']>>>;
   readonly hidden: HiddenColumns;
   readonly inputOnly: readonly string[];
   readonly sort: Readonly<Record<T['sort'], string>>;

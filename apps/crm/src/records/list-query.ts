@@ -55,7 +55,7 @@ export const narrowingFields = <T extends KindTypes>({
 
 /** The shape of a list's query parameters. */
 export const listQuery = <T extends KindTypes>(kind: Kind<T>): Shape & Field<ListQuery<T>> => {
-  const { sort, defaultSort } = kind as unknown as Kind;
+  const { sort, defaultSort } = kind;
   const sorts = Object.keys(sort).flatMap((name) => [name, `-${name}`]);
   const query = shape({
     ...pageFields,

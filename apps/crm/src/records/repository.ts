@@ -70,11 +70,11 @@ const keptCount = (
 export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepository<T> => {
   type Row = T['row'];
   const { table: name, key, deletion, counted, countedBy, parent } = kind;
-  const keptScopes = parent ? [parent.column, ...countedBy] : countedBy;
+  const keptScopes = counted ? [...(parent ? [parent.column] : []), ...countedBy] : [];
   const table = raw(`tenant_crm.${name}`);
   const columns = columnsOf(kind);
   const selected = raw([...columns.keys()].join(', '));
-  const refuse = refuseViolation(kind as unknown as Kind);
+  const refuse = refuseViolation(kind);
 
   /** An object of a `jsonb` column is sent as JSON; pg would send a list as a PostgreSQL array. */
   const encoded = (column: string, value: unknown): unknown =>

@@ -96,7 +96,7 @@ export const recordRoutes = <T extends KindTypes>(
   const create: Shape & Field<T['create']> = kind.create;
   const update: Shape & Field<T['update']> = kind.update;
   const answer: Field<T['answer']> = kind.answer;
-  const { all, one, parentParameter, keyParameter } = pathsOf(kind as unknown as Kind);
+  const { all, one, parentParameter, keyParameter } = pathsOf(kind);
   const words = kind.table.replaceAll('_', ' ');
   const aRecord = withArticle(name);
   const parentParams = parentParameter === undefined ? {} : { [parentParameter]: uuid() };

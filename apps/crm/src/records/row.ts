@@ -53,6 +53,7 @@ interface Columned {
   readonly computed: Readonly<Record<string, unknown>>;
   readonly hidden: HiddenColumns;
   readonly deletion: 'soft' | 'permanent';
+  readonly parent: { readonly column: string } | undefined;
 }
 
 /** The names of a kind's columns, `tenant_id` excepted, and whether each is `jsonb`. */
@@ -61,6 +62,7 @@ export const columnsOf = ({
   computed,
   hidden: hiddenColumns,
   deletion,
+  parent,
 }: Columned): ReadonlyMap<string, boolean> => {
   const own = Object.entries(answer.fields)
     .filter(([name]) => !Object.hasOwn(computed, name))
@@ -71,6 +73,7 @@ export const columnsOf = ({
     ['created_at', false],
     ['updated_at', false],
     ...(deletion === 'soft' ? [['deleted_at', false] as const] : []),
+    ...(parent ? [[parent.column, false] as const] : []),
     ...own,
     ...Object.entries(hiddenColumns).map(([name, { isJson }]) => [name, isJson] as const),
   ]);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createAnswerChecker, type OpenApiDocument } from '@tessera/conformance';
 import { type CrmPermission, crmPermissions } from '@tessera/contracts';
 import { migrate } from '@tessera/database-kit';
-import { listen } from '@tessera/http-kit';
+import { listen, type RouteGroups } from '@tessera/http-kit';
 import { freshDatabase } from '@tessera/local-stack';
 import { IdentityStandIn, type PersonOptions } from '@tessera/resource-server/testing';
 import type { Policy } from '@tessera/scope-matcher';
@@ -91,6 +91,7 @@ const policiesOf = (held: readonly string[], lacking: readonly string[]): Policy
 export const startCrm = async (
   environment: Readonly<Record<string, string>> = {},
   overrides: Overrides = {},
+  furtherGroups: (context: Context) => RouteGroups = () => ({}),
 ): Promise<TestCrm> => {
   const identity = await new IdentityStandIn().start();
   const databaseUrl = environment.DATABASE_URL ?? (await crmDatabase());
@@ -101,7 +102,7 @@ export const startCrm = async (
     observers: [answers.observe, ...(overrides.observers ?? [])],
   });
   const plans = onPartitions ? new StatementPlans(context.pool) : undefined;
-  const made = createApp(context);
+  const made = createApp(context, furtherGroups(context));
   const end = async (): Promise<void> => {
     await context.stop();
     await identity.stop();
