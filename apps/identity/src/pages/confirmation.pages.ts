@@ -6,8 +6,10 @@ import type {
   LinkOpener,
 } from '../features/registration/confirmation.service.ts';
 import { confirmationCookie } from '../features/registration/confirmation-cookie.ts';
-import type { LinkRequester } from '../features/registration/registration.repository.ts';
-import type { RegistrationService } from '../features/registration/registration.service.ts';
+import type {
+  LinkRequester,
+  RegistrationService,
+} from '../features/registration/registration.service.ts';
 import { html } from '../http/html.ts';
 import { accountName, type FieldSpec, fields, formOf, link, message, signOutForm } from './form.ts';
 import { mailSentAddress } from './mail-sent.page.ts';

@@ -4,6 +4,8 @@ import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { Application, ApplicationsRepository } from './applications.repository.ts';
 
+export type { Application } from './applications.repository.ts';
+
 /** Maximum length of the list; the rest is cut off. */
 export const MAX_APPLICATIONS = 500;
 

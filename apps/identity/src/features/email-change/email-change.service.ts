@@ -14,6 +14,8 @@ import type {
   PendingChange,
 } from './email-change.repository.ts';
 
+export type { PendingChange } from './email-change.repository.ts';
+
 interface Dependencies {
   readonly repository: EmailChangeRepository;
   readonly recovery: AccountRecovery;

@@ -7,6 +7,8 @@ import type { UserCaller } from '../../tokens/caller.ts';
 import type { OwnActivityQuery } from './own-activity.ts';
 import type { ProfileChange, ProfileRepository, Security } from './profile.repository.ts';
 
+export type { Security } from './profile.repository.ts';
+
 /** A user's own profile. 401 if the user was deleted after the token was checked. */
 export class ProfileService {
   readonly #repository: ProfileRepository;

@@ -12,6 +12,8 @@ import type {
   RegistrationRepository,
 } from './registration.repository.ts';
 
+export type { LinkRequester } from './registration.repository.ts';
+
 /** The input of a registration. */
 export interface RegistrationInput extends Omit<NewPerson, 'passwordHash'> {
   readonly password: string;

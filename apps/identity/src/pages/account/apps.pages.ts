@@ -1,6 +1,8 @@
 import type { Config } from '../../config.ts';
-import type { Application } from '../../features/applications/applications.repository.ts';
-import type { ApplicationsService } from '../../features/applications/applications.service.ts';
+import type {
+  Application,
+  ApplicationsService,
+} from '../../features/applications/applications.service.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import { formOf, message } from '../form.ts';

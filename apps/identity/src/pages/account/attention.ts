@@ -1,6 +1,6 @@
 import type { ListedDevice } from '../../features/devices/devices.service.ts';
-import type { PendingChange } from '../../features/email-change/email-change.repository.ts';
-import type { Security } from '../../features/profile/profile.repository.ts';
+import type { PendingChange } from '../../features/email-change/email-change.service.ts';
+import type { Security } from '../../features/profile/profile.service.ts';
 import { LOW_CODES } from '../../features/two-factor/two-factor.schema.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Visit } from '../visit.ts';

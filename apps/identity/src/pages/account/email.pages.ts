@@ -1,6 +1,8 @@
 import { email, oneOf } from '@tessera/fields';
-import type { PendingChange } from '../../features/email-change/email-change.repository.ts';
-import type { EmailChangeService } from '../../features/email-change/email-change.service.ts';
+import type {
+  EmailChangeService,
+  PendingChange,
+} from '../../features/email-change/email-change.service.ts';
 import { type Html, html } from '../../http/html.ts';
 import { fields, formOf, link, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
