@@ -16,4 +16,9 @@ SELECT format('CREATE DATABASE %I OWNER %I ENCODING %L LOCALE_PROVIDER builtin B
 REVOKE CONNECT, TEMPORARY ON DATABASE :"app" FROM PUBLIC;
 SQL
 done
+# CRM runs the statements of a tenant as this role, which row-level security applies to.
+sql <<'SQL'
+SELECT 'CREATE ROLE tessera_tenant' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'tessera_tenant') \gexec
+GRANT tessera_tenant TO crm;
+SQL
 sql --command='REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC'

@@ -8,6 +8,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const ownVariables = {
   ...serviceVariables(4100),
   ...identityVariables,
+  DATABASE_ROW_SECURITY: described(
+    withDefault(bool(), true),
+    'Whether row-level security guards the rows of tenants; needs the role `tessera_tenant`, see the deployment guide.',
+  ),
   SYSTEM_TOKENS: described(
     withDefault(list(verbatim(500, 32), { max: 20 }), []),
     'What services present in `X-System-Token`, at least 32 characters; several while one is changed. Without any the system routes admit nobody.',
@@ -79,9 +83,11 @@ export const readConfig = (environment: Environment) => {
     ownVariables,
     isFake ? { ...environment, ...NO_IDENTITY } : environment,
   );
+  const settings = serviceSettings(read);
   return {
-    ...serviceSettings(read),
+    ...settings,
     ...identitySettings(read),
+    database: { ...settings.database, rowSecurity: read.DATABASE_ROW_SECURITY },
     systemTokens: read.SYSTEM_TOKENS,
     keyEncryptionKeys: sealingKeys(read),
     /** Whom to take everybody for; `ignored` where it was asked for and is not allowed. */

@@ -18,6 +18,7 @@ import type { Pool } from 'pg';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
 import type { CrmPermission } from './http.ts';
+import { prepareTenantRole } from './row-level-security.ts';
 
 type Access = ResourceServer<CrmPermission>;
 
@@ -81,6 +82,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
 
     async start() {
       await migrate(config.database.url, migrations, logger);
+      if (config.database.rowSecurity) await prepareTenantRole(database.pool);
       await access.start();
     },
 

@@ -144,7 +144,7 @@ describe('A transaction', () => {
   });
 
   test('that takes too long is undone, whatever it waits for, and may be repeated', async () => {
-    const hasty = createTenantDb(pool, TENANT, 100);
+    const hasty = createTenantDb(pool, TENANT, { timeLimit: 100 });
     const stuck = await hasty
       .transaction(async (inside) => {
         await inside.query(insert());

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { type Statement, toQuery } from './statements.ts';
+import { TenantQuery } from './tenant-query.ts';
 import { type RunStatement, runTransaction } from './transaction.ts';
 
 /**
@@ -8,6 +9,11 @@ import { type RunStatement, runTransaction } from './transaction.ts';
  */
 export interface TenantDb {
   readonly tenantId: string;
+  /**
+   * The schema to read lists from: its tables, or views of them with the same names. Behind a policy LIKE
+   * and the operators of arrays use no index; such views show the tenant's rows and are no barrier.
+   */
+  readonly readSchema: string;
   /** The rows that a statement gives (any statement), from the primary. */
   query<R>(statement: Statement): Promise<R[]>;
   /** As `query`, for lists and exports: may be answered by a replica that has this tenant's last change. */
@@ -18,14 +24,31 @@ export interface TenantDb {
   snapshot<T>(work: (db: TenantDb) => Promise<T>): Promise<T>;
 }
 
+export interface TenantDbOptions {
+  /** Default `public`. */
+  readonly readSchema?: string;
+  /**
+   * The role that statements run as, with the tenant's id in the setting `tessera.tenant_id`: the one that
+   * row-level security applies to. Without it they run as the user of the connection.
+   */
+  readonly role?: string | undefined;
+  /** How long a transaction may take, in milliseconds. Default 30,000. */
+  readonly timeLimit?: number;
+}
+
 const LONGEST_TRANSACTION_MS = 30_000;
 
-const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const ROLE = /^[a-z_]+$/;
+
+/** The SQL that makes a transaction the tenant's, where `tenant` is SQL. */
+const enterTenant = (role: string, tenant: string): string =>
+  `SELECT set_config('role', '${role}', true), set_config('tessera.tenant_id', ${tenant}, true)`;
 
 /** What statements of a transaction go through; nested ones are part of it. */
-const within = (tenantId: string, run: RunStatement): TenantDb => {
+const within = (about: Pick<TenantDb, 'tenantId' | 'readSchema'>, run: RunStatement): TenantDb => {
   const db: TenantDb = {
-    tenantId,
+    ...about,
     query: run,
     read: run,
     transaction: (work) => work(db),
@@ -34,23 +57,30 @@ const within = (tenantId: string, run: RunStatement): TenantDb => {
   return db;
 };
 
-/** Gives access to the rows of one tenant, through a pool. A transaction may last 30 seconds. */
+/** Gives access to the rows of one tenant, through a pool. Throws a TypeError where the id is no UUID. */
 export const createTenantDb = (
   pool: pg.Pool,
   tenantId: string,
-  timeLimit = LONGEST_TRANSACTION_MS,
+  { readSchema = 'public', role, timeLimit = LONGEST_TRANSACTION_MS }: TenantDbOptions = {},
 ): TenantDb => {
-  const query: RunStatement = async <R>(statement: Statement) =>
-    (await pool.query(toQuery(statement))).rows as R[];
-  const begun =
-    (begin: string) =>
-    <T>(work: (db: TenantDb) => Promise<T>): Promise<T> =>
-      runTransaction(pool, { begin, timeLimit }, (run) => work(within(tenantId, run)));
+  if (!UUID.test(tenantId)) throw new TypeError('The id of a tenant must be a UUID');
+  if (role && !ROLE.test(role)) throw new TypeError('The name of the role does not fit');
+  const about = { tenantId, readSchema };
+  const enter = role && enterTenant(role, '$1');
+  const query: RunStatement = async <R>(statement: Statement) => {
+    const query = enter ? new TenantQuery(statement, enter, tenantId) : toQuery(statement);
+    return (await pool.query(query)).rows as R[];
+  };
+  const begun = (begin: string): TenantDb['transaction'] => {
+    const entered = role ? `${begin}; ${enterTenant(role, `'${tenantId}'`)}` : begin;
+    return (work) =>
+      runTransaction(pool, { begin: entered, timeLimit }, (run) => work(within(about, run)));
+  };
   return {
-    tenantId,
+    ...about,
     query,
     read: query,
     transaction: begun('BEGIN'),
-    snapshot: begun(SNAPSHOT),
+    snapshot: begun('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'),
   };
 };

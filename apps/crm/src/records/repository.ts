@@ -74,6 +74,8 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   const table = raw(`tenant_crm.${name}`);
   const columns = columnsOf(kind);
   const selected = raw([...columns.keys()].join(', '));
+  /** What lists read; see `TenantDb.readSchema`. */
+  const listed = (db: TenantDb): Prisma.Sql => raw(`${db.readSchema}.${name}`);
   const refuse = refuseViolation(kind);
 
   /** An object of a `jsonb` column is sent as JSON; pg would send a list as a PostgreSQL array. */
@@ -108,7 +110,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     base: readonly Prisma.Sql[],
     search: string,
   ): Promise<Prisma.Sql[]> =>
-    search ? [await searchCondition(db, table, join([...base], ' AND '), search)] : [];
+    search ? [await searchCondition(db, listed(db), join([...base], ' AND '), search)] : [];
 
   /** The total of an unfiltered list, where one is kept for the scope. */
   const liveTotal = (
@@ -127,7 +129,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       const total = liveTotal(db, scope);
       const listing = {
         ...request,
-        table,
+        table: listed(db),
         columns: selected,
         tenant: sql`tenant_id = ${db.tenantId}::uuid`,
         live: join(base, ' AND '),
@@ -145,7 +147,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       const all = [...base, ...(await searched(db, base, search))];
       if (after !== undefined) all.push(sql`id > ${after}::uuid`);
       return db.read<Row>(sql`
-        SELECT ${selected} FROM ${table} WHERE ${join(all, ' AND ')} ORDER BY id LIMIT ${limit}`);
+        SELECT ${selected} FROM ${listed(db)} WHERE ${join(all, ' AND ')} ORDER BY id LIMIT ${limit}`);
     },
 
     async find(db, scope, id, lock) {

@@ -42,6 +42,10 @@ DECLARE
     SELECT format('GRANT %s ON %s TO %s', privilege_type, distributed,
       CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END)
     FROM pg_class, aclexplode(relacl) WHERE oid = distributed
+  ) || ARRAY(
+    -- For the view, which goes with the former table.
+    SELECT format('SELECT tenant_crm.protect(%L)', distributed) FROM pg_class
+    WHERE oid = distributed AND relrowsecurity
   );
   definition text;
   holds_rows boolean;

@@ -1,4 +1,4 @@
-import type { Statement } from '@tessera/database-kit';
+import type { Statement, TenantDb } from '@tessera/database-kit';
 import type { Caller } from '../../http.ts';
 import { createRecords } from '../../records/records.ts';
 import type { TenantSource } from '../../records/scope.ts';
@@ -23,9 +23,11 @@ const scannedIn = (plan: Plan): number => {
 };
 
 /** How many rows of tables a statement reads. */
-const rowsScanned = async ({ text, values }: Statement): Promise<number> => {
-  const { rows } = await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
-  return scannedIn(rows[0]['QUERY PLAN'][0].Plan);
+const rowsScanned = async (db: TenantDb, { text, values }: Statement): Promise<number> => {
+  const explained = { text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values };
+  const [row] = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explained);
+  if (!row) throw new Error('EXPLAIN gave nothing');
+  return scannedIn(row['QUERY PLAN'][0].Plan);
 };
 
 test('A total and the rows beside it are of the same moment, while others write', async () => {
@@ -113,7 +115,8 @@ describe('A list of more than 10,000 hits', () => {
       expect(listed.rows).toHaveLength(size % 25);
       // One that stops at 10,001 hits, and one over all of them.
       expect(statements).toHaveLength(2);
-      const rows = await Promise.all(statements.map(rowsScanned));
+      const db = database.forTenant(caller.tenantId);
+      const rows = await Promise.all(statements.map((statement) => rowsScanned(db, statement)));
       expect(rows).toEqual([10_001, size + (size % 25)]);
     }
   });
