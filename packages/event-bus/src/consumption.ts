@@ -1,47 +1,48 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deadLetter, deadLetterTopic } from './dead-letter.ts';
+import { deadLetterTopic } from '@tessera/contracts';
+import { deadLetter } from './dead-letter.ts';
 import type { ClientOptions } from './kafka.ts';
 import { type Logger, messageOf } from './logger.ts';
 import { createPublisher } from './publisher.ts';
 import { type EventRecord, openSession, type Session } from './session.ts';
 
-/** What a handler answers for a record that it cannot read. */
+/** Returned by a handler for a record that it cannot parse, with the reason. */
 export interface Rejection {
   rejected: string;
 }
 
 export interface ConsumeOptions extends Omit<ClientOptions, 'requestTimeoutMs'> {
-  /** Unique to this replica: each reads everything. Its groups at the broker begin with it and a dot. */
+  /** Unique to this replica, because each reads everything. The prefix of its consumer groups at the broker. */
   groupId: string;
-  /** Created if they do not exist, like `<topic>.dead-letter` of each. */
+  /** Created if they do not exist, as is `<topic>.dead-letter` of each. */
   topics: readonly string[];
   logger: Logger;
   /**
-   * Called for one record after the other. One that it rejects, or throws at, goes to
-   * `<topic>.dead-letter`, and the next one follows.
+   * Called with one record at a time. A record that it rejects, or throws on, is written to
+   * `<topic>.dead-letter`, and consumption continues.
    */
   onRecord(record: EventRecord): Rejection | undefined | Promise<Rejection | undefined>;
   /**
-   * The stream starts, or starts again after a gap: events from before it were perhaps never seen.
-   * Runs to its end before `connected()` is true and before the first record after the gap; more
-   * than once in a row where several brokers lead the topics.
+   * Called when the stream starts, and when it restarts after a gap in which events may have been missed.
+   * Completes before `connected()` is true and before the first record after the gap; may be called several
+   * times in a row if several brokers lead the topics.
    */
   onConnected(): void | Promise<void>;
-  /** `connected()` has turned false. */
+  /** Called when `connected()` becomes false. */
   onDisconnected?(): void;
 }
 
 export interface Consumption {
-  /** Whether each leading broker has answered a fetch since the start and within the last 2 s. */
+  /** Whether every leading broker has answered a fetch since the start and within the last 2 s. */
   connected(): boolean;
   stop(): Promise<void>;
 }
 
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 2000;
-const OBSERVE_MS = 250;
+const INITIAL_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 2000;
+const CHECK_INTERVAL_MS = 250;
 
-/** Reads topics from their ends on, for ever: a broker that is away is tried again until it is back. */
+/** Consumes topics from their current ends until stopped; retries while the broker is unavailable. */
 export function consume(options: ConsumeOptions): Consumption {
   const { logger, topics } = options;
   const deadLetters = createPublisher(options);
@@ -51,24 +52,26 @@ export function consume(options: ConsumeOptions): Consumption {
 
   const connected = (): boolean => session?.connected() ?? false;
 
-  function observe(): void {
+  function reportChange(): void {
     if (connected() === wasConnected) return;
     wasConnected = !wasConnected;
     if (wasConnected) logger.info({ topics }, 'Event stream connected');
     else options.onDisconnected?.();
   }
 
-  async function handle(record: EventRecord): Promise<void> {
+  async function handleRecord(record: EventRecord): Promise<void> {
     const { topic, partition, offset } = record;
-    const reason = await verdict(record);
+    const reason = await rejectionReason(record);
     if (reason === undefined) return;
     logger.warn({ topic, partition, offset, reason }, 'Event rejected');
     await deadLetters
       .publish([deadLetter(record, reason)])
-      .catch((error) => logger.error({ topic, partition, offset, error }, 'Dead letter lost'));
+      .catch((error) =>
+        logger.error({ topic, partition, offset, error }, 'The dead letter could not be written'),
+      );
   }
 
-  async function verdict(record: EventRecord): Promise<string | undefined> {
+  async function rejectionReason(record: EventRecord): Promise<string | undefined> {
     try {
       return (await options.onRecord(record))?.rejected;
     } catch (error) {
@@ -77,31 +80,31 @@ export function consume(options: ConsumeOptions): Consumption {
   }
 
   async function run(): Promise<void> {
-    let pause = FIRST_PAUSE_MS;
-    let quiet = false;
+    let backoff = INITIAL_BACKOFF_MS;
+    let hasLogged = false;
     while (!stopping.signal.aborted) {
       session = openSession({
         ...options,
         alsoEnsure: topics.map(deadLetterTopic),
-        onRecord: handle,
+        onRecord: handleRecord,
         async onConnected() {
           await options.onConnected();
-          pause = FIRST_PAUSE_MS;
-          quiet = false;
+          backoff = INITIAL_BACKOFF_MS;
+          hasLogged = false;
         },
       });
       const reason = await session.ended;
-      observe();
+      reportChange();
       await session.close();
       if (stopping.signal.aborted) break;
-      logger[quiet ? 'debug' : 'warn']({ topics, reason }, 'Event stream interrupted');
-      quiet = true;
-      await sleep(pause * (0.5 + Math.random() / 2), undefined, stopping).catch(() => undefined);
-      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+      logger[hasLogged ? 'debug' : 'warn']({ topics, reason }, 'Event stream interrupted');
+      hasLogged = true;
+      await sleep(backoff * (0.5 + Math.random() / 2), undefined, stopping).catch(() => undefined);
+      backoff = Math.min(backoff * 2, MAX_BACKOFF_MS);
     }
   }
 
-  const observing = setInterval(observe, OBSERVE_MS);
+  const checking = setInterval(reportChange, CHECK_INTERVAL_MS);
   const running = run();
   return {
     connected,
@@ -109,8 +112,8 @@ export function consume(options: ConsumeOptions): Consumption {
       stopping.abort();
       await session?.close();
       await running;
-      clearInterval(observing);
-      observe();
+      clearInterval(checking);
+      reportChange();
       await deadLetters.close();
     },
   };

@@ -1,11 +1,10 @@
+import { deadLetterTopic } from '@tessera/contracts';
 import type { Message } from './publisher.ts';
 import type { EventRecord } from './session.ts';
 
-export const deadLetterTopic = (topic: string): string => `${topic}.dead-letter`;
-
 /**
- * The record as it was, with the reason and where it lay in its headers. The key is that place, so
- * that the copies which several replicas write can be told to be one.
+ * The rejected record, unchanged, with the reason and its original position in the headers. The key is that
+ * position, so that copies written by several replicas can be recognized as one.
  */
 export const deadLetter = (record: EventRecord, reason: string): Message => ({
   topic: deadLetterTopic(record.topic),

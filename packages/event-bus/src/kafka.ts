@@ -6,54 +6,54 @@ import type { Logger } from './logger.ts';
 export type { Consumer, Producer } from 'kafkajs';
 
 export interface ClientOptions {
-  /** `host:port` of some brokers of the cluster. */
+  /** Bootstrap brokers of the cluster, `host:port` each. */
   brokers: readonly string[];
-  /** How this process calls itself in the broker's logs. */
+  /** The client id in the broker's logs. */
   clientId: string;
-  /** How long one request to the broker may take. */
+  /** Time limit for one request to the broker, in milliseconds. */
   requestTimeoutMs: number;
   logger?: Logger | undefined;
-  /** How a connection is opened; tests cut it at chosen moments. */
+  /** Opens a connection; tests replace it to cut connections at chosen moments. */
   dial?: ((host: string, port: number) => Socket) | undefined;
 }
 
-/** One set of connections to the cluster that can be given up as a whole. */
+/** A set of connections to the cluster that can be abandoned as a whole. */
 export interface Client {
-  /** Sends what it is given in order, at most one request at a time, each acknowledged by all replicas. */
+  /** An idempotent producer: one request in flight, acknowledged by all in-sync replicas. */
   producer(): Producer;
   consumer(groupId: string): Consumer;
   /**
-   * Creates those that do not exist yet, with the broker's default of replicas and one partition:
-   * every consumer reads everything, so that more would share no work.
+   * Creates the topics that do not exist, with the broker's default replication and one partition: every
+   * consumer reads everything, so more partitions would not share the work.
    */
   ensureTopics(topics: readonly string[]): Promise<void>;
   /** The addresses (`host:port`) of the brokers that lead a partition of these topics. */
   leadersOf(topics: readonly string[]): Promise<Set<string>>;
-  /** Closes every connection and refuses new ones, so that no retry of kafkajs lives on. */
+  /** Closes every connection and refuses new ones, which ends the retries of kafkajs. */
   abandon(): void;
 }
 
-// Few and quick: whoever uses the client starts afresh with a new one. All are set, because kafkajs
-// has other defaults where NODE_ENV is "test".
+// Few and quick, because users of the client replace it when it fails. All are set, because kafkajs has other
+// defaults if NODE_ENV is "test".
 const RETRY = { initialRetryTime: 50, maxRetryTime: 500, multiplier: 2, factor: 0.2, retries: 2 };
-// A send outlasts an election of leaders.
+// A send must survive a leader election.
 const SEND_RETRY = { ...RETRY, retries: 5 };
 const CREATION_POLL_MS = 50;
 const CONNECTION_TIMEOUT_MS = 1000;
 const KEEP_ALIVE_DELAY_MS = 60_000;
 
-/** How long the broker holds a fetch while there is nothing to read. */
+/** How long the broker holds a fetch while there is nothing to read, in milliseconds. */
 const FETCH_WAIT_MS = 500;
 
 /**
- * Whether the broker refused a batch because it and the producer no longer agree on what was sent.
- * A new producer has no past to disagree on. (The embedded broker says so to every batch with several
- * records of one topic that is not a producer's first.)
+ * Whether the broker refused a batch because its sequence numbers and those of the producer have diverged. A new
+ * producer starts a new sequence. (The embedded broker answers so to every batch with several records of one topic
+ * that is not the producer's first.)
  */
-export const producerLostTrack = (error: unknown): boolean =>
-  error instanceof kafkajs.KafkaJSProtocolError && LOST_TRACK.has(error.type);
+export const hasSequenceDiverged = (error: unknown): boolean =>
+  error instanceof kafkajs.KafkaJSProtocolError && DIVERGED.has(error.type);
 
-const LOST_TRACK = new Set([
+const DIVERGED = new Set([
   'OUT_OF_ORDER_SEQUENCE_NUMBER',
   'DUPLICATE_SEQUENCE_NUMBER',
   'UNKNOWN_PRODUCER_ID',
@@ -70,8 +70,8 @@ export function createClient(options: ClientOptions): Client {
     retry: RETRY,
     socketFactory: sockets.open,
     logLevel: options.logger ? kafkajs.logLevel.WARN : kafkajs.logLevel.NOTHING,
-    // What matters ends as a rejected promise and is told by this package: the library's own
-    // account of it, a stack trace an attempt, is for debugging.
+    // Failures that matter reject a promise, and this package logs them. The library's own log, with a stack
+    // trace for each attempt, is for debugging.
     logCreator: () => (entry) => {
       const { message, timestamp: _, ...fields } = entry.log;
       options.logger?.debug({ kafkajs: entry.namespace, ...fields }, message);
@@ -94,7 +94,7 @@ export function createClient(options: ClientOptions): Client {
         sessionTimeout: 10_000,
         rebalanceTimeout: 10_000,
         heartbeatInterval: 3000,
-        // New partitions are seen within this time.
+        // New partitions are discovered within this time.
         metadataMaxAge: 30_000,
         retry: { ...RETRY, restartOnFailure: async () => false },
       }),
@@ -115,12 +115,12 @@ async function withAdmin<T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): P
 }
 
 async function ensureTopics(admin: Admin, topics: readonly string[]): Promise<void> {
-  // Listed first: a client without the right to create still works where they all exist.
+  // Listed first, so that a client without the right to create topics works if they all exist.
   const missing = await missingTopics(admin, topics);
   if (missing.length === 0) return;
   await admin.createTopics({
     topics: missing.map((topic) => ({ topic, numPartitions: 1 })),
-    // It would fail where the broker that it asks has not heard of them yet.
+    // Waiting fails if the broker that is asked does not know the new topics yet.
     waitForLeaders: false,
   });
   while ((await missingTopics(admin, topics)).length > 0) await sleep(CREATION_POLL_MS);
@@ -154,7 +154,7 @@ function trackedSockets(dial: (host: string, port: number) => Socket) {
   let abandoned = false;
   return {
     open({ host, port, onConnect }: { host: string; port: number; onConnect: () => void }): Socket {
-      if (abandoned) throw new Error('this client was given up');
+      if (abandoned) throw new Error('the client was abandoned');
       const socket = dial(host, port);
       open.add(socket);
       socket.once('connect', onConnect);
@@ -163,8 +163,8 @@ function trackedSockets(dial: (host: string, port: number) => Socket) {
     },
     destroy(): void {
       abandoned = true;
-      // With an error, because only that makes kafkajs reject the requests that wait on it.
-      for (const socket of open) socket.destroy(new Error('this client was given up'));
+      // With an error: otherwise kafkajs does not reject the pending requests.
+      for (const socket of open) socket.destroy(new Error('the client was abandoned'));
     },
   };
 }

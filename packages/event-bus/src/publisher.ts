@@ -2,8 +2,8 @@ import {
   type Client,
   type ClientOptions,
   createClient,
+  hasSequenceDiverged,
   type Producer,
-  producerLostTrack,
 } from './kafka.ts';
 import { messageOf } from './logger.ts';
 
@@ -16,23 +16,23 @@ export interface Message {
 }
 
 export interface PublisherOptions extends Omit<ClientOptions, 'requestTimeoutMs'> {
-  /** How long `publish` may take before it rejects. Default: 5000. */
+  /** Time limit of `publish`, in milliseconds. Default: 5000. */
   timeoutMs?: number;
 }
 
 export interface Publisher {
   /**
-   * Resolves once every replica in sync holds all of the messages; creates topics that do not exist.
-   * Rejects within the time limit when the broker cannot be reached or refuses one: then some, all
-   * or none of them were written. Where something went wrong on the way, a message may be there
-   * twice. Calls made at the same time are sent one after the other, in their order.
+   * Resolves when all in-sync replicas have all of the messages; creates topics that do not exist.
+   * Rejects within the time limit if the broker is unreachable or refuses a message: then some, all, or
+   * none of them were written. After a failure, a message may have been written twice. Concurrent calls
+   * are sent one after the other, in the order of the calls.
    */
   publish(messages: readonly Message[]): Promise<void>;
-  /** Waits for what is being published, then closes the connections. */
+  /** Waits for messages in flight, then closes the connections. */
   close(): Promise<void>;
 }
 
-/** Publishes to Kafka. Connects at the first message, so that it can be made without a broker. */
+/** Creates a publisher to Kafka. It connects with the first message, so it can be created without a broker. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const timeoutMs = options.timeoutMs ?? 5000;
   let connection: Connection | undefined;
@@ -40,10 +40,11 @@ export function createPublisher(options: PublisherOptions): Publisher {
   let queue: Promise<void> = Promise.resolve();
 
   async function send(messages: readonly Message[], deadline: number): Promise<void> {
-    if (Date.now() >= deadline) throw failure('messages before these took all the time');
+    if (Date.now() >= deadline)
+      throw failure('the time limit passed while earlier messages were sent');
     try {
       await attempt(messages, deadline).catch((error) => {
-        if (!producerLostTrack(error)) throw error;
+        if (!hasSequenceDiverged(error)) throw error;
         return attempt(messages, deadline);
       });
     } catch (cause) {
@@ -54,10 +55,10 @@ export function createPublisher(options: PublisherOptions): Publisher {
   async function attempt(messages: readonly Message[], deadline: number): Promise<void> {
     connection ??= connectionTo({ ...options, requestTimeoutMs: timeoutMs });
     try {
-      await before(deadline, connection.send(messages));
+      await withDeadline(deadline, connection.send(messages));
     } catch (error) {
-      // kafkajs gives the sequence numbers of a rejected send to the next one, even where the
-      // broker had written it, and the broker then drops that next one as a duplicate.
+      // kafkajs reuses the sequence numbers of a rejected send, even if the broker has written it; the broker
+      // would then drop the next send as a duplicate.
       connection.abandon();
       connection = undefined;
       throw error;
@@ -120,14 +121,14 @@ function connectionTo(options: ClientOptions): Connection {
   };
 }
 
-async function before<T>(deadline: number, work: Promise<T>): Promise<T> {
+async function withDeadline<T>(deadline: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const left = Math.max(0, deadline - Date.now());
-    timer = setTimeout(() => reject(new Error('the broker did not answer in time')), left);
+  const timedOut = new Promise<never>((_, reject) => {
+    const remaining = Math.max(0, deadline - Date.now());
+    timer = setTimeout(() => reject(new Error('the broker did not answer in time')), remaining);
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timedOut]);
   } finally {
     clearTimeout(timer);
   }

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientOptions, createClient } from './kafka.ts';
 import { messageOf } from './logger.ts';
 
-/** A record as the broker keeps it. */
+/** A record as it is stored at the broker. */
 export interface EventRecord {
   topic: string;
   partition: number;
-  /** A decimal number, too large for a JavaScript one. */
+  /** A 64-bit integer in decimal digits. */
   offset: string;
   key: string | null;
   value: Buffer | null;
@@ -17,7 +17,7 @@ export interface EventRecord {
 export interface SessionOptions extends Omit<ClientOptions, 'requestTimeoutMs'> {
   groupId: string;
   topics: readonly string[];
-  /** Topics that are only created. */
+  /** Topics that are created but not consumed. */
   alsoEnsure: readonly string[];
   onRecord(record: EventRecord): Promise<void>;
   onConnected(): void | Promise<void>;
@@ -25,93 +25,94 @@ export interface SessionOptions extends Omit<ClientOptions, 'requestTimeoutMs'> 
 
 export interface Session {
   connected(): boolean;
-  /** Resolves with the reason when the session is over. */
+  /** Resolves with the reason when the session has ended. */
   ended: Promise<string>;
   close(): Promise<void>;
 }
 
-/** A fetch older than this says nothing about the broker's health. */
+/** The age up to which a fetch proves that the broker is available, in milliseconds. */
 const FRESH_MS = 2000;
-/** Without any answer for so long, the session is given up. */
+/** The session ends after this time without any answer, in milliseconds. */
 const STALL_MS = 8000;
 const CLOSE_LIMIT_MS = 1000;
 const REQUEST_TIMEOUT_MS = 3000;
 
 /**
- * One stay in a consumer group of its own, from the end of each topic: it ends with the first thing
- * that goes wrong, so that what holds for its first fetch holds for all of it.
+ * One membership in a new consumer group, from the end of each topic. It ends at the first failure, so that
+ * nothing is missed between its first fetch and its end.
  *
- * The group is new each time. In a lasting one the broker would first wait for the member that was
- * lost (up to its session timeout) before it lets this one in.
+ * The group is new each time: in an existing one, the broker would wait for the lost member (up to its session
+ * timeout) before it admits this one.
  *
- * What counts as a fetch is an answer from the network: kafkajs reports a fetch that failed, because
- * the connection closed, as completed too. Every broker that leads a partition must have answered,
- * since a broker's first fetch is what fixes where the reading of its partitions starts.
+ * Only an answer from the network counts as a fetch, because kafkajs also reports a fetch as completed if its
+ * connection was closed. Every broker that leads a partition must have answered, because its first fetch
+ * determines where reading its partitions starts.
  */
 export function openSession(options: SessionOptions): Session {
   const client = createClient({ ...options, requestTimeoutMs: REQUEST_TIMEOUT_MS });
   const consumer = client.consumer(`${options.groupId}.${randomUUID()}`);
   const leaders = new Map<string, Leader>();
-  let caughtUp: Promise<void> = Promise.resolve();
+  let notified: Promise<void> = Promise.resolve();
   let joined = false;
   let handling = false;
-  let over = false;
-  let aliveAt = performance.now();
+  let hasEnded = false;
+  let lastAnswerAt = performance.now();
 
   let resolveEnded: (reason: string) => void;
   const ended = new Promise<string>((resolve) => {
     resolveEnded = resolve;
   });
   const end = (reason: string): void => {
-    over = true;
+    hasEnded = true;
     clearInterval(watch);
     resolveEnded(reason);
   };
   const watch = setInterval(() => {
-    if (!handling && performance.now() - aliveAt > STALL_MS) end('the broker stopped answering');
+    if (!handling && performance.now() - lastAnswerAt > STALL_MS)
+      end('the broker stopped answering');
   }, 1000);
 
   consumer.on('consumer.crash', ({ payload }) => end(payload.error.message));
   consumer.on('consumer.group_join', () => {
-    if (joined) end('the group was joined anew');
+    if (joined) end('the consumer rejoined the group');
     joined = true;
   });
   consumer.on('consumer.network.request', ({ payload }) => {
-    aliveAt = performance.now();
+    lastAnswerAt = performance.now();
     if (payload.apiName === 'Fetch') fetched(payload.broker);
-    // Nothing here commits: kafkajs does when the place to read from is gone and it skips to the end.
-    if (payload.apiName === 'OffsetCommit') end('the records to read next are gone');
+    // Only kafkajs commits, when the offset to read from no longer exists and it skips to the end.
+    if (payload.apiName === 'OffsetCommit') end('the next records to read no longer exist');
   });
 
   function fetched(address: string): void {
-    if (over) return;
+    if (hasEnded) return;
     const known = leaders.get(address);
-    if (known === undefined) end(`${address} leads a topic now`);
-    else if (isFresh(known)) known.answeredAt = aliveAt;
+    if (known === undefined) end(`${address} has become the leader of a topic`);
+    else if (isFresh(known)) known.answeredAt = lastAnswerAt;
     else startReading(address);
   }
 
   function startReading(address: string): void {
-    const leader: Leader = { answeredAt: aliveAt, told: false };
+    const leader: Leader = { answeredAt: lastAnswerAt, notified: false };
     leaders.set(address, leader);
-    caughtUp = caughtUp.then(options.onConnected).then(() => {
-      leader.told = true;
+    notified = notified.then(options.onConnected).then(() => {
+      leader.notified = true;
     });
-    caughtUp.catch((error) => end(`onConnected failed: ${messageOf(error)}`));
+    notified.catch((error) => end(`onConnected failed: ${messageOf(error)}`));
   }
 
   async function start(): Promise<void> {
     await client.ensureTopics([...options.topics, ...options.alsoEnsure]);
     for (const address of await client.leadersOf(options.topics)) {
-      leaders.set(address, { answeredAt: Number.NEGATIVE_INFINITY, told: false });
+      leaders.set(address, { answeredAt: Number.NEGATIVE_INFINITY, notified: false });
     }
     await consumer.connect();
     await consumer.subscribe({ topics: [...options.topics] });
     await consumer.run({
       autoCommit: false,
       async eachMessage({ topic, partition, message: { offset, key, value, headers = {} } }) {
-        await caughtUp;
-        if (over) return;
+        await notified;
+        if (hasEnded) return;
         handling = true;
         await options.onRecord({
           topic,
@@ -124,7 +125,7 @@ export function openSession(options: SessionOptions): Session {
           ),
         });
         handling = false;
-        aliveAt = performance.now();
+        lastAnswerAt = performance.now();
       },
     });
   }
@@ -133,11 +134,13 @@ export function openSession(options: SessionOptions): Session {
   return {
     ended,
     connected: () =>
-      !over && leaders.size > 0 && [...leaders.values()].every((it) => it.told && isFresh(it)),
+      !hasEnded &&
+      leaders.size > 0 &&
+      [...leaders.values()].every((it) => it.notified && isFresh(it)),
     async close() {
       end('closed');
-      const left = consumer.disconnect().catch(() => undefined);
-      await Promise.race([left, sleep(CLOSE_LIMIT_MS, undefined, { ref: false })]);
+      const disconnected = consumer.disconnect().catch(() => undefined);
+      await Promise.race([disconnected, sleep(CLOSE_LIMIT_MS, undefined, { ref: false })]);
       client.abandon();
     },
   };
@@ -146,8 +149,8 @@ export function openSession(options: SessionOptions): Session {
 /** A broker that leads a partition. */
 interface Leader {
   answeredAt: number;
-  /** Whether `onConnected` has run since it answered for the first time, or again after a gap. */
-  told: boolean;
+  /** Whether `onConnected` has completed since its first answer, or its first after a gap. */
+  notified: boolean;
 }
 
 const isFresh = ({ answeredAt }: Leader): boolean => performance.now() - answeredAt <= FRESH_MS;

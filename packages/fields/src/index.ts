@@ -24,6 +24,7 @@ export {
   domain,
   email,
   int,
+  isUuid,
   matching,
   number,
   oneOf,

@@ -103,10 +103,13 @@ export const domain = (): Field<string, false> => {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** Whether a text is a UUID (RFC 9562), in upper or lower case. */
+export const isUuid = (value: string): boolean => UUID.test(value);
+
 /** A UUID (RFC 9562), given in lower case. */
 export const uuid = (): Field<string, false> =>
   field(
-    string((value, { error }) => (UUID.test(value) ? value.toLowerCase() : error('uuid.invalid'))),
+    string((value, { error }) => (isUuid(value) ? value.toLowerCase() : error('uuid.invalid'))),
     { type: 'string', format: 'uuid' },
   );
 

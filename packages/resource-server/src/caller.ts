@@ -1,9 +1,8 @@
 import { type Principal, servicePermission } from '@tessera/contracts';
+import { isUuid } from '@tessera/fields';
 import { HttpError } from '@tessera/http-kit';
 import type { AuthenticatedToken } from './principal-cache.ts';
 import { everything, nothing, type Rights } from './rights.ts';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Who is calling, in which tenant, with which rights. */
 export interface Caller<Permission extends string = string> {
@@ -48,7 +47,7 @@ export class GatedCaller<Permission extends string = string> implements Caller<P
   constructor({ service, token, authenticated, tenant }: GatedCallerOptions) {
     const { principal, scopes = everything } = authenticated;
     const id = principal.id.toLowerCase();
-    this.userUuid = principal.type !== 'client' && UUID.test(id) ? id : null;
+    this.userUuid = principal.type !== 'client' && isUuid(id) ? id : null;
     this.tenantId = tenant.id;
     this.tenantSlug = tenant.slug;
     this.isSystemAdmin = principal.is_system_admin;

@@ -1,3 +1,4 @@
+import { deadLetterTopic } from '@tessera/contracts';
 import { consume } from '@tessera/event-bus';
 import { createLogger } from '@tessera/http-kit';
 import { deferred, until } from '@tessera/local-stack';
@@ -149,7 +150,7 @@ const readDeadLetters = (topic: string) => {
     brokers: [...events.brokers],
     clientId: 'test',
     groupId: 'test',
-    topics: [`${topic}.dead-letter`],
+    topics: [deadLetterTopic(topic)],
     logger: createLogger('test', 'silent'),
     onRecord({ value }) {
       letters.push(value?.toString() ?? '');

@@ -1,18 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { deadLetterTopic } from '@tessera/contracts';
 import { type Broker, startBroker } from '@tessera/local-stack';
 
-/** A broker that tests may kill and bring back. */
+/** A broker that tests can kill and restart. */
 export interface TestBroker {
   brokers: string[];
   kill(): Promise<void>;
-  /** Brings it back at the same address. */
+  /** Restarts it at the same address. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Names that no other run uses, since the topics of a real broker stay. */
+/** Unique topic names, because the topics of a real broker outlive the test run. */
 export function newTopics<const N extends string>(...names: N[]): Record<N, string> {
   const run = randomBytes(4).toString('hex');
   return Object.fromEntries(names.map((name) => [name, `test-${run}.${name}`])) as Record<
@@ -23,7 +24,7 @@ export function newTopics<const N extends string>(...names: N[]): Record<N, stri
 
 /**
  * The broker that the tests run against: an embedded one with these topics and their dead letters, or,
- * with TESSERA_TEST_BROKERS (`host:port,...`), one that runs already. For that one
+ * with TESSERA_TEST_BROKERS (`host:port,...`), one that is already running. For that one
  * TESSERA_TEST_BROKER_CONTROL names a module that exports `kill()` and `start()`.
  */
 export async function openBroker(topics: string[]): Promise<TestBroker> {
@@ -32,11 +33,11 @@ export async function openBroker(topics: string[]): Promise<TestBroker> {
 }
 
 async function embeddedBroker(topics: string[]): Promise<TestBroker> {
-  const addresses = topics.flatMap((topic) => [topic, `${topic}.dead-letter`]);
+  const addresses = topics.flatMap((topic) => [topic, deadLetterTopic(topic)]);
   const asyncapi = {
     asyncapi: '3.0.0',
     info: { title: 'event-bus', version: '1' },
-    // Without a schema: the tests publish records that nobody can read.
+    // Without a schema, because the tests also publish records that cannot be parsed.
     channels: Object.fromEntries(
       addresses.map((address) => [address, { address, messages: { any: {} } }]),
     ),

@@ -5,7 +5,7 @@ import type { EventRecord } from '../session.ts';
 
 export interface Reading extends Consumption {
   records: EventRecord[];
-  /** What happened, in order: `connected`, `disconnected` and the value of each record. */
+  /** The calls, in order: `connected`, `disconnected` and the value of each record. */
   happened: string[];
 }
 
@@ -16,7 +16,7 @@ export const quiet: Logger = {
   error: () => undefined,
 };
 
-/** Consumes as one more replica and keeps what it is told. */
+/** Consumes as another replica and records every call. */
 export function read(
   options: Pick<ConsumeOptions, 'brokers' | 'topics'> & Partial<ConsumeOptions>,
 ): Reading {
