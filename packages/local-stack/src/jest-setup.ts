@@ -13,6 +13,7 @@ export interface TestServers {
 /**
  * jest's globalSetup: one PostgreSQL for a whole run, started when the first test asks for a database
  * (`freshDatabase`) and not at all when none does. Test files run in other processes: they ask by HTTP.
+ * TEST_POSTGRES_BINARIES names the directory of another release than the embedded one.
  */
 export default async function setup(): Promise<void> {
   const path = `/${randomBytes(16).toString('hex')}`;
@@ -21,7 +22,10 @@ export default async function setup(): Promise<void> {
     if (request.url !== path) return response.writeHead(404).end();
     // A connection that is kept closes after 5 s, maybe just as the next test file in that process asks.
     response.shouldKeepAlive = false;
-    servers.postgres ??= startPostgres({ settings: throwawaySettings });
+    servers.postgres ??= startPostgres({
+      settings: throwawaySettings,
+      binaries: process.env.TEST_POSTGRES_BINARIES,
+    });
     try {
       response.end((await servers.postgres).url('postgres'));
     } catch (error) {

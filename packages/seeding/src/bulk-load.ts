@@ -96,10 +96,12 @@ const building = async (
   }
 };
 
-/** The indexes that no constraint stands on. */
+/** The indexes that belong to no constraint. On a partitioned table each stands for those of the partitions. */
 const indexesOf = async (client: pg.ClientBase, table: string): Promise<Index[]> => {
+  // ONLY would leave the partitions without the index.
   const { rows } = await client.query<Index>(
-    `SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition
+    `SELECT indexrelid::regclass::text AS name,
+       regexp_replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ') AS definition
      FROM pg_index WHERE indrelid = $1::regclass
        AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)`,
     [table],

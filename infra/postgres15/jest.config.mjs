@@ -1,0 +1,21 @@
+import base from '../../jest.config.mjs';
+
+if (process.env.TEST_POSTGRES_BINARIES === undefined) {
+  throw new Error('Run these tests by `npm run test:postgres15`.');
+}
+
+/** What depends on PostgreSQL most: the tables, functions and statements of CRM, migrations, and bulk loads. */
+export default {
+  ...base,
+  rootDir: '../..',
+  testMatch: [
+    '<rootDir>/apps/crm/src/tables/**/*.test.ts',
+    '<rootDir>/apps/crm/src/records/**/*.test.ts',
+    '<rootDir>/apps/crm/src/features/**/*.test.ts',
+    '<rootDir>/packages/database-kit/src/**/*.test.ts',
+    '<rootDir>/packages/local-stack/src/test-database.test.ts',
+    '<rootDir>/packages/seeding/src/bulk-load.test.ts',
+  ],
+  // Prisma's tools start the embedded server themselves.
+  testPathIgnorePatterns: [...base.testPathIgnorePatterns, '/prisma-cli\\.test\\.ts$'],
+};
