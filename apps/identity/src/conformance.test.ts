@@ -51,7 +51,7 @@ conformance(
         const { id: userId } = await identity.people.user({ tenant, data: { isServiceAccount } });
         const key = await issue(identity, { userId, tenantId: tenant.id, use: 'api_key' });
         const { id } = await identity.context.database.device.create({
-          data: { ...unknownDevice, userId, secretHash: new Uint8Array(digest(userId)) },
+          data: { ...unknownDevice, userId, secretHash: digest(userId) },
         });
         const keyId = claimsOf(key).jti ?? '';
         // An app that the caller has given nothing to.

@@ -39,6 +39,7 @@ export { createLogger, type Logger, requestLog } from './logs.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
 export { flatten, type Gate, type MountOptions, mount } from './mount.ts';
 export { type DocumentOptions, openapi, standardProblems } from './openapi.ts';
+export { packageVersion } from './package-version.ts';
 export {
   type DeniedAccess,
   deniedAccessFields,

@@ -1,4 +1,5 @@
 import { type IdentityPermission, isSystemPermission } from '@tessera/contracts';
+import { isUuid } from '@tessera/fields';
 import {
   type Gate,
   HttpError,
@@ -67,8 +68,6 @@ const demand = (caller: Caller, permission: string, route: RouteEntry, req: Requ
   throw permissionDenied(permission, denied, code);
 };
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** What a tenant gives is good in that tenant: the one of the path is the token's, and it is active. */
 const demandTenant = (caller: UserCaller, tenantId: string | undefined): void => {
   if (tenantId !== undefined && tenantId.toLowerCase() !== caller.tenant?.id) {
@@ -135,7 +134,7 @@ export const authorize: Gate<Caller>['authorize'] = (caller, route, req) => {
   // The keys of a suspended tenant open nothing (decision I13).
   if (caller.type === 'service_account') activeTenant(caller);
   const tenantId = req.params.tenantId?.toString();
-  if (tenantId !== undefined && !UUID.test(tenantId)) throw notFound();
+  if (tenantId !== undefined && !isUuid(tenantId)) throw notFound();
   for (const permission of permissionsOf(route)) {
     const isAboveTenants = caller.type === 'client' || caller.isSystemAdmin;
     if (!isAboveTenants && !isSystemPermission(permission)) demandTenant(caller, tenantId);

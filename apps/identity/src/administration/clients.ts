@@ -99,7 +99,7 @@ export const rotateSecret = async (
   const { clientId } = named;
   const kind = await kindOf(database, named);
   const client_secret = newSecret();
-  const hash = new Uint8Array(digest(client_secret));
+  const hash = digest(client_secret);
   const until = overlapMs > 0 ? new Date(Date.now() + overlapMs) : null;
   const replace = async (tx: Transaction): Promise<void> => {
     const replaced = await tx.$executeRaw`

@@ -118,7 +118,7 @@ export const createSystemApplication = async (
   valid(scopesField, scopes, 'scope');
   demandKnownScopes(scopes);
   const client_secret = newSecret();
-  const secretHash = new Uint8Array(digest(client_secret));
+  const secretHash = digest(client_secret);
   await unlessTaken(
     `There is a client called ${clientId} already.`,
     database.systemApplication.create({

@@ -20,8 +20,6 @@ export interface Seeded {
   readonly clients: number;
 }
 
-const hashOf = (secret: string): Uint8Array<ArrayBuffer> => new Uint8Array(digest(secret));
-
 const refuseUnknownScopes = ({ system_applications, clients }: SeedDocument): void => {
   for (const { client_id, scopes } of [...system_applications, ...clients]) {
     const [unknown] = unknownPatterns(scopes);
@@ -175,7 +173,7 @@ export const applySeed = async (
           clientId: client_id,
           name,
           scopes,
-          secretHash: hashOf(client_secret),
+          secretHash: digest(client_secret),
         })),
         skipDuplicates: true,
       });
@@ -188,7 +186,7 @@ export const applySeed = async (
             isFirstParty: client.is_first_party,
             allowedScopes: client.scopes,
             redirectUris: client.redirect_uris,
-            secretHash: client_secret === null ? null : hashOf(client_secret),
+            secretHash: client_secret === null ? null : digest(client_secret),
             tenantId: tenant_slug
               ? found(`tenant "${tenant_slug}"`, tenants.get(tenant_slug))
               : null,

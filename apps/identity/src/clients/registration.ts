@@ -34,7 +34,7 @@ export interface NewClient {
 
 const secretOf = (): { secret: string; secretHash: Uint8Array<ArrayBuffer> } => {
   const secret = newSecret();
-  return { secret, secretHash: new Uint8Array(digest(secret)) };
+  return { secret, secretHash: digest(secret) };
 };
 
 /**

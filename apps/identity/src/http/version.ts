@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { packageVersion } from '@tessera/http-kit';
 
 /** The version of this release. */
-export const { version }: { version: string } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-);
+export const version = packageVersion(new URL('../../package.json', import.meta.url));

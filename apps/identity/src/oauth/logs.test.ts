@@ -8,7 +8,7 @@ import { identityDatabase, testEnvironment } from '../testing/identity.ts';
 const makeApplication = async (url: string) => {
   const { pool, database } = createDatabase({ url, poolSize: 1 }, createLogger('test', 'silent'));
   const [client_id, client_secret] = ['pipeline', newSecret()];
-  const secretHash = new Uint8Array(digest(client_secret));
+  const secretHash = digest(client_secret);
   const scopes = ['identity.tenants.list'];
   await database.systemApplication.create({
     data: { clientId: client_id, name: 'Pipeline', secretHash, scopes },

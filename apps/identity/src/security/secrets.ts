@@ -4,7 +4,8 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
  * SHA-256, for what is random: nothing can be guessed, so nothing is won by a slow hash, and a slow one
  * on every request of a machine would be an outage waiting to happen.
  */
-export const digest = (secret: string): Buffer => hash('sha256', secret, 'buffer');
+export const digest = (secret: string): Buffer<ArrayBuffer> =>
+  Buffer.from(hash('sha256', secret, 'buffer'));
 
 /** A client secret: 256 random bits in characters that need no escaping in HTTP Basic. */
 export const newSecret = (): string => randomBytes(32).toString('base64url');

@@ -62,7 +62,7 @@ export class CodeFlow {
         tenantId,
         allowedScopes: [...(options.allowedScopes ?? [])],
         redirectUris: [...redirectUris],
-        secretHash: secret === null ? null : new Uint8Array(digest(secret)),
+        secretHash: secret === null ? null : digest(secret),
       },
     });
     return { clientId, secret, redirectUri: redirectUris[0] ?? '' };

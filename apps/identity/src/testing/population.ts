@@ -152,7 +152,7 @@ export class Population {
   /** A system application, and a token of it. */
   async application(scope: string): Promise<Application> {
     const [clientId, secret] = [`app-${randomUUID()}`, newSecret()];
-    const secretHash = new Uint8Array(digest(secret));
+    const secretHash = digest(secret);
     await this.#database.systemApplication.create({
       data: { clientId, name: 'Pipeline', secretHash, scopes: scope.split(' ') },
     });

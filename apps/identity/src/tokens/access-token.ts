@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { isUuid } from '@tessera/fields';
 import jwt from 'jsonwebtoken';
 import type { SigningKey } from './signing-keys.ts';
 
@@ -69,7 +70,7 @@ export const verifyAccessToken = (
       ignoreExpiration: true,
     });
     const { jti, exp, token_use } = claims as Partial<AccessTokenClaims>;
-    const isWhole = typeof jti === 'string' && UUID.test(jti) && typeof exp === 'number';
+    const isWhole = typeof jti === 'string' && isUuid(jti) && typeof exp === 'number';
     return isWhole && token_use !== undefined && header.typ === typeFor(token_use)
       ? (claims as unknown as AccessTokenClaims)
       : undefined;
@@ -78,5 +79,3 @@ export const verifyAccessToken = (
     throw error;
   }
 };
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

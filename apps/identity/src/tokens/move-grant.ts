@@ -1,8 +1,6 @@
 import type { Transaction } from '../database.ts';
 import { digest, newSecret } from '../security/secrets.ts';
 
-const hashOf = (id: string) => new Uint8Array(digest(id));
-
 export interface MovedGrant {
   readonly grantId: string;
   readonly refreshToken: string;
@@ -27,14 +25,14 @@ export const moveGrant = async (
       ORDER BY expires_at DESC LIMIT 1),
     granted AS (
       INSERT INTO identity.oauth_artifacts (model, id_hash, payload, client_id, expires_at)
-      SELECT 'Grant', ${hashOf(grantId)}, g.payload, g.client_id, g.expires_at
+      SELECT 'Grant', ${digest(grantId)}, g.payload, g.client_id, g.expires_at
       FROM identity.oauth_artifacts g, old
-      WHERE g.model = 'Grant' AND g.id_hash = ${hashOf(oldGrantId)}
+      WHERE g.model = 'Grant' AND g.id_hash = ${digest(oldGrantId)}
       RETURNING 1),
     begun AS (SELECT floor(extract(epoch FROM now()))::bigint AS at)
     INSERT INTO identity.oauth_artifacts (model, id_hash, payload, client_id, grant_id, session_id,
       expires_at)
-    SELECT 'RefreshToken', ${hashOf(refreshToken)},
+    SELECT 'RefreshToken', ${digest(refreshToken)},
       old.payload - 'rotations' || jsonb_build_object('grantId', ${grantId}::text,
         'tenantId', ${tenantId}::text, 'name', ${name}::text, 'iat', begun.at, 'iiat', begun.at),
       old.client_id, ${grantId}, old.session_id, old.expires_at

@@ -23,8 +23,6 @@ export interface OneTimeGrant
 
 type Reads = Pick<Transaction, 'oneTimeToken'>;
 
-const hashOf = (token: string): Uint8Array<ArrayBuffer> => new Uint8Array(digest(token));
-
 /** Issues a token for the link of a mail. Only its SHA-256 is stored. */
 export const issueOneTimeToken = async (
   tx: Reads,
@@ -32,7 +30,7 @@ export const issueOneTimeToken = async (
 ): Promise<string> => {
   const token = newSecret();
   const expiresAt = new Date(Date.now() + lifetime * 1000);
-  await tx.oneTimeToken.create({ data: { ...grant, tokenHash: hashOf(token), expiresAt } });
+  await tx.oneTimeToken.create({ data: { ...grant, tokenHash: digest(token), expiresAt } });
   return token;
 };
 
@@ -43,7 +41,7 @@ export const findOneTimeToken = (
   token: string,
 ): Promise<OneTimeToken | null> =>
   database.oneTimeToken.findUnique({
-    where: { tokenHash: hashOf(token), purpose, expiresAt: { gt: new Date() } },
+    where: { tokenHash: digest(token), purpose, expiresAt: { gt: new Date() } },
   });
 
 /** Uses a token up, in one statement: of two who present it, one gets true. */

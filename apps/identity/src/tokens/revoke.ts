@@ -96,7 +96,7 @@ export const revokeGrant = async (
   grantId: string,
   reason: RevocationReason,
 ): Promise<Revoked[]> => {
-  const idHash = new Uint8Array(digest(grantId));
+  const idHash = digest(grantId);
   await tx.oAuthArtifact.deleteMany({ where: { OR: [{ grantId }, { model: 'Grant', idHash }] } });
   const gone = await tx.token.updateManyAndReturn({
     where: { grantId, revokedAt: null },

@@ -1,7 +1,7 @@
 import { eventSchema, identityEvent } from './event.ts';
 import { type EventType, eventTypes, kinds } from './kinds.ts';
 
-/** Where records of a topic go that do not parse. */
+/** The topic for records of a topic that cannot be parsed (decision E3). */
 export const deadLetterTopic = (topic: string): string => `${topic}.dead-letter`;
 
 const BINDING_VERSION = '0.5.0';

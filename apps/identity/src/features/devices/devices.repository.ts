@@ -13,8 +13,6 @@ export const MAX_LISTED = 200;
 /** Maximum number of devices kept per user that never returned their cookie and have no session. */
 export const MAX_UNRECOGNISED = 50;
 
-const hashOf = (secret: string) => new Uint8Array(digest(secret));
-
 const lastSeen = ({ ipAddress, userAgent }: Origin) => ({
   ...describeDevice(userAgent),
   userAgent,
@@ -32,14 +30,14 @@ export class DevicesRepository {
   /** The id of the user whose device has this secret. */
   async ownerOf(secret: string): Promise<string | null> {
     const found = await this.#database.device.findUnique({
-      where: { secretHash: hashOf(secret) },
+      where: { secretHash: digest(secret) },
       select: { userId: true },
     });
     return found?.userId ?? null;
   }
 
   find(tx: Transaction, userId: string, secret: string): Promise<Device | null> {
-    return tx.device.findFirst({ where: { secretHash: hashOf(secret), userId } });
+    return tx.device.findFirst({ where: { secretHash: digest(secret), userId } });
   }
 
   /** Updates a device that presented its cookie again, and its known networks. */
@@ -63,7 +61,7 @@ export class DevicesRepository {
     await this.#removeOldest(tx, userId);
     const secret = newSecret();
     const device = await tx.device.create({
-      data: { ...lastSeen(origin), userId, secretHash: hashOf(secret), networks: [...networks] },
+      data: { ...lastSeen(origin), userId, secretHash: digest(secret), networks: [...networks] },
     });
     return { device, secret };
   }

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../database.ts';
 import type { Registration, User } from '../../generated/prisma/client.ts';
 import { enqueue, type News } from '../../outbox/outbox.ts';
-import { digest } from '../../security/secrets.ts';
+import { hasDigest } from '../../security/secrets.ts';
 import { findOneTimeToken, spendOneTimeToken } from '../../tokens/one-time.ts';
 import { lockAddress, lockUser } from '../../users/users.ts';
 
@@ -46,7 +46,7 @@ export class ConfirmationRepository {
 
   /** Whether this is the cookie value of the browser that registered. */
   isCookieOf({ registration }: PendingConfirmation, secret: string): boolean {
-    return registration !== null && digest(secret).equals(Buffer.from(registration.cookieHash));
+    return registration !== null && hasDigest(secret, registration.cookieHash);
   }
 
   /**

@@ -54,8 +54,6 @@ interface Dependencies {
   readonly registrationLifetime: number;
 }
 
-const hashOf = (secret: string) => new Uint8Array(digest(secret));
-
 const unconfirmed = { isServiceAccount: false, emailVerifiedAt: null } as const;
 
 export class RegistrationRepository {
@@ -87,7 +85,7 @@ export class RegistrationRepository {
     origin: Origin,
   ): Promise<Claimant> {
     const { email, locale } = person;
-    const cookieHash = hashOf(secret);
+    const cookieHash = digest(secret);
     const expiresAt = new Date(Date.now() + this.#use.registrationLifetime * 1000);
     return this.#use.database.$transaction(async (tx) => {
       await lockAddress(tx, email);
@@ -118,7 +116,7 @@ export class RegistrationRepository {
     const where = { isActive: true };
     const byPreference = [
       ...(userId === null ? [] : [{ id: userId }]),
-      ...(secret === null ? [] : [{ registration: { cookieHash: hashOf(secret) } }]),
+      ...(secret === null ? [] : [{ registration: { cookieHash: digest(secret) } }]),
       {},
     ];
     for (const each of byPreference) {

@@ -57,8 +57,6 @@ export interface NewSession {
   readonly origin: Origin;
 }
 
-const hashOf = (secret: string) => new Uint8Array(digest(secret));
-
 /** Everything needed to decide a sign-in, in one statement. */
 const ACCOUNT = Prisma.sql`
   SELECT u.id, u.email, u.first_name AS "firstName", u.last_name AS "lastName",
@@ -91,7 +89,7 @@ export class SignInRepository {
         WHERE u.email = ${email} AND NOT u.is_service_account) a
       LEFT JOIN identity.registrations r ON r.user_id = a.id
       ORDER BY "isConfirmed",
-        r.cookie_hash IS NOT DISTINCT FROM ${hashOf(confirmationSecret ?? '')} DESC,
+        r.cookie_hash IS NOT DISTINCT FROM ${digest(confirmationSecret ?? '')} DESC,
         a."tenantId" IS NOT NULL DESC, a.id DESC`;
     return {
       holder: found.find(({ isConfirmed }) => isConfirmed) ?? null,
@@ -145,7 +143,7 @@ export class SignInRepository {
         amr: [...amr],
         pinPending: hasPin,
         isRemembered,
-        secretHash: hashOf(secret),
+        secretHash: digest(secret),
         expiresAt: new Date(+now + lifetime * 1000),
         ...origin,
       },
@@ -167,8 +165,8 @@ export class SignInRepository {
    */
   async #invalidateSecret(tx: Transaction, secret: string): Promise<void> {
     await tx.session.updateMany({
-      where: { secretHash: hashOf(secret) },
-      data: { secretHash: hashOf(newSecret()) },
+      where: { secretHash: digest(secret) },
+      data: { secretHash: digest(newSecret()) },
     });
   }
 

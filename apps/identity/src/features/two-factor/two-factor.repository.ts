@@ -6,7 +6,7 @@ import { digest } from '../../security/secrets.ts';
 import { lockUser } from '../../users/users.ts';
 import { normalizedCode } from './codes.ts';
 
-const hashOf = (code: string) => new Uint8Array(digest(normalizedCode(code)));
+const hashOf = (code: string) => digest(normalizedCode(code));
 
 export class TwoFactorRepository {
   readonly #database: Database;

@@ -63,7 +63,7 @@ export const systemTokens = (
       await database.$transaction(async (tx) => {
         const [deleted] = await tx.$queryRaw<{ client_id: string }[]>`
           DELETE FROM identity.oauth_artifacts
-          WHERE model = ${MODEL} AND id_hash = ${new Uint8Array(hash)} RETURNING client_id`;
+          WHERE model = ${MODEL} AND id_hash = ${hash} RETURNING client_id`;
         if (!deleted) return;
         const data = { token_id: hex(hash), client_id: deleted.client_id, reason: 'revoked' };
         await enqueue(tx, { type: 'identity.token.revoked', data });

@@ -1,8 +1,8 @@
 import type { Database } from '../../database.ts';
 import { enqueue } from '../../outbox/outbox.ts';
+import { digest } from '../../security/secrets.ts';
 import { revokeGrant, revokeToken } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users/users.ts';
-import { hashOf } from './stores/artifacts.ts';
 
 /** A token that belongs to the client. */
 interface OwnToken {
@@ -56,14 +56,14 @@ const ownerOfRefreshToken = async (
   const [own] = await database.$queryRaw<OwnToken[]>`
     SELECT s.user_id AS "userId", a.grant_id AS "grantId"
     FROM identity.oauth_artifacts a JOIN identity.sessions s ON s.id = a.session_id
-    WHERE a.model = 'RefreshToken' AND a.id_hash = ${hashOf(token)} AND a.client_id = ${clientId}`;
+    WHERE a.model = 'RefreshToken' AND a.id_hash = ${digest(token)} AND a.client_id = ${clientId}`;
   return own;
 };
 
 /** Whether an opaque token is a refresh token of a user, issued to any client. */
 export const isRefreshToken = async (database: Database, token: string): Promise<boolean> => {
   const found = await database.oAuthArtifact.count({
-    where: { model: 'RefreshToken', idHash: hashOf(token) },
+    where: { model: 'RefreshToken', idHash: digest(token) },
   });
   return found > 0;
 };

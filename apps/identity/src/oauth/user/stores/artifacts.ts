@@ -3,8 +3,6 @@ import { digest } from '../../../security/secrets.ts';
 import { absentModel } from '../../absent-model.ts';
 import { requestContext, type TokenChain } from '../request-context.ts';
 
-export const hashOf = (id: string): Uint8Array<ArrayBuffer> => new Uint8Array(digest(id));
-
 /** Stores an artifact of the provider under the SHA-256 of its identifier, which is a secret. */
 export const storeArtifact = async (
   model: string,
@@ -15,7 +13,7 @@ export const storeArtifact = async (
   await requestContext().db.$executeRaw`
     INSERT INTO identity.oauth_artifacts (model, id_hash, payload, client_id, grant_id, session_id,
       expires_at)
-    VALUES (${model}, ${hashOf(id)}, ${JSON.stringify(payload)}::jsonb, ${payload.clientId ?? null},
+    VALUES (${model}, ${digest(id)}, ${JSON.stringify(payload)}::jsonb, ${payload.clientId ?? null},
       ${payload.grantId ?? null}, ${payload.sessionUid ?? null}::uuid, now() + make_interval(secs => ${expiresIn}))
     ON CONFLICT (model, id_hash)
       DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at`;
@@ -24,13 +22,13 @@ export const storeArtifact = async (
 const findArtifact = async (model: string, id: string): Promise<AdapterPayload | undefined> => {
   const [found] = await requestContext().db.$queryRaw<{ payload: AdapterPayload }[]>`
     SELECT payload FROM identity.oauth_artifacts
-    WHERE model = ${model} AND id_hash = ${hashOf(id)}`;
+    WHERE model = ${model} AND id_hash = ${digest(id)}`;
   return found && { ...found.payload, jti: id };
 };
 
 export const deleteArtifact = async (model: string, id: string): Promise<void> => {
   await requestContext().db.$executeRaw`
-    DELETE FROM identity.oauth_artifacts WHERE model = ${model} AND id_hash = ${hashOf(id)}`;
+    DELETE FROM identity.oauth_artifacts WHERE model = ${model} AND id_hash = ${digest(id)}`;
 };
 
 /** Stores grants: what a client was allowed. */

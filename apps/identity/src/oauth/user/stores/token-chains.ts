@@ -1,7 +1,8 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
+import { digest } from '../../../security/secrets.ts';
 import { absentModel } from '../../absent-model.ts';
 import { requestContext, type TokenChain, tokenChain } from '../request-context.ts';
-import { deleteArtifact, hashOf, storeArtifact } from './artifacts.ts';
+import { deleteArtifact, storeArtifact } from './artifacts.ts';
 
 interface Link extends TokenChain {
   readonly payload: AdapterPayload;
@@ -16,7 +17,7 @@ const lockOwner = async (model: string, id: string): Promise<void> => {
     SELECT 1 FROM identity.users WHERE id = (
       SELECT s.user_id FROM identity.oauth_artifacts a
       JOIN identity.sessions s ON s.id = a.session_id
-      WHERE a.model = ${model} AND a.id_hash = ${hashOf(id)})
+      WHERE a.model = ${model} AND a.id_hash = ${digest(id)})
     FOR NO KEY UPDATE`;
 };
 
@@ -37,7 +38,7 @@ const findLink = async (model: string, id: string): Promise<Link | undefined> =>
     LEFT JOIN identity.consents n ON n.user_id = u.id AND n.client_id = c.client_id
     LEFT JOIN identity.memberships m
       ON m.user_id = u.id AND m.tenant_id = (a.payload->>'tenantId')::uuid
-    WHERE a.model = ${model} AND a.id_hash = ${hashOf(id)}
+    WHERE a.model = ${model} AND a.id_hash = ${digest(id)}
       AND s.ended_at IS NULL AND s.expires_at > now() AND NOT s.pin_pending AND u.is_active
       AND (c.is_trusted OR (n.user_id IS NOT NULL AND (c.is_first_party
         OR n.tenant_id IS NOT DISTINCT FROM (a.payload->>'tenantId')::uuid)))
@@ -48,7 +49,7 @@ const findLink = async (model: string, id: string): Promise<Link | undefined> =>
 };
 
 /** Identifies a code or refresh token in memory. */
-const keyOf = (id: string): string => Buffer.from(hashOf(id)).toString('base64');
+const keyOf = (id: string): string => digest(id).toString('base64');
 
 /** Marks as spent. The time of the first use stays, so that a grace period begins only once. */
 const spend = async (model: string, id: string): Promise<void> => {
@@ -56,7 +57,7 @@ const spend = async (model: string, id: string): Promise<void> => {
   const [spent] = await request.db.$queryRaw<{ transactionId: string }[]>`
     UPDATE identity.oauth_artifacts
     SET payload = jsonb_build_object('consumed', extract(epoch FROM now())) || payload
-    WHERE model = ${model} AND id_hash = ${hashOf(id)}
+    WHERE model = ${model} AND id_hash = ${digest(id)}
     RETURNING pg_current_xact_id()::text AS "transactionId"`;
   if (spent) request.spent = { key: keyOf(id), ...spent };
 };

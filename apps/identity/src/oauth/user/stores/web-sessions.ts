@@ -28,7 +28,7 @@ export const findWebSession = async (
   secret: string,
   idleAfter: number,
 ): Promise<WebSession | undefined> => {
-  const secretHash = new Uint8Array(digest(secret));
+  const secretHash = digest(secret);
   const [session] = await db.$queryRaw<WebSession[]>`
     SELECT s.id, s.user_id AS "userId", s.amr, s.pin_pending AS "pinPending",
       u.force_password_change AS "forcePasswordChange",

@@ -1,0 +1,7 @@
+import { readFileSync } from 'node:fs';
+
+/** The version in a package.json. Throws where that is not readable. */
+export const packageVersion = (packageJson: URL): string => {
+  const { version }: { version: string } = JSON.parse(readFileSync(packageJson, 'utf8'));
+  return version;
+};
