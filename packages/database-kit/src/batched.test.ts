@@ -1,7 +1,7 @@
 import { batched } from './batched.ts';
 
-describe('batched', () => {
-  test('makes one call of those of one turn, and gives each its own value', async () => {
+describe('Calls that are batched', () => {
+  test('of one turn become one call, and each gets its own value', async () => {
     const calls: (readonly number[])[] = [];
     const double = batched(async (keys: readonly number[]) => {
       calls.push(keys);
@@ -12,7 +12,17 @@ describe('batched', () => {
     expect(calls).toEqual([[1, 2, 3], [4]]);
   });
 
-  test('never puts more together than it may', async () => {
+  test('with the same key are made again each time, never answered from a cache', async () => {
+    let calls = 0;
+    const count = batched(async (keys: readonly string[]) => {
+      calls += 1;
+      return keys.map(() => calls);
+    });
+    expect(await Promise.all([count('a'), count('a')])).toEqual([1, 1]);
+    expect(await count('a')).toBe(2);
+  });
+
+  test('never exceed the largest number of keys', async () => {
     const sizes: number[] = [];
     const echo = batched(async (keys: readonly number[]) => {
       sizes.push(keys.length);
@@ -22,7 +32,7 @@ describe('batched', () => {
     expect(sizes).toEqual([2, 2, 1]);
   });
 
-  test('a call that fails fails for everybody in it, and for nobody after it', async () => {
+  test('fail together, and later ones are not affected', async () => {
     let fails = true;
     const call = batched(async (keys: readonly number[]) => {
       if (fails) throw new Error('away');
