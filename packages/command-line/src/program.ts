@@ -2,28 +2,28 @@ import { Command } from 'commander';
 import { readable } from './readable.ts';
 
 export interface CommandLineOptions<Session> {
-  /** What people type: `identity-admin`. */
+  /** The name of the executable, such as `identity-admin`. */
   readonly name: string;
   readonly description: string;
   /** Printed below the list of commands. */
   readonly help: string;
-  /** Does some work in a session, and gives its result. */
+  /** Opens a session, runs the work in it, and returns its result. */
   inSession<T>(work: (session: Session) => Promise<T>): Promise<T>;
   print(text: string): void;
 }
 
 export interface CommandLine<Session> {
   readonly program: Command;
-  /** Runs what a command does, and prints what it gives: for people, or as JSON where that is asked for. */
+  /** Runs the work of a command and prints its result: as text, or as JSON with `--json`. */
   run(work: (session: Session) => Promise<object>): Promise<void>;
 }
 
-/** Whether JSON was asked for. */
+/** Whether the program was started with `--json`. */
 export const isJson = (program: Command): boolean => program.opts<{ json?: true }>().json ?? false;
 
 /**
- * A program for administrators, to which its commands are added. A wrong use rejects with a
- * `CommanderError`, everything that is refused with a plain error whose message says why.
+ * Creates an administration program, to which the caller adds commands. Parsing rejects with a
+ * `CommanderError` when the program is used incorrectly, otherwise with the error of the command.
  */
 export const createCommandLine = <Session>({
   name,
@@ -34,11 +34,11 @@ export const createCommandLine = <Session>({
 }: CommandLineOptions<Session>): CommandLine<Session> => {
   const program = new Command(name)
     .description(description)
-    .option('--json', 'print the result, or why there is none, as JSON')
-    .showHelpAfterError(`(${name} <command> --help tells what it takes)`)
+    .option('--json', 'print the result or the error as JSON')
+    .showHelpAfterError(`(${name} <command> --help shows its options)`)
     .addHelpText('after', help)
     .configureOutput({
-      // Whoever reads JSON gets the one object that tells why there is no result.
+      // With --json, the error is printed once, as an object.
       writeErr: (text) => isJson(program) || process.stderr.write(text),
     })
     .exitOverride();

@@ -6,7 +6,7 @@ const cell = (value: unknown): string => {
   return Array.isArray(value) ? value.join(' ') : String(value);
 };
 
-/** Columns under their names, as wide as what is in them. */
+/** Formats rows as aligned columns below their names. */
 const table = (rows: readonly Row[]): string => {
   const names = Object.keys(rows[0] ?? {});
   const lines = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
@@ -15,7 +15,7 @@ const table = (rows: readonly Row[]): string => {
   return padded.map((line) => line.join('  ').trimEnd()).join('\n');
 };
 
-/** What a command gives, for people: a line a field, and a table for a list. */
+/** Formats the result of a command as text: a line for each field, or a table for a list. */
 export const readable = (result: object): string =>
   Array.isArray(result)
     ? result.length > 0

@@ -5,32 +5,32 @@ import { copyRows, type Row } from './copy.ts';
 import { type PeopleOptions, type Plan, planOf, type User } from './people.ts';
 import type { Progress } from './progress.ts';
 import type { Language } from './random.ts';
-import { mostReferences } from './seed-records.ts';
+import { maxReferences } from './seed-records.ts';
 import { inTransaction } from './transaction.ts';
 
 export interface AccountsOptions extends PeopleOptions {
-  /** bcrypt, of the password that all of them have. */
+  /** The bcrypt hash of the password that all users get. */
   readonly passwordHash: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A tenant that is there now. */
+/** A tenant of the seed, as it is in the database afterwards. */
 export interface SeededTenant {
   readonly id: string;
   readonly name: string;
   readonly language: Language;
-  /** Whether it was there before, and so was left as it is. */
-  readonly isKnown: boolean;
+  /** Whether it existed before; then it is unchanged. */
+  readonly existed: boolean;
   readonly ownerEmail: string | undefined;
-  /** How many users were made with it. */
+  /** The number of users created with it. */
   readonly added: number;
-  /** The ids of its users, of as many as records refer to. */
+  /** The ids of its users, limited to those that records refer to. */
   readonly users: readonly string[];
 }
 
 /**
- * Makes the tenants of a seed that identity's database lacks, with their users, in one transaction. No
- * event tells of them: nobody can have asked about what was not there.
+ * Creates the tenants of a seed that identity's database lacks, with their users, in one transaction. It
+ * publishes no events: no other service can have cached anything about tenants that did not exist.
  */
 export const seedAccounts = async (
   pool: pg.Pool,
@@ -38,37 +38,37 @@ export const seedAccounts = async (
   progress: Progress,
 ): Promise<SeededTenant[]> => {
   const plans = Array.from({ length: options.tenants }, (_, at) => planOf(at, options));
-  const known = await knownTenants(pool, plans);
-  const missing = plans.filter(({ slug }) => !known.has(slug));
+  const existing = await existingTenants(pool, plans);
+  const missing = plans.filter(({ slug }) => !existing.has(slug));
   if (missing.length > 0) await insert(pool, missing, options, progress);
-  const most = mostReferences(plans.length);
+  const limit = maxReferences(plans.length);
   return Promise.all(
     plans.map(async ({ id, slug, name, language, size, people }) => {
-      const there = known.get(slug);
+      const existingId = existing.get(slug);
       return {
-        id: there ?? id,
+        id: existingId ?? id,
         name,
         language,
-        isKnown: there !== undefined,
+        existed: existingId !== undefined,
         ownerEmail: people().next().value?.email,
-        added: there ? 0 : size,
-        users: there ? await usersOf(pool, there, most) : idsOf(people(), most),
+        added: existingId ? 0 : size,
+        users: existingId ? await usersOf(pool, existingId, limit) : idsOf(people(), limit),
       };
     }),
   );
 };
 
-const idsOf = (people: Iterable<User>, most: number): string[] => {
+const idsOf = (people: Iterable<User>, limit: number): string[] => {
   const ids: string[] = [];
   for (const { id } of people) {
-    if (ids.length === most) break;
+    if (ids.length === limit) break;
     ids.push(id);
   }
   return ids;
 };
 
-/** How many users are told of at once. */
-const TOLD = 1000;
+/** The number of users between two progress reports. */
+const PROGRESS_STEP = 1000;
 
 const insert = async (
   pool: pg.Pool,
@@ -84,8 +84,8 @@ const insert = async (
       copyRows(client, `identity.${table}`, rows, signal);
     await copy('tenants', plans.map(tenantRow));
     await copy('oauth_clients', plans.map(clientRow));
-    await copy('users', told(userRows(plans, passwordHash), task.advance));
-    task.step('making them members');
+    await copy('users', reportingProgress(userRows(plans, passwordHash), task.advance));
+    task.step('adding memberships');
     await copy('memberships', membershipRows(plans, roleIds, now));
   };
   await inTransaction(pool, signal, work).finally(task.end);
@@ -101,7 +101,7 @@ const tenantRow = ({ id, slug, name, created }: Plan): Row => ({
   updated_at: created,
 });
 
-/** The client of a tenant. Nobody knows its secret: `identity-admin rotate-secret` gives it a new one. */
+/** The OAuth client of a tenant. Its secret is random and discarded; `identity-admin rotate-secret` sets a new one. */
 const clientRow = (plan: Plan): Row => {
   const { clientId, name, redirectUris, isTrusted, tenantId } = tenantClient(plan, []);
   return {
@@ -131,14 +131,14 @@ function* userRows(plans: readonly Plan[], passwordHash: string): Generator<Row>
       };
 }
 
-function* told(rows: Iterable<Row>, advance: (count: number) => void): Generator<Row> {
+function* reportingProgress(rows: Iterable<Row>, advance: (count: number) => void): Generator<Row> {
   let count = 0;
   for (const row of rows) {
     yield row;
     count += 1;
-    if (count % TOLD === 0) advance(TOLD);
+    if (count % PROGRESS_STEP === 0) advance(PROGRESS_STEP);
   }
-  advance(count % TOLD);
+  advance(count % PROGRESS_STEP);
 }
 
 function* membershipRows(
@@ -161,8 +161,8 @@ function* membershipRows(
   }
 }
 
-/** The ids of those that are there, by slug. */
-const knownTenants = async (
+/** The ids of the tenants that exist already, by slug. */
+const existingTenants = async (
   pool: pg.Pool,
   plans: readonly Plan[],
 ): Promise<Map<string, string>> => {
@@ -173,9 +173,9 @@ const knownTenants = async (
   return new Map(rows.map(({ id, slug }) => [slug, id]));
 };
 
-const usersOf = async (pool: pg.Pool, tenantId: string, most: number): Promise<string[]> => {
+const usersOf = async (pool: pg.Pool, tenantId: string, limit: number): Promise<string[]> => {
   const { rows } = await pool.query<{ id: string }>(
-    `SELECT id FROM identity.users WHERE tenant_id = $1 ORDER BY id LIMIT ${most}`,
+    `SELECT id FROM identity.users WHERE tenant_id = $1 ORDER BY id LIMIT ${limit}`,
     [tenantId],
   );
   return rows.map(({ id }) => id);

@@ -2,48 +2,47 @@ import type pg from 'pg';
 import { copyRows, type Row } from './copy.ts';
 import { inTransaction } from './transaction.ts';
 
-/** Rows of one statement: what the table's triggers see at once, and what is reported at once. */
-const ROWS = 20_000;
+/** Rows in one COPY: its triggers run, and progress is reported, once for each. */
+const BATCH_SIZE = 20_000;
 
-/** How long a transaction may wait for a table that somebody else is changing. */
+/** How long the transaction may wait for a lock on the table. */
 const LOCK_LIMIT = '10s';
 
-/** How often the progress of an index is looked up. */
-const LOOK_MS = 1000;
+/** How often the progress of an index build is queried. */
+const POLL_MS = 1000;
 
 interface Index {
   readonly name: string;
   readonly definition: string;
 }
 
-/** An index that is being built. */
+/** The progress of building one index. */
 export interface IndexProgress {
   readonly name: string;
-  /** Which one it is, from 1, of so many. */
+  /** The number of this index, from 1 to `count`. */
   readonly position: number;
   readonly count: number;
-  /** How much of the table has been read. */
+  /** The share of the table that has been read. */
   readonly percent: number;
 }
 
 export interface BulkLoad {
-  /** With its schema. */
+  /** The table's name, qualified by its schema. */
   readonly table: string;
   /**
-   * Whether its indexes are dropped first and made again at the end. Twice as fast, and nobody else can
-   * read or write the table until then.
+   * Whether indexes are dropped first and created again at the end: twice as fast, but nobody else can read
+   * or write the table meanwhile.
    */
   readonly rebuildIndexes: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly onRows?: ((count: number) => void) | undefined;
-  /** Is told when an index is begun, and about once a second while it is built. */
+  /** Called when an index build begins, and about once a second until it ends. */
   readonly onIndex?: ((progress: IndexProgress) => void) | undefined;
 }
 
 /**
- * Adds rows in one transaction: all of them are there in the end, with every index and every count, or
- * none is, whatever happens on the way (an abort, SIGKILL). Rejects with the server's error, or with the
- * signal's reason.
+ * Adds rows in one transaction: either all of them, with all indexes and counts, or none, even when the
+ * process is killed. Rejects with the server's error or the signal's reason.
  */
 export const bulkLoad = async (
   pool: pg.Pool,
@@ -60,43 +59,43 @@ export const bulkLoad = async (
     }
     await client.query(`SET LOCAL maintenance_work_mem = '512MB'`);
     for (const [at, { name, definition }] of indexes.entries()) {
-      const tell = (percent: number): void =>
+      const report = (percent: number): void =>
         onIndex?.({ name, percent, position: at + 1, count: indexes.length });
-      await building(pool, client, definition, tell);
+      await buildIndex(pool, client, definition, report);
     }
   });
-  // Until then plans are made for the rows that were there before. What is new for the most part is not
-  // left to the next vacuum either: each row would be looked up twice.
+  // Without it, plans would be made for the earlier number of rows. After a rebuild most rows are new, and
+  // without a vacuum index-only scans would have to visit each of them in the table.
   await pool.query(`${rebuildIndexes ? 'VACUUM (ANALYZE)' : 'ANALYZE'} ${table}`);
 };
 
-/** Builds an index on one connection, and looks on another one how far that has come. */
-const building = async (
+/** Builds an index on one connection and queries its progress on another. */
+const buildIndex = async (
   pool: pg.Pool,
   client: pg.ClientBase,
   definition: string,
-  tell: (percent: number) => void,
+  report: (percent: number) => void,
 ): Promise<void> => {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const found = await pool.query<{ percent: number }>(
       `SELECT coalesce(100 * blocks_done / nullif(blocks_total, 0), 0)::int AS percent
        FROM pg_stat_progress_create_index WHERE pid = $1`,
       [rows[0]?.pid],
     );
-    if (found.rows[0]) tell(found.rows[0].percent);
+    if (found.rows[0]) report(found.rows[0].percent);
   };
-  tell(0);
-  // Nothing depends on knowing how far it is.
-  const looking = setInterval(() => void look().catch(() => undefined), LOOK_MS);
+  report(0);
+  // Progress is only informative, so its errors are ignored.
+  const timer = setInterval(() => void poll().catch(() => undefined), POLL_MS);
   try {
     await client.query(definition);
   } finally {
-    clearInterval(looking);
+    clearInterval(timer);
   }
 };
 
-/** The indexes that belong to no constraint. On a partitioned table each stands for those of the partitions. */
+/** The indexes that do not belong to a constraint. On a partitioned table each stands for those of its partitions. */
 const indexesOf = async (client: pg.ClientBase, table: string): Promise<Index[]> => {
   // ONLY would leave the partitions without the index.
   const { rows } = await client.query<Index>(
@@ -113,7 +112,7 @@ function* batches(rows: Iterable<Row>): Generator<Row[]> {
   let batch: Row[] = [];
   for (const row of rows) {
     batch.push(row);
-    if (batch.length < ROWS) continue;
+    if (batch.length < BATCH_SIZE) continue;
     yield batch;
     batch = [];
   }

@@ -10,22 +10,22 @@ import type { KindName } from './records.ts';
 import { kindNames, type Seeded, seed } from './seed.ts';
 
 const USAGE_ERROR = 2;
-/** 128 and the number of SIGINT, as shells say it. */
+/** 128 plus the number of SIGINT, as shells report it. */
 const INTERRUPTED = 130;
-const MOST = 100_000_000;
-/** Each is planned in memory; users and records are not. */
-const MOST_TENANTS = 100_000;
-/** What identity hashes with: with less, the first sign-in of each user would hash again. */
+const MAX_NUMBER = 100_000_000;
+/** Tenants are planned in memory, unlike users and records. */
+const MAX_TENANTS = 100_000;
+/** The cost that identity uses: with a lower one, the first sign-in of each user would hash again. */
 const BCRYPT_COST = 12;
 /** Where `npm start` keeps its data. */
 const localDirectory = fileURLToPath(new URL('../../../.data', import.meta.url));
 
 const wholeNumber =
-  (least: number, most = MOST) =>
+  (min: number, max = MAX_NUMBER) =>
   (text: string): number => {
     const number = Number(text);
-    if (/^\d+$/.test(text) && number >= least && number <= most) return number;
-    throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
+    if (/^\d+$/.test(text) && number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`);
   };
 
 const password = (text: string): string => {
@@ -48,7 +48,7 @@ const program = new Command('npm run seed --')
       'for tenants that have none of a kind. A larger number does not add to tenants that have some: ' +
       '--contacts 40000 after --contacts 20000 adds nothing. Another --seed makes further tenants.',
   )
-  .option('--tenants <number>', 'how many tenants', wholeNumber(1, MOST_TENANTS), 3)
+  .option('--tenants <number>', 'how many tenants', wholeNumber(1, MAX_TENANTS), 3)
   .option('--users <number>', 'how many users they have together', wholeNumber(1), 30)
   .option(
     '--seed <number>',
@@ -56,17 +56,17 @@ const program = new Command('npm run seed --')
     wholeNumber(0),
     1,
   )
-  .option('--password <text>', 'password of every user; made up unless given', password)
+  .option('--password <text>', 'password of every user; random by default', password)
   .option('--exclusive', 'requests for records wait until all are loaded, which is faster')
   .option(
     '--no-exclusive',
     'requests do not wait: the default for databases named in the environment',
   )
   .exitOverride();
-const usual: Record<KindName, number> = { companies: 500, contacts: 10_000 };
+const defaults: Record<KindName, number> = { companies: 500, contacts: 10_000 };
 for (const name of kindNames) {
   const text = `how many ${name} the tenants without any get, together`;
-  program.option(`--${name} <number>`, text, wholeNumber(0), usual[name]);
+  program.option(`--${name} <number>`, text, wholeNumber(0), defaults[name]);
 }
 
 const readOptions = (): Options => {
@@ -88,25 +88,25 @@ const givenDatabases = (): LocalDatabases | undefined => {
   );
 };
 
-const madeOf = (tenants: readonly SeededTenant[]) => tenants.filter(({ isKnown }) => !isKnown);
+const createdOf = (tenants: readonly SeededTenant[]) => tenants.filter(({ existed }) => !existed);
 
-/** Before the records are there: whoever interrupts the run has the users all the same. */
-const tellAccounts = (tenants: readonly SeededTenant[], secret: string): void => {
-  const made = madeOf(tenants);
-  for (const { name, ownerEmail } of made.slice(0, 5)) {
+/** Prints the accounts before records are added: they stay when the run is interrupted. */
+const printAccounts = (tenants: readonly SeededTenant[], secret: string): void => {
+  const created = createdOf(tenants);
+  for (const { name, ownerEmail } of created.slice(0, 5)) {
     console.log(`  owner of ${name}: ${ownerEmail}`);
   }
   console.log(
-    made.length > 0
+    created.length > 0
       ? `Everybody's password: ${secret}`
-      : 'The users have the password that was printed when they were made.',
+      : 'The users have the password that was printed when they were created.',
   );
 };
 
 const report = ({ tenants, records }: Seeded, seconds: number): void => {
-  const made = madeOf(tenants);
-  const users = made.reduce((sum, { added }) => sum + added, 0);
-  const counts = { tenants: made.length, users, ...records };
+  const created = createdOf(tenants);
+  const users = created.reduce((sum, { added }) => sum + added, 0);
+  const counts = { tenants: created.length, users, ...records };
   const parts = Object.entries(counts).map(([name, n]) => `${n.toLocaleString('en')} ${name}`);
   console.log(`Added ${parts.join(', ')} in ${seconds.toFixed(0)} s.`);
 };
@@ -134,11 +134,11 @@ const main = async (): Promise<void> => {
         seed: number,
         records: options,
         now: new Date(),
-        // The local system is its developer's own.
+        // Nobody else uses the local system.
         exclusive: exclusive ?? !given,
         passwordHash: await bcrypt.hash(secret, BCRYPT_COST),
         signal: interruption.signal,
-        onTenants: (there) => tellAccounts(there, secret),
+        onTenants: (created) => printAccounts(created, secret),
       },
       terminalProgress(),
     );

@@ -3,9 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from } from 'pg-copy-streams';
 
-/** Of a column: text (of JSON, where the column takes it), a number, a time, a list of texts. */
+/** The value of a column: text (JSON text for a JSON column), a number, a time, or an array of texts. */
 export type Value = string | number | boolean | Date | null | readonly string[];
-/** A value for each column, always in the same order. */
+/** Values by column name; all rows of a COPY name the same columns in the same order. */
 export type Row = Readonly<Record<string, Value>>;
 
 const escapes: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
@@ -14,7 +14,7 @@ const escaped = (text: string): string =>
 
 const element = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
-/** A value in the text format of COPY. */
+/** Encodes a value in the text format of COPY. */
 const encoded = (value: Value): string => {
   if (value === null) return '\\N';
   if (value instanceof Date) return value.toISOString();
@@ -22,23 +22,22 @@ const encoded = (value: Value): string => {
   return escaped(`${value}`);
 };
 
-const PIECE = 64 * 1024;
+const CHUNK_SIZE = 64 * 1024;
 
 function* encodedRows(rows: Iterable<Row>): Generator<string> {
-  let piece = '';
+  let chunk = '';
   for (const row of rows) {
-    piece += `${Object.values(row).map(encoded).join('\t')}\n`;
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = '';
+    chunk += `${Object.values(row).map(encoded).join('\t')}\n`;
+    if (chunk.length < CHUNK_SIZE) continue;
+    yield chunk;
+    chunk = '';
   }
-  if (piece) yield piece;
+  if (chunk) yield chunk;
 }
 
 /**
- * Sends rows with one COPY, each as it is made. What the first row names are the columns, and every
- * other names the same. Rejects, with the connection as the failure left it, where the server refuses a
- * row or the signal aborts: inside a transaction nothing of it stays then.
+ * Sends rows with one COPY while they are generated. The first row names the columns. Rejects when the server
+ * refuses a row or the signal is aborted; run it in a transaction so that nothing remains of it then.
  */
 export const copyRows = async (
   client: pg.ClientBase,

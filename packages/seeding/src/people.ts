@@ -3,33 +3,33 @@ import { createRandom, type Language, languages, type Random } from './random.ts
 import { mailbox } from './records.ts';
 import { shareOf } from './seed-records.ts';
 
-/** The oldest tenant is this old: its records are younger. */
+/** The age of the oldest tenant. Its records are younger. */
 const AGE_MS = 4 * 365 * 86_400_000;
-/** Of the users of a tenant these many are guests of the next one too. */
+/** The share of a tenant's users who are also guests of the next tenant. */
 const GUESTS = 0.1;
-const MOST_OF_SLUG = 40;
-/** What everybody but the owner is, as often as it is named. */
+const MAX_LABEL_LENGTH = 40;
+/** The roles of users besides the owner, each as often as it occurs. */
 const roles: readonly BuiltInRoleName[] = ['admin', 'viewer', 'viewer', ...Array(7).fill('member')];
-/** Begins random values that no tenant and no record has: neither has a place with this number. */
+/** Seeds the users' random values: no kind of record has this index. */
 const PEOPLE = -1;
 
 export interface PeopleOptions {
-  /** How many tenants of this seed there are to be. */
+  /** The number of tenants of this seed. */
   readonly tenants: number;
-  /** How many users they have together, spread evenly. The first one of each is its owner. */
+  /** The number of users of all tenants together, spread evenly. The first user of each is its owner. */
   readonly users: number;
   readonly seed: number;
   readonly now: Date;
 }
 
-/** A tenant that is to be there. Its users are made when they are needed, each time the same. */
+/** A tenant to be created. Its users are generated on demand, the same ones each time. */
 export interface Plan {
   readonly id: string;
   readonly slug: string;
   readonly name: string;
   readonly language: Language;
   readonly created: Date;
-  /** How many users it has. */
+  /** The number of its users. */
   readonly size: number;
   people(): Generator<User>;
 }
@@ -41,7 +41,7 @@ export interface User {
   readonly lastName: string;
   readonly role: BuiltInRoleName;
   readonly joined: Date;
-  /** Whether the next tenant lets them in, too. */
+  /** Whether the user is also a member of the next tenant. */
   readonly isGuest: boolean;
 }
 
@@ -60,17 +60,17 @@ export const planOf = (at: number, { tenants, users, seed, now }: PeopleOptions)
     created,
     size,
     *people() {
-      const those = createRandom(seed, at, PEOPLE);
+      const usersRandom = createRandom(seed, at, PEOPLE);
       for (let number = 0; number < size; number += 1)
-        yield userOf(those, number, { language, slug, created, now });
+        yield userOf(usersRandom, number, { language, slug, created, now });
     },
   };
 };
 
-/** A name as a part of a slug: lower-case letters, digits and single dashes. */
+/** Turns a name into a part of a slug: lower-case letters, digits and single dashes. */
 const labelOf = (name: string): string =>
   mailbox(name.replace(/[^\p{L}\p{M}\p{N}]+/gu, '-'))
-    .slice(0, MOST_OF_SLUG)
+    .slice(0, MAX_LABEL_LENGTH)
     .replace(/^-+|-+$/g, '');
 
 const userOf = (

@@ -1,23 +1,23 @@
 import { SingleBar } from 'cli-progress';
 
-/** Who is told how far a run has come. */
+/** Reports the progress of a run. */
 export interface Progress {
   note(text: string): void;
   begin(name: string, total: number): Task;
 }
 
-/** One load. */
+/** The progress of one load. */
 export interface Task {
   readonly advance: (count: number) => void;
-  /** What is being done beside counting, and how far it is. */
+  /** Shows the current step besides the count, and its state. */
   readonly step: (what: string, state?: string) => void;
   end(): void;
 }
 
-/** Between two lines where there is no terminal. */
+/** The time between two lines when standard error is no terminal. */
 const LINE_MS = 10_000;
 
-/** A bar for each load on standard error; a line now and then where that is no terminal. */
+/** Shows a progress bar for each load on standard error, or prints a line every 10 s when that is no terminal. */
 export const terminalProgress = (stream: NodeJS.WriteStream = process.stderr): Progress => ({
   note: (text) => void stream.write(`${text}\n`),
   begin(name, total) {
@@ -34,13 +34,13 @@ export const terminalProgress = (stream: NodeJS.WriteStream = process.stderr): P
       notTTYSchedule: LINE_MS,
     });
     bar.start(total, 0, { name, step: '' });
-    let told = '';
+    let printedStep = '';
     return {
       advance: (count) => bar.increment(count),
       step(what, state = '') {
         bar.update({ step: state === '' ? what : `${what}: ${state}` });
-        if (stream.isTTY || what === told) return;
-        told = what;
+        if (stream.isTTY || what === printedStep) return;
+        printedStep = what;
         stream.write(`${name}: ${what}\n`);
       },
       end() {

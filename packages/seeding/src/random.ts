@@ -9,7 +9,7 @@ import { v7 as uuidv7 } from 'uuid';
 
 const { base, cs_CZ, de, en, fr, hu, pl, ro, sk, es } = allLocales;
 
-/** Where people come from. What a list lacks is taken from English, which has it all. */
+/** Locales by language. English supplies what a locale lacks. */
 const origins = {
   hu: { names: hu, country: 'Magyarország' },
   de: { names: de, country: 'Deutschland' },
@@ -24,33 +24,33 @@ const origins = {
 export type Language = keyof typeof origins;
 export const languages = Object.keys(origins) as Language[];
 
-/** Of ten people in a tenant these many speak its language. */
-const AT_HOME = 0.7;
+/** The share of people who have the language of their tenant. */
+const SAME_LANGUAGE = 0.7;
 
-/** What makes the names, streets and the like of a country. */
+/** Generates names, addresses and the like of a country. */
 export interface Origin {
   readonly faker: FakerType;
   readonly country: string;
 }
 
-/** Random values that are always the same for the same seed. */
+/** A random generator that yields the same values for the same seed. */
 export interface Random {
   /** At least 0 and less than 1. */
   next(): number;
   chance(probability: number): boolean;
-  /** One of a list that is not empty. */
+  /** An element of a non-empty list. */
   pick<T>(list: readonly T[]): T;
-  /** UUIDv7 (RFC 9562): those made later, with the same or a later time, sort behind. */
+  /** A UUIDv7 (RFC 9562) that sorts after earlier ones with the same or an earlier time. */
   uuid(time: Date): string;
-  /** Where somebody in a tenant of this language comes from. */
+  /** The origin of a person in a tenant of this language. */
   somebody(home: Language): Origin;
 }
 
-/** The same numbers give the same values, in the same order. */
+/** Creates a generator; the same numbers yield the same values in the same order. */
 export const createRandom = (...seed: readonly number[]): Random => {
   const randomizer = generateMersenne53Randomizer();
   randomizer.seed([...seed]);
-  const made = Object.fromEntries(
+  const fakers = Object.fromEntries(
     languages.map((language) => {
       const { names, country } = origins[language];
       return [language, { faker: new Faker({ locale: [names, en, base], randomizer }), country }];
@@ -69,6 +69,6 @@ export const createRandom = (...seed: readonly number[]): Random => {
       uuids += 1;
       return uuidv7({ msecs: time.getTime(), seq: uuids, random: bytes });
     },
-    somebody: (home) => made[next() < AT_HOME ? home : pick(languages)],
+    somebody: (home) => fakers[next() < SAME_LANGUAGE ? home : pick(languages)],
   };
 };

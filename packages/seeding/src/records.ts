@@ -2,8 +2,8 @@ import type { Faker } from '@faker-js/faker';
 import type { Row } from './copy.ts';
 import type { Language, Origin, Random } from './random.ts';
 
-/** Whose records are made, and what they may refer to. */
-export interface Surroundings {
+/** The tenant's language, and the rows that its records may refer to. */
+export interface RecordContext {
   readonly language: Language;
   /** The ids of the tenant's users. */
   readonly users: readonly string[];
@@ -11,11 +11,11 @@ export interface Surroundings {
   readonly companies: readonly string[];
 }
 
-/** A kind of record: its table in the schema `tenant_crm`, and its columns beside those that all have. */
+/** A kind of record: its table in the schema `tenant_crm`, and its columns besides the common ones. */
 export interface RecordKind {
   readonly table: string;
-  /** Values for the columns of one made then; each call names the same ones in the same order. */
-  row(random: Random, around: Surroundings, created: Date): Row;
+  /** The column values of a record created at that time; each call names the same columns in the same order. */
+  row(random: Random, context: RecordContext, created: Date): Row;
 }
 
 const json = (value: unknown): string => JSON.stringify(value);
@@ -40,7 +40,7 @@ const address = (random: Random, { faker, country }: Origin) => ({
   country,
 });
 
-/** A name as the part of an address before the @: without accents, blanks and the like. */
+/** Turns a name into the local part of an email address: no accents, spaces and the like. */
 export const mailbox = (name: string): string =>
   name
     .normalize('NFKD')
@@ -117,6 +117,6 @@ const companies: RecordKind = {
   },
 };
 
-/** Every kind that can be made, in the order that references ask for. */
+/** All kinds that can be seeded; a kind follows those that it refers to. */
 export const recordKinds = { companies, contacts } satisfies Record<string, RecordKind>;
 export type KindName = keyof typeof recordKinds;

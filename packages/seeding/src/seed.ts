@@ -6,30 +6,30 @@ import { type RecordsOf, seedRecords, shareOf } from './seed-records.ts';
 
 export interface SeedOptions {
   readonly tenants: number;
-  /** Of all tenants together; at least one each. */
+  /** The number of users of all tenants together; at least one for each. */
   readonly users: number;
-  /** How many of each kind, of all tenants together. */
+  /** The number of records of each kind, of all tenants together. */
   readonly records: Readonly<Record<KindName, number>>;
-  /** The same number makes the same data, and goes on where it was interrupted. */
+  /** The same seed yields the same data, and continues an interrupted run. */
   readonly seed: number;
   readonly now: Date;
   readonly passwordHash: string;
-  /** Whether it is to be quicker, and whoever asks CRM for such records waits until they are there. */
+  /** Whether CRM's requests for these records wait until they are loaded, which is faster. */
   readonly exclusive: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Is told of the tenants once they are there, before they have records. */
+  /** Called when the tenants exist, before they have records. */
   onTenants?(tenants: readonly SeededTenant[]): void;
 }
 
-/** What a run has added. */
+/** The result of a run. */
 export interface Seeded {
   readonly tenants: readonly SeededTenant[];
   readonly records: Readonly<Record<KindName, number>>;
 }
 
 /**
- * Fills the databases of both services. The accounts are one transaction and each kind of record is one,
- * so that an interrupted run leaves whole what it leaves; the same options make what is still missing.
+ * Fills the databases of both services. All accounts are one transaction, and so is each kind of record: an
+ * interrupted run leaves no part of one behind, and the same options add what is still missing.
  */
 export const seed = async (
   databases: { readonly identity: pg.Pool; readonly crm: pg.Pool },
@@ -42,9 +42,9 @@ export const seed = async (
   await requireTables(databases.crm, 'crm', ['tenant_crm.record_counts', ...tables]);
   const tenants = await seedAccounts(databases.identity, options, progress);
   options.onTenants?.(tenants);
-  const known = tenants.filter(({ isKnown }) => isKnown).length;
-  if (known > 0)
-    progress.note(`${known} of the ${tenants.length} tenants exist already and stay as they are.`);
+  const existing = tenants.filter(({ existed }) => existed).length;
+  if (existing > 0)
+    progress.note(`${existing} of the ${tenants.length} tenants exist already and are unchanged.`);
   const added = { ...nothing };
   for (const name of kinds)
     added[name] = await add(databases.crm, name, tenants, options, progress);
@@ -55,7 +55,7 @@ export const kindNames = Object.keys(recordKinds) as KindName[];
 const nothing = Object.fromEntries(kindNames.map((name) => [name, 0])) as Record<KindName, number>;
 const tableOf = (name: KindName): string => `tenant_crm.${recordKinds[name].table}`;
 
-/** Adds records of one kind to the tenants that have none yet; gives how many. */
+/** Adds records of one kind to the tenants that have none yet; returns their number. */
 const add = async (
   crm: pg.Pool,
   name: KindName,
@@ -101,7 +101,7 @@ const add = async (
   return total;
 };
 
-/** Tenants with a record of a kind, deleted or not. */
+/** The ids of tenants that have a record of a kind, deleted or not. */
 const tenantsWith = async (
   crm: pg.Pool,
   name: KindName,
@@ -115,17 +115,17 @@ const tenantsWith = async (
   return new Set(rows.map(({ id }) => id));
 };
 
-/** Adding a row to the indexes costs what making them anew does for so many. */
-const WORTH = 2.5;
+/** Adding a row to the indexes costs as much as rebuilding them does for this many rows. */
+const REBUILD_RATIO = 2.5;
 
-/** Whether the indexes are made quicker than the new rows are added to them. */
+/** Whether rebuilding the indexes is faster than adding the new rows to them. */
 const isWorthRebuilding = async (crm: pg.Pool, name: KindName, total: number): Promise<boolean> => {
-  const { rows } = await crm.query<{ there: number }>(
-    `SELECT coalesce(sum(count), 0)::float AS there FROM tenant_crm.record_counts
+  const { rows } = await crm.query<{ existing: number }>(
+    `SELECT coalesce(sum(count), 0)::float AS existing FROM tenant_crm.record_counts
      WHERE table_name = $1 AND scope_column = ''`,
     [recordKinds[name].table],
   );
-  return total + (rows[0]?.there ?? 0) < WORTH * total;
+  return total + (rows[0]?.existing ?? 0) < REBUILD_RATIO * total;
 };
 
 const requireTables = async (

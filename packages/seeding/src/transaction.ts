@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * Does some work in one transaction. An abort cuts the connection, in whatever statement it is: the
- * server rolls back by itself. Rejects with the work's error, or with the signal's reason.
+ * Runs work in one transaction. An abort closes the connection, even during a statement, and the server rolls
+ * back. Rejects with the work's error or the signal's reason.
  */
 export const inTransaction = async (
   pool: pg.Pool,
@@ -11,7 +11,7 @@ export const inTransaction = async (
 ): Promise<void> => {
   signal?.throwIfAborted();
   const client = await pool.connect();
-  // What is lost is told by the statement under way.
+  // The current statement reports a lost connection.
   client.on('error', () => undefined);
   const cut = (): void => void client.release(true);
   signal?.addEventListener('abort', cut, { once: true });

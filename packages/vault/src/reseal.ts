@@ -1,19 +1,19 @@
 import type { Vault } from './vault.ts';
 
-/** A column that a vault seals. */
+/** A column with values that a vault has sealed. */
 export interface SealedColumn {
   readonly schema: string;
   readonly table: string;
-  /** May be null. */
+  /** Its value may be null. */
   readonly column: string;
   /** The primary key. */
   readonly id: string;
   readonly type: 'text' | 'uuid';
-  /** What the vault binds to a row's value. */
+  /** The purpose with which the vault sealed the value of a row. */
   readonly purposeOf: (id: string) => string;
 }
 
-/** The part of pg's pool that is used here. */
+/** The part of pg's pool that resealing uses. */
 export interface Queryable {
   query(text: string, values: unknown[]): Promise<{ rows: unknown[]; rowCount: number | null }>;
 }
@@ -31,23 +31,23 @@ const resealColumn = async (
 ): Promise<number> => {
   const page = `SELECT ${id}::text AS id, ${column} AS sealed FROM ${schema}.${table}
     WHERE ${column} IS NOT NULL AND ($1::text IS NULL OR ${id} > ($1::text)::${type}) ORDER BY ${id} LIMIT $2`;
-  // One that was changed or sealed anew meanwhile stays as it is.
-  const update = `UPDATE ${schema}.${table} SET ${column} = given.new
-    FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS given (id, old, new)
-    WHERE ${table}.${id}::text = given.id AND ${table}.${column} = given.old`;
+  // A value that was changed in the meantime stays as it is.
+  const update = `UPDATE ${schema}.${table} SET ${column} = batch.renewed
+    FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS batch (id, old, renewed)
+    WHERE ${table}.${id}::text = batch.id AND ${table}.${column} = batch.old`;
   let resealed = 0;
   let last: string | null = null;
   for (;;) {
     const rows = (await pool.query(page, [last, batch])).rows as Row[];
-    const old = rows.flatMap((row) => {
+    const outdated = rows.flatMap((row) => {
       const renewed = vault.renew(row.sealed, purposeOf(row.id));
       return renewed ? [{ ...row, renewed }] : [];
     });
-    if (old.length > 0) {
+    if (outdated.length > 0) {
       const { rowCount } = await pool.query(update, [
-        old.map((row) => row.id),
-        old.map(({ sealed }) => sealed),
-        old.map(({ renewed }) => renewed),
+        outdated.map((row) => row.id),
+        outdated.map(({ sealed }) => sealed),
+        outdated.map(({ renewed }) => renewed),
       ]);
       resealed += rowCount ?? 0;
     }
@@ -57,8 +57,8 @@ const resealColumn = async (
 };
 
 /**
- * Seals with the first of the keys what another one has sealed, in small batches: afterwards the other
- * keys are needed no more. Gives how many rows it was, by table. Throws where a key is missing.
+ * Seals every value again that another key than the first one sealed, in small batches; afterwards the other
+ * keys can be removed. Returns the number of resealed rows by table. Throws when a needed key is missing.
  */
 export const reseal = async (
   pool: Queryable,

@@ -5,22 +5,22 @@ const ALGORITHM = 'aes-256-gcm';
 const IV = 12;
 const TAG = 16;
 
-/** Seals what has to be read again, with AES-256-GCM under keys of the configuration. */
+/** Encrypts values at rest with AES-256-GCM under configured keys. */
 export interface Vault {
-  /** `purpose` is bound to the result: what is sealed for one place opens in no other. */
+  /** Encrypts a value. It opens only with the same `purpose`, so that it is useless in another row or column. */
   seal(plain: Buffer, purpose: string): Buffer;
-  /** Throws when the key is not configured, or when anything was changed. */
+  /** Decrypts a value. Throws when its key is not configured, or when the value or the purpose differs. */
   open(sealed: Uint8Array, purpose: string): Buffer;
-  /** The same, sealed with the key that seals now; undefined where it is already. Throws as `open` does. */
+  /** The value sealed with the first key; undefined when it already is. Throws as `open` does. */
   renew(sealed: Uint8Array, purpose: string): Buffer | undefined;
 }
 
-/** The id of the key that sealed it, which stands first, after its length. */
+/** A sealed value begins with the length and the id of its key. */
 const keyIdOf = (sealed: Buffer): string => sealed.toString('utf8', 1, 1 + (sealed[0] ?? 0));
 
 /**
- * The first key seals, all of them open: a new one is put in front, and an old one stays until all that it
- * sealed has been renewed.
+ * Creates a vault that seals with the first key and opens with all of them. To rotate, put a new key in front
+ * and remove the old one after everything has been resealed. Throws without a key.
  */
 export const createVault = (keys: readonly EncryptionKey[]): Vault => {
   const [first] = keys;
