@@ -84,7 +84,7 @@ describe('through SMTP', () => {
   test('letters of any script arrive, and a list of addresses is none', async () => {
     await send(identity, reset('a@example.test, b@example.test'), reset('ü@bücher.test'));
     await until(() => smtp.recipients.includes('ü@bücher.test'));
-    await until(() => log.lines.some((line) => line.includes('it was not taken')));
+    await until(() => log.lines.some((line) => line.includes('it will be retried')));
     expect(smtp.recipients).not.toContain('b@example.test');
     await identity.context.database.outboxMail.deleteMany();
     log.lines.length = 0;
@@ -94,7 +94,7 @@ describe('through SMTP', () => {
     smtp.refuse({ code: 451, message: 'Try again later' });
     const before = smtp.refusals;
     await send(identity, reset('later@example.test'));
-    await until(() => log.lines.some((line) => line.includes('it was not taken')));
+    await until(() => log.lines.some((line) => line.includes('it will be retried')));
     expect(smtp.refusals).toBe(before + 1);
     expect(await waiting(identity)).toBe(1);
     smtp.refuse(null);

@@ -202,7 +202,7 @@ describe('the link that confirms an address', () => {
     await identity.http.post('/api/auth/email/resend').send({ email }).expect(200);
     const token = await linkFor(email);
     const answer = await identity.http.post('/api/auth/email/disown').send({ token }).expect(200);
-    expect(answer.body.message).toContain('has to confirm another address');
+    expect(answer.body.message).toContain('must confirm another address');
     await identity.http.get('/api/me').set(session).expect(401);
     await verify({ token, ...own }).expect(422);
     const where = { tenantId: tenant.id, userId: user.id };
