@@ -1,13 +1,13 @@
 import { type Load, median, type Target } from './load/plan.ts';
 import { type Bench, demandAnswers, type Result } from './scenario.ts';
 
-/** Requests under way at once. */
+/** Number of concurrent requests. */
 export const CONNECTIONS = 32;
-/** Enough that a machine's noise hits both sides alike. */
+/** Enough rounds for noise of the machine to affect both sides alike. */
 const ROUND_SECONDS = 2;
 const WARM_UP_SECONDS = 2;
 
-/** The same request by the holder of each token. */
+/** The same request with each token. */
 export const bearing = (tokens: readonly string[]): NonNullable<Target['variants']> =>
   tokens.map((token) => ({ headers: { authorization: `Bearer ${token}` } }));
 
@@ -20,10 +20,12 @@ const middle = (loads: readonly Load[]): Load => ({
   errors: 0,
 });
 
-/** One side of a comparison: measures itself once. */
+/** One side of a comparison: takes one measurement. */
 export type Side = () => Promise<Load>;
 
-/** Lets two sides take turns and gives the median of each, and of the ratios of neighbouring rounds. */
+/**
+ * Alternates between two sides; returns the median of each, and of the ratios of adjacent rounds.
+ */
 export const takeTurns = async (
   rounds: number,
   subject: Side,
@@ -43,7 +45,7 @@ export const takeTurns = async (
 /** A process under load. */
 export interface Contender {
   readonly request: Target;
-  /** The CPU time that the process has used so far, in seconds. */
+  /** CPU time used by the process so far, in seconds. */
   cpu(): Promise<number>;
 }
 
@@ -51,14 +53,14 @@ export interface Duel {
   readonly what: string;
   readonly subject: Contender;
   readonly floor: Contender;
-  /** The least ratio that is good enough. */
+  /** The target ratio. */
   readonly target: number;
 }
 
 const answersIn = ({ statuses }: Load): number =>
   Object.values(statuses).reduce((sum, count) => sum + count, 0);
 
-/** A request beside the request of its floor, under the same load. */
+/** Compares a request with that of its floor under the same load. */
 export const duel = async (
   { options, load }: Bench,
   { what, subject, floor, target }: Duel,

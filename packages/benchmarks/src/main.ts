@@ -7,7 +7,7 @@ import type { Result } from './scenario.ts';
 import { chosen } from './scenarios/index.ts';
 import { startSystem } from './system.ts';
 
-/** What the numbers were measured on, since they mean nothing without it. */
+/** The machine and Node release of the measurement. */
 const machine = (): string => {
   const [first] = cpus();
   return `${cpus().length} × ${first?.model.trim() ?? 'unknown CPU'}, Node ${process.versions.node}`;
@@ -17,7 +17,7 @@ const run = async (options: Options): Promise<readonly Result[]> => {
   const scenarios = chosen(options.only);
   const system = await startSystem(options);
   const load = startProgram('load/generator');
-  // Whoever does not want to wait leaves nothing behind either.
+  // Clean up after an interruption too.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void system.stop().finally(() => process.exit(1)));
   }
@@ -57,7 +57,7 @@ try {
   const results = await run(options);
   console.log(
     options.smoke
-      ? 'Every scenario ran and was answered as it should be.'
+      ? 'All scenarios ran and got the expected responses.'
       : `\n${table(results)}\n\n${machine()}`,
   );
   await write(options, results);

@@ -1,17 +1,17 @@
 import { parseArgs } from 'node:util';
 
 export interface Options {
-  /** Names of scenarios; empty: all of them. */
+  /** Names of scenarios; empty for all. */
   readonly only: readonly string[];
-  /** How long each side of a comparison is under load, in seconds. */
+  /** Duration of the load on each side of a comparison, in seconds. */
   readonly seconds: number;
-  /** Every scenario once and briefly: whether it runs, not how fast. */
+  /** Runs every scenario briefly, to check that it works, not how fast it is. */
   readonly smoke: boolean;
   readonly contacts: number;
   readonly policyChanges: number;
   readonly json: string | undefined;
   readonly markdown: string | undefined;
-  /** A folder that takes the CPU profiles of both services. */
+  /** Folder for the CPU profiles of both services. */
   readonly profile: string | undefined;
 }
 
@@ -21,10 +21,10 @@ export const usage = `npm run bench -- [--only name,...] [--seconds N] [--contac
 const positive = (name: string, text: string): number => {
   const number = Number(text);
   if (number > 0 && Number.isFinite(number)) return number;
-  throw new Error(`--${name} takes a number above 0, not "${text}".`);
+  throw new Error(`--${name} must be a number above 0, not "${text}".`);
 };
 
-/** Reads the command line; throws an error that says what is wrong with it. */
+/** Parses the command line; throws an error that describes what is wrong. */
 export const readOptions = (args: readonly string[]): Options => {
   const { values } = parseArgs({
     args: [...args],

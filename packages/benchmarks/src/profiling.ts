@@ -1,5 +1,5 @@
-// Loaded before a service (`--import`) where it is to be profiled: node does not take --cpu-prof from
-// NODE_OPTIONS, the only way to reach processes that others start.
+// Loaded before a service (`--import`) to profile it, because Node does not accept --cpu-prof in NODE_OPTIONS,
+// the only way to reach processes started by others.
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import path from 'node:path';

@@ -2,13 +2,15 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A module of this package that runs as a process of its own and answers questions, one at a time. */
+/**
+ * A module of this package that runs as a separate process and answers questions, one at a time.
+ */
 export interface Program {
   ask<Answer>(question: object): Promise<Answer>;
   stop(): Promise<void>;
 }
 
-/** Starts a module, named by its path below `src`, with variables beside those of this process. */
+/** Starts a module, given by its path below `src`, with additional environment variables. */
 export const startProgram = (
   module: string,
   environment: Readonly<Record<string, string>> = {},
@@ -32,7 +34,7 @@ export const startProgram = (
   };
 };
 
-/** The other side of it: answers questions, and ends with whoever started it. */
+/** The side of the child process: answers questions, and ends with its parent. */
 export const answerQuestions = <Question, Answer extends object>(
   answer: (question: Question) => Promise<Answer>,
 ): void => {

@@ -36,10 +36,10 @@ const rowOf = ({ what, load, floor, ratio, target, remark }: Result): Row => [
   remark ?? '',
 ];
 
-/** Words to the left, numbers to the right. */
+/** Aligns text to the left and numbers to the right. */
 const isNumeric = (column: number): boolean => column >= 1 && column <= 7;
 
-/** One table for a terminal. */
+/** Formats a table for a terminal. */
 export const table = (results: readonly Result[]): string => {
   const rows: readonly Row[] = [columns, ...results.map(rowOf)];
   const widths = columns.map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
@@ -48,7 +48,7 @@ export const table = (results: readonly Result[]): string => {
   return rows.map((row) => row.map(cell).join('  ').trimEnd()).join('\n');
 };
 
-/** The same table in Markdown. */
+/** Formats the table in Markdown. */
 export const markdownTable = (results: readonly Result[]): string => {
   const line = (row: Row): string => `| ${row.join(' | ')} |`;
   const rule = line(columns.map((_, at) => (isNumeric(at) ? '---:' : '---')));
@@ -58,7 +58,7 @@ export const markdownTable = (results: readonly Result[]): string => {
 const BEGIN = '<!-- begin: measured by npm run bench -->';
 const END = '<!-- end -->';
 
-/** A document with the measured part replaced; what people wrote around it stays. */
+/** Replaces the measured part of a document and keeps the rest. */
 export const withMeasured = (document: string, measured: string): string => {
   const begin = document.indexOf(BEGIN);
   const end = document.indexOf(END, begin);

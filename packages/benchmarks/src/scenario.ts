@@ -3,19 +3,19 @@ import type { Options } from './options.ts';
 import type { Program } from './program.ts';
 import type { System } from './system.ts';
 
-/** What a scenario works with. */
+/** The environment of a scenario. */
 export interface Bench {
   readonly options: Options;
   readonly system: System;
   readonly load: Program;
 }
 
-/** One line of the table. */
+/** A row of the table. */
 export interface Result {
   readonly what: string;
   readonly load?: Load;
   readonly floor?: Load;
-  /** Against the floor, or against what `remark` says. */
+  /** Compared with the floor, or with what `remark` describes. */
   readonly ratio?: number;
   readonly remark?: string;
   readonly target?: { readonly text: string; readonly isMet: boolean };
@@ -26,10 +26,10 @@ export interface Scenario {
   run(bench: Bench): Promise<readonly Result[]>;
 }
 
-/** A scenario in which something else came than what every request must get. */
+/** Thrown if a scenario gets an unexpected response. */
 export class UnexpectedAnswers extends Error {}
 
-/** Throws unless there were answers, each of one of these statuses; 2xx unless others are named. */
+/** Throws unless there were responses and each has one of these statuses, by default 2xx. */
 export const demandAnswers = (
   what: string,
   { statuses, errors }: Load,

@@ -6,16 +6,16 @@ import { freePort, type Stack, startStack } from '@tessera/local-stack';
 import { seedContacts } from '@tessera/seeding';
 import type { Options } from './options.ts';
 
-/** As on a server that has run for a while: new log files are there, and no checkpoint is due. */
+/** As on a server that has been running for a while: log files exist and no checkpoint is due. */
 const settledPostgres = { max_wal_size: '4GB', checkpoint_timeout: '1h', wal_init_zero: 'off' };
 
-/** Counted as ever, and never reached. */
+/** Rate limits are counted as usual but never reached. */
 const limits = Object.fromEntries(
   ['LOGIN', 'DEFAULT', 'ADDRESS', 'PUBLIC', 'SERVICE', 'SERVICE_PRINCIPAL']
     .map((name) => [`RATE_LIMIT_${name}`, '1000000000'])
     .concat([
       ['RATE_LIMIT_LOGIN_FAILURES', '1000000'],
-      // A few accounts sign in for many: the share of one takes every connection of a load.
+      // Few accounts represent many users, so each may use all connections.
       ['HASH_QUEUE_LIMIT', '128'],
     ]),
 );
@@ -32,17 +32,17 @@ export type Person = 'administrator' | 'owner' | 'viewer' | 'person' | 'other_ow
 
 export type Service = 'identity' | 'crm';
 
-/** The whole system on embedded parts, in a directory that goes with it. */
+/** The whole system with embedded dependencies in a temporary directory. */
 export interface System {
-  /** As it runs now: a new one after `restart`. */
+  /** The running system; a new one after `restart`. */
   readonly stack: Stack;
-  /** Signs in and gives the token. */
+  /** Signs in; returns the token. */
   signIn(who: Person): Promise<string>;
-  /** The resident memory of a service, in bytes. */
+  /** Resident memory of a service in bytes. */
   memory(service: Service): Promise<number>;
-  /** The CPU time that a service has used since its start, in seconds. */
+  /** CPU time used by a service since its start, in seconds. */
   cpu(service: Service): Promise<number>;
-  /** Stops everything and starts it again on the same data; gives the milliseconds that the start took. */
+  /** Restarts everything on the same data; returns the duration of the start in milliseconds. */
   restart(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -51,7 +51,7 @@ const makeContacts = async ({ postgres, system }: Stack, count: number): Promise
   const pool = createPool(postgres.url('crm'), { applicationName: 'bench', statementTimeout: 0 });
   try {
     await seedContacts(pool, { tenantId: system.owner.tenant_id, count });
-    // As autovacuum would do it a minute later, in the middle of a measurement.
+    // Otherwise autovacuum would run a minute later, during a measurement.
     await pool.query('VACUUM ANALYZE tenant_crm.contacts');
   } finally {
     await pool.end();

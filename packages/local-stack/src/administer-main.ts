@@ -1,4 +1,4 @@
-// What scripts/identity-admin.mjs runs. TESSERA_DATA names another folder than the usual one.
+// Run by scripts/identity-admin.mjs. TESSERA_DATA overrides the data folder.
 import { administer } from './administer.ts';
 
 try {

@@ -28,8 +28,8 @@ const localTarget = async (directory: string): Promise<Target> => {
 };
 
 /**
- * Runs `identity-admin` from its sources, against the database that the environment names (`DATABASE_URL`),
- * else against the local system in a directory, whether that is running or not. Gives its exit code.
+ * Runs `identity-admin` from its sources on the database of the environment (`DATABASE_URL`), or else on the
+ * local system in a directory, whether it is running or not. Returns the exit code.
  */
 export const administer = async (
   args: readonly string[],

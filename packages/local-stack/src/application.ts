@@ -25,28 +25,30 @@ export interface ApplicationOptions {
   readonly name: 'identity' | 'crm';
   readonly from: RunFrom;
   readonly environment: Readonly<Record<string, string>>;
-  /** Where the app listens, once it does. */
+  /** URL of the app, once it listens. */
   readonly url: string;
-  /** The file that takes its log. */
+  /** Path of its log file. */
   readonly log: string;
 }
 
 export interface Application {
   readonly url: string;
   readonly log: string;
-  /** Starts it, and waits until it can do its work. Throws with the end of its log when it ends instead. */
+  /**
+   * Starts it and waits until it is ready. If it exits instead, throws an error with the end of its log.
+   */
   start(): Promise<void>;
-  /** Ends it in order. */
+  /** Stops it gracefully. */
   stop(): Promise<void>;
-  /** Ends it as a crash would. */
+  /** Kills it. */
   kill(): Promise<void>;
-  /** Settles when the process that was started last has ended, whoever ended it. */
+  /** Settles when the most recently started process has ended for any reason. */
   ended(): Promise<void>;
 }
 
 const START_LIMIT_MS = 60_000;
 
-/** Whether a service answers that it can do its work. */
+/** Whether a service reports that it is ready. */
 export const isReady = async (url: string): Promise<boolean> => {
   try {
     return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1000) })).ok;
@@ -55,7 +57,7 @@ export const isReady = async (url: string): Promise<boolean> => {
   }
 };
 
-/** One of the two services as a process of its own, that can be stopped, killed and started again. */
+/** A service as a separate process that can be stopped, killed and restarted. */
 export const application = (options: ApplicationOptions): Application => {
   const { name, from, environment, url, log } = options;
   let running: KeptProcess | undefined;

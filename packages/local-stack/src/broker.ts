@@ -13,30 +13,29 @@ const HOST = '127.0.0.1';
 
 export interface BrokerOptions {
   /**
-   * An AsyncAPI 3 document: its channels are the topics, records that break their schema are refused.
-   * Its servers are replaced by this one. A topic that a client creates cannot be consumed here.
+   * AsyncAPI 3 document: its channels become topics, and records that violate their schema are rejected. Its
+   * servers are replaced by this one. Topics created by clients cannot be consumed.
    */
   asyncapi: object;
-  /** Where its configuration and log live. Default: a temporary directory. */
+  /** Directory of its configuration and log. Default: a temporary directory. */
   directory?: string;
-  /** Default: a free one. */
+  /** Default: a free port. */
   port?: number;
 }
 
 export interface Broker {
-  /** What a Kafka client is given to find it. */
+  /** Broker address for Kafka clients. */
   brokers: string[];
   port: number;
-  /** Ends the broker in order. Its records, kept in memory, are gone then. */
+  /** Stops the broker gracefully. Its records are in memory and are lost. */
   stop(): Promise<void>;
-  /** Ends it as a crash would. Starting one on the same port brings it back, empty. */
+  /** Kills it. Starting one on the same port brings it back empty. */
   kill(): Promise<void>;
 }
 
 /**
- * Starts a broker that speaks Kafka's protocol and waits until it answers. It ends with this process,
- * however that ends. Throws, with what the broker had to say, when the given port is taken or nothing
- * answers within a minute.
+ * Starts a Kafka-compatible broker and waits until it responds. It ends with this process in any case. Throws,
+ * with the broker's output, if the given port is in use or nothing responds within a minute.
  */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const port = options.port ?? (await freePort());
@@ -44,7 +43,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const directory = path.resolve(
     options.directory ?? (await mkdtemp(path.join(tmpdir(), 'tessera-broker-'))),
   );
-  // The broker reads everything in the folder that it is given, so the log lies outside.
+  // The broker reads all files in its folder, so the log is elsewhere.
   const configuration = path.join(directory, 'configuration');
   await mkdir(configuration, { recursive: true, mode: 0o700 });
   await writeFile(
@@ -61,7 +60,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     await answers(broker, port, log);
   } catch (error) {
     await broker.stop();
-    // Between our look and its start somebody else may have taken the free port.
+    // Another process may have taken the free port meanwhile.
     if (!options.port && error instanceof PortTaken) return startBroker(options);
     throw error;
   }
@@ -73,7 +72,7 @@ class PortTaken extends Error {}
 const localServer = (port: number): object => ({
   host: `${HOST}:${port}`,
   protocol: 'kafka',
-  // Zero would stand for the default: three seconds in which every new consumer waits.
+  // Zero would mean the default of three seconds, which every new consumer would wait.
   bindings: { kafka: { 'group.initial.rebalance.delay.ms': 1 } },
 });
 
@@ -82,15 +81,15 @@ function launch(configuration: string, log: string, remove: string | undefined):
   try {
     return keepProcess({
       command: executable(),
-      // It splits the paths of its arguments at spaces and commas: this one has neither, wherever it is.
+      // It splits path arguments at spaces and commas; this path contains neither.
       cwd: path.dirname(configuration),
       args: [
         `--providers-file-directory=./${path.basename(configuration)}`,
         '--mcp-server-enabled=false',
         '--health-enabled=false',
         '--api-search-enabled=false',
-        // Its web interface has no switch and would listen on every address (as the broker itself
-        // does, which has no setting for that either): a port that does not exist keeps it shut.
+        // Its web interface cannot be disabled and would listen on all addresses (as the broker itself does,
+        // also without a setting): an invalid port prevents it from starting.
         '--api-port=65536',
       ],
       signal: 'SIGTERM',
@@ -102,7 +101,7 @@ function launch(configuration: string, log: string, remove: string | undefined):
   }
 }
 
-/** Found the way that the package's own launcher finds it. */
+/** Located in the same way as by the package's own launcher. */
 function executable(): string {
   const launcher = createRequire(import.meta.url).resolve('go-mokapi/package.json');
   const found: unknown = createRequire(launcher)(`@go-mokapi/${process.platform}-${process.arch}`);
@@ -117,7 +116,7 @@ async function answers(broker: KeptProcess, port: number, log: string): Promise<
   const deadline = Date.now() + START_LIMIT_MS;
   while (!(await speaksKafka(port))) {
     const said = await readFile(log, 'utf8');
-    // It stays, useless, when it cannot have the port.
+    // It keeps running without its port if that is in use.
     const isTaken = said.includes(`listen tcp :${port}:`);
     if (ended || isTaken || Date.now() > deadline) {
       const errors = said.match(/(?<=level=error ).*/g) ?? [said.slice(-2000)];
@@ -128,7 +127,7 @@ async function answers(broker: KeptProcess, port: number, log: string): Promise<
   }
 }
 
-/** Sends the first request of every Kafka client (ApiVersions 0) and waits for an answer to it. */
+/** Sends the first request of Kafka clients (ApiVersions 0) and waits for a response. */
 function speaksKafka(port: number): Promise<boolean> {
   const correlationId = 20_07_1969;
   const request = Buffer.alloc(14);

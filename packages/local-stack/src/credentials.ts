@@ -21,7 +21,7 @@ interface Client {
   readonly redirect_uris: readonly string[];
 }
 
-/** What `.data/local.json` holds: everything that a script needs to use the local system. */
+/** The content of `.data/local.json`: everything that scripts need to use the local system. */
 export interface LocalSystem {
   readonly identity_url: string;
   readonly crm_url: string;
@@ -43,7 +43,7 @@ export interface LocalSystem {
 }
 
 const secret = (): string => randomBytes(32).toString('base64url');
-/** Random, with every kind of character that the password rules ask for; hexadecimal spells no name. */
+/** A random password with all required kinds of characters; hexadecimal digits spell no name. */
 const password = (): string => `${randomBytes(12).toString('hex')}-aA1`;
 
 const newSystem = (urls: Pick<LocalSystem, 'identity_url' | 'crm_url'>): LocalSystem => {
@@ -106,7 +106,7 @@ const member = ({ user_id, email, password, tenant_slug }: Member, name: string,
   memberships: [{ tenant_slug, role }],
 });
 
-/** The document that `identity-admin seed` takes. */
+/** The input of `identity-admin seed`. */
 export const seedOf = (system: LocalSystem): object => {
   const { administrator, owner, viewer, person, other_owner, system_application, clients } = system;
   const client = (of: Client, name: string, tenant_slug?: string) => ({
@@ -167,9 +167,8 @@ const readIfThere = async <T>(file: string): Promise<T | undefined> => {
 };
 
 /**
- * Gives the local system's accounts, made at the first start. `seed` gets them before they are in
- * `local.json`: the file never names an account that does not exist, and a start that was cut short
- * is taken up where it was.
+ * The local system's accounts, created at the first start. `seed` gets them before they are written to
+ * `local.json`, so that the file never names missing accounts and an interrupted start can be resumed.
  */
 export const localSystem = async (
   directory: string,
@@ -192,7 +191,7 @@ export const localSystem = async (
   return system;
 };
 
-/** The keys that seal what a service stores, made at the first start and kept in a file. */
+/** The encryption keys of a service, created at the first start and stored in a file. */
 export const keyEncryptionKeys = async (
   directory: string,
   name: 'keys.json' | 'crm-keys.json',

@@ -1,5 +1,5 @@
-// What scripts/dev.mjs runs: one service alone, or the identity stub alone. Other data than the usual
-// ones where a directory is given.
+// Run by scripts/dev.mjs: one service alone, or the identity stub alone. The directory argument overrides the
+// data folder.
 import { develop, isDevelopment } from './develop.ts';
 
 const [what = '', directory] = process.argv.slice(2);
@@ -7,7 +7,7 @@ const [what = '', directory] = process.argv.slice(2);
 try {
   if (what === 'identity-stub') await import('./identity-stub/main.ts');
   else if (isDevelopment(what)) await develop(what, directory);
-  else throw new Error(`There is nothing called "${what}" to develop.`);
+  else throw new Error(`Unknown service "${what}".`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -18,15 +18,15 @@ interface Place {
   readonly directory: string;
   readonly identityUrl: string;
   readonly crmUrl: string;
-  /** Variables that every service gets. */
+  /** Environment variables of every service. */
   readonly common: Readonly<Record<string, string>>;
 }
 
-/** What a service has around it. */
+/** The surroundings of a service. */
 interface Surroundings {
-  /** Its variables beside the common ones. */
+  /** Its additional environment variables. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What a person needs to know. */
+  /** Instructions to print. */
   readonly notice: string;
   stop?(): Promise<void>;
 }
@@ -72,14 +72,14 @@ const aroundCrmAlone = async ({ crmUrl }: Place): Promise<Surroundings> => ({
   notice: `\nCRM takes everybody for one caller, no token is needed:\n\n  curl -sS ${crmUrl}/api/crm/contacts\n`,
 });
 
-/** `crm:fake-auth` is CRM without any identity (crm.md section 5.5). */
+/** `crm:fake-auth` is CRM without identity (crm.md section 5.5). */
 const around = { identity: aroundIdentity, crm: aroundCrm, 'crm:fake-auth': aroundCrmAlone };
 
 export type Development = keyof typeof around;
 
 export const isDevelopment = (what: string): what is Development => Object.hasOwn(around, what);
 
-/** Prints the notice below what the service logs while it starts, unless it ends before it is ready. */
+/** Prints the notice after the service's startup log, unless it exits before it is ready. */
 const tellOnceReady = async (service: KeptProcess, url: string, notice: string): Promise<void> => {
   let hasEnded = false;
   void service.exited.then(() => {
@@ -90,10 +90,10 @@ const tellOnceReady = async (service: KeptProcess, url: string, notice: string):
 };
 
 /**
- * `npm run dev:identity`, `dev:crm`, `dev:crm:fake-auth`: one service alone, from its sources,
- * started again at every change, on an embedded PostgreSQL of its own. No broker is needed: identity's
- * events wait, and CRM's caches live as long as they do without one. CRM asks the identity at
- * IDENTITY_URL, or the identity stub where none is named. Ends with Ctrl-C, and leaves nothing running.
+ * `npm run dev:identity`, `dev:crm`, `dev:crm:fake-auth`: runs one service from its sources with its own
+ * embedded PostgreSQL and restarts it on every change. No broker is needed: identity's events stay in the
+ * outbox, and CRM's caches are short-lived. CRM uses the identity at IDENTITY_URL, or else the identity stub.
+ * Ends with Ctrl-C and leaves nothing running.
  */
 export const develop = async (
   what: Development,

@@ -1,6 +1,6 @@
 const HOUR_MS = 3_600_000;
 
-/** Settles when this process is asked to end: by Ctrl-C, SIGTERM or SIGHUP. Asked again, nothing more happens. */
+/** Settles when this process gets Ctrl-C, SIGTERM or SIGHUP. Repeated signals have no effect. */
 export const askedToEnd = (): Promise<undefined> =>
   new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -8,8 +8,8 @@ export const askedToEnd = (): Promise<undefined> =>
   });
 
 /**
- * Waits for the first of several ends, and gives what it says. Neither a signal handler nor a kept
- * process keeps a process alive: this does.
+ * Waits for the first of several promises and returns its result. Keeps the process alive, which neither signal
+ * handlers nor managed child processes do.
  */
 export const firstEnd = async <T>(...ends: readonly Promise<T>[]): Promise<T> => {
   const alive = setInterval(() => undefined, HOUR_MS);

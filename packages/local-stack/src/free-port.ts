@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that systems give to outgoing connections and to whoever listens on port 0: what is
- * free here stays free until it is used, however many connections are opened in between.
+ * Below the ephemeral port range, so that a free port stays free until it is used, however many connections are
+ * opened meanwhile.
  */
 const [FIRST, LAST] = [20_000, 32_767];
 
@@ -21,7 +21,7 @@ const isFree = async (port: number): Promise<boolean> => {
   return true;
 };
 
-/** A loopback port that nothing listens on; never the same one twice in a process. */
+/** A free loopback port; never the same one twice in a process. */
 export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST + 1));

@@ -4,23 +4,22 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Postgres, startPostgres, throwawaySettings } from './postgres.ts';
 
-/** What jest-teardown.ts ends. */
+/** Stopped by jest-teardown.ts. */
 export interface TestServers {
   listener: Server;
   postgres: Promise<Postgres> | undefined;
 }
 
 /**
- * jest's globalSetup: one PostgreSQL for a whole run, started when the first test asks for a database
- * (`freshDatabase`) and not at all when none does. Test files run in other processes: they ask by HTTP.
- * TEST_POSTGRES_BINARIES names the directory of another release than the embedded one.
+ * Jest's globalSetup: one PostgreSQL per run, started when the first test requests a database
+ * (`freshDatabase`). Test files run in other processes and request it over HTTP.
  */
 export default async function setup(): Promise<void> {
   const path = `/${randomBytes(16).toString('hex')}`;
   const servers: TestServers = { listener: createServer(), postgres: undefined };
   servers.listener.on('request', async (request, response) => {
     if (request.url !== path) return response.writeHead(404).end();
-    // A connection that is kept closes after 5 s, maybe just as the next test file in that process asks.
+    // Keep-alive connections close after 5 s, possibly just as the next test file uses them.
     response.shouldKeepAlive = false;
     servers.postgres ??= startPostgres({
       settings: throwawaySettings,

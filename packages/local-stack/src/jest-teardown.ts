@@ -1,6 +1,6 @@
 import type { TestServers } from './jest-setup.ts';
 
-/** jest's globalTeardown: ends what jest-setup.ts started. */
+/** Jest's globalTeardown: stops what jest-setup.ts started. */
 export default async function teardown(): Promise<void> {
   const { testServers } = globalThis as unknown as { testServers: TestServers };
   testServers.listener.close();

@@ -10,31 +10,31 @@ export interface KeptCommand {
   args: string[];
   /** The working directory. Default: that of this process. */
   cwd?: string | undefined;
-  /** The account that runs it, when it must not be ours. */
+  /** The account that runs it, if not that of this process. */
   uid?: number | undefined;
   gid?: number | undefined;
-  /** What ends it in good order. After 3 s without success SIGQUIT follows. */
+  /** Signal for a graceful stop. SIGQUIT follows after 3 s. */
   signal: NodeJS.Signals;
-  /** A directory that goes when the command has ended. */
+  /** A directory to remove after the command has ended. */
   remove?: string | undefined;
-  /** Variables beside those of this process; unlike arguments, other accounts cannot read them. */
+  /** Additional environment variables; unlike arguments, other accounts cannot read them. */
   environment?: Readonly<Record<string, string>> | undefined;
-  /** File descriptor that takes the command's output. */
+  /** File descriptor of the command's output. */
   output: number;
 }
 
 export interface KeptProcess {
-  /** Settles when the command has ended, for whatever reason, with its exit code. */
+  /** Settles with the exit code when the command has ended for any reason. */
   exited: Promise<number>;
-  /** Ends the command in good order and waits for that. May be called twice. */
+  /** Stops the command gracefully and waits for its end. May be called twice. */
   stop(): Promise<void>;
-  /** Ends the command as a crash would (SIGKILL) and waits for that. */
+  /** Kills the command (SIGKILL) and waits for its end. */
   kill(): Promise<void>;
 }
 
 /**
- * Starts a command that lives no longer than this process, even when this one is killed with SIGKILL,
- * and that the terminal's Ctrl-C does not reach. It does not keep this process alive either.
+ * Starts a command that ends with this process, even if that is killed with SIGKILL, and that does not receive
+ * the terminal's Ctrl-C. It does not keep this process alive.
  */
 export function keepProcess({ output, environment, ...command }: KeptCommand): KeptProcess {
   const child: ChildProcess = spawn(process.execPath, [keeper, JSON.stringify(command)], {

@@ -7,13 +7,13 @@ import { startPostgres } from './postgres.ts';
 export interface LocalDatabases {
   readonly identity: string;
   readonly crm: string;
-  /** Ends what had to be started for them. */
+  /** Stops what was started for them. */
   stop(): Promise<void>;
 }
 
 /**
- * The databases of `npm start`, whose data are in the directory: on its server if that is running, else on
- * one that is started now. Rejects if the local system was never started.
+ * The databases of `npm start` in the directory: on its server if that is running, or else on one that is
+ * started now. Rejects if the local system was never started.
  */
 export const localDatabases = async (directory: string): Promise<LocalDatabases> => {
   const home = path.join(directory, 'postgres');
@@ -41,7 +41,7 @@ const runningServer = async (home: string): Promise<((database: string) => strin
   return (await answers(url('identity'))) ? url : undefined;
 };
 
-/** False where a crash left the file behind. */
+/** False if the file was left by a crash. */
 const answers = async (url: string): Promise<boolean> => {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);

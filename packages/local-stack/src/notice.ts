@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { LocalSystem } from './credentials.ts';
 import { mailDirectory } from './stack.ts';
 
-/** What a person needs to know after the start, in a screenful. */
+/** The instructions printed after the start. */
 export const startNotice = (system: LocalSystem, directory: string): string => {
   const { administrator, owner, viewer, system_application } = system;
   const signIn = (who: string, of: { email: string; password: string }): string =>

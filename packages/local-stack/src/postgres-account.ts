@@ -18,8 +18,8 @@ export function binary(name: 'initdb' | 'postgres', directory?: string): string 
 }
 
 /**
- * PostgreSQL refuses to run as root. What is there keeps its owner; what is new goes to `postgres`, or
- * to `nobody` where there is no such account. Undefined when we are not root.
+ * PostgreSQL refuses to run as root. Existing files keep their owner; new ones belong to `postgres`, or to
+ * `nobody` if there is no such account. Undefined if this process is not root.
  */
 export function unprivilegedAccount(directory: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -33,8 +33,8 @@ export function unprivilegedAccount(directory: string): Account | undefined {
 }
 
 /**
- * A command line as the account runs it. Where the account may not enter a folder on the way (the
- * repository is below /root, say) it is lent that right.
+ * The command line run by the account. If the account may not enter a parent folder (for example if the
+ * repository is below /root), it is granted that right.
  */
 export function withAccount(
   account: Account | undefined,
@@ -51,7 +51,7 @@ export function withAccount(
   return { command: 'setpriv', args: [...become, ...lend, command, ...args] };
 }
 
-/** Whether anybody may pass through all folders that the file is in. */
+/** Whether everybody may enter all parent folders of the file. */
 function isOpenToAll(file: string): boolean {
   const folder = path.dirname(file);
   return folder === file || ((statSync(folder).mode & 0o001) !== 0 && isOpenToAll(folder));

@@ -15,7 +15,7 @@ const START_LIMIT_MS = 60_000;
 const PREVIOUS_SERVER_LIMIT_MS = 10_000;
 const HOST = '127.0.0.1';
 
-/** For data that nobody will miss: nothing waits for the disk. */
+/** For throwaway data: never waits for the disk. */
 export const throwawaySettings: Record<string, string> = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -25,11 +25,11 @@ export const throwawaySettings: Record<string, string> = {
 };
 
 export interface PostgresOptions {
-  /** Where data, log and password live. Default: a new temporary directory. */
+  /** Directory of data, log and password. Default: a new temporary directory. */
   directory?: string;
   /** Loopback port. Default: a free one. */
   port?: number;
-  /** Whether the directory outlives the server. Default: yes when one is given. */
+  /** Whether the directory is kept. Default: true if one is given. */
   persistent?: boolean;
   /** Settings of postgresql.conf, for this start. */
   settings?: Record<string, string>;
@@ -42,11 +42,11 @@ export interface Postgres {
   directory: string;
   /** Connection URL of a database, as the superuser. */
   url(database: string): string;
-  /** Creates the database unless it is there; gives its URL. */
+  /** Creates the database if it does not exist; returns its URL. */
   createDatabase(name: string): Promise<string>;
-  /** Settles when the server has ended, asked for or not. */
+  /** Settles when the server has ended for any reason. */
   exited: Promise<void>;
-  /** Ends the server in order: open transactions are rolled back, all that is committed is kept. */
+  /** Stops the server: open transactions are rolled back, committed data is kept. */
   stop(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       await server.stop();
       const { buffer, bytesRead } = await log.read({ position: 0 });
       const said = buffer.toString('utf8', 0, bytesRead).trim();
-      // Between our look and its start somebody else may have taken the free port.
+      // Another process may have taken the free port meanwhile.
       if (!options.port && said.includes('Address already in use')) return startPostgres(options);
       throw new Error(`PostgreSQL did not start on port ${port}: ${said}`);
     }
@@ -100,14 +100,14 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
 /** Options of initdb that PostgreSQL 15 does not have. */
 const EMBEDDED_ONLY = [
-  // The password is random: there is nothing to make slow.
+  // The password is random, so a slow hash is unnecessary.
   '--set=scram_iterations=1',
-  // The same order and the same lower() on every machine.
+  // The same sort order and lower() on all machines.
   '--locale-provider=builtin',
   '--builtin-locale=C.UTF-8',
 ];
 
-/** Makes the data directory. It gets its name last, so that one cut short is never taken for whole. */
+/** Creates the data directory. It is renamed last, so that an incomplete one is never used. */
 async function initialise(
   directory: string,
   account: Account | undefined,
@@ -126,7 +126,7 @@ async function initialise(
     '--encoding=UTF8',
     ...(binaries === undefined ? EMBEDDED_ONLY : []),
     '--locale=C',
-    // Trigrams of Greek or Cyrillic need to know what a letter is, and ask the C library.
+    // Trigrams of Greek or Cyrillic text depend on the character classes of the C library.
     ...(process.platform === 'win32' ? [] : ['--lc-ctype=C.UTF-8']),
     '--no-sync',
   ]);
@@ -155,14 +155,14 @@ function launch({
       `-D${path.join(directory, 'data')}`,
       ...all.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ]),
-    // PostgreSQL's fast shutdown: it does not wait for clients to leave.
+    // PostgreSQL's fast shutdown, which does not wait for clients.
     signal: 'SIGINT',
     remove: persistent ? undefined : directory,
     output,
   });
 }
 
-/** Asks until there is an answer; false when the server has ended, or after a minute. */
+/** Polls until the server responds; false if it has ended, or after a minute. */
 async function answers(server: KeptProcess, url: string): Promise<boolean> {
   let ended = false;
   const end = server.exited.then(() => {
@@ -170,7 +170,7 @@ async function answers(server: KeptProcess, url: string): Promise<boolean> {
     return false;
   });
   for (const deadline = Date.now() + START_LIMIT_MS; Date.now() < deadline; await delay(10)) {
-    // On a taken port it is a stranger who is asked, and may never answer.
+    // If the port is in use, another program may never respond.
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
     client.on('error', () => {});
     const connected = client.connect().then(
@@ -185,8 +185,8 @@ async function answers(server: KeptProcess, url: string): Promise<boolean> {
 }
 
 /**
- * A server outlives its parent by the moments that its shutdown takes, and PostgreSQL does not start
- * beside it. Its postmaster.pid may also name a stranger that got the number of a crashed server.
+ * A server ends shortly after its parent, and PostgreSQL does not start while it is running. postmaster.pid may
+ * also contain the id of an unrelated process after a crash.
  */
 async function previousServerHasEnded(data: string): Promise<void> {
   const lock = path.join(data, 'postmaster.pid');

@@ -6,9 +6,9 @@ import { until } from './until.ts';
 
 export interface RedisServer {
   readonly url: string;
-  /** Ends it as a crash would; what it counted is lost. */
+  /** Kills it; its counters are lost. */
   kill(): Promise<void>;
-  /** Starts it again on the same port, after `kill`. */
+  /** Restarts it on the same port after `kill`. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -26,8 +26,8 @@ const answers = (port: number): Promise<boolean> =>
   });
 
 /**
- * Starts the `redis-server` of this machine on a free loopback port, in memory alone. It lives no longer
- * than this process. Throws where there is none, and says what to install.
+ * Starts the machine's `redis-server` on a free loopback port without persistence. It ends with this process.
+ * If there is none, throws an error that tells what to install.
  */
 export const startRedis = async (): Promise<RedisServer> => {
   const port = await freePort();

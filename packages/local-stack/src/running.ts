@@ -5,7 +5,10 @@ import type { Stack } from './stack.ts';
 /** Read by `scripts/start.mjs`, which runs before anything is installed or built. */
 const RUNNING = 'running.json';
 
-/** Records in the data directory that this process runs the system, and where; gives what removes it. */
+/**
+ * Records in the data directory that this process runs the system, and where; returns a function that removes
+ * the record.
+ */
 export const recordRunning = async (
   directory: string,
   { system }: Pick<Stack, 'system'>,

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { nodeArguments, type RunFrom } from './application.ts';
 
-/** Hands a document to `identity-admin seed`, which also migrates. Its secrets go through a pipe. */
+/**
+ * Passes a document to `identity-admin seed`, which also runs migrations. Secrets are passed through a pipe.
+ */
 export const seedIdentity = async (
   from: RunFrom,
   environment: Readonly<Record<string, string>>,

@@ -5,17 +5,17 @@ import { until } from './until.ts';
 
 export interface ServiceProcess {
   readonly child: ChildProcess;
-  /** All that it has written so far. */
+  /** Its output so far. */
   said(): string;
-  /** The address that it listens on, once it says so. */
+  /** The URL that it reports. */
   ready(): Promise<string>;
-  /** Its exit code, once it has ended. */
+  /** Its exit code when it has ended. */
   readonly ended: Promise<number | null>;
 }
 
 /**
- * Starts the `main.ts` of a service with these variables and no others, for tests of the process
- * itself: what it writes, how it ends. Whoever starts it ends it.
+ * Starts the `main.ts` of a service with exactly these environment variables, for tests of the process itself:
+ * its output and exit. The caller stops it.
  */
 export const spawnService = (
   name: 'identity' | 'crm',

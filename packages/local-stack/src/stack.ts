@@ -11,33 +11,33 @@ import { type Postgres, startPostgres } from './postgres.ts';
 import { seedIdentity } from './seed.ts';
 
 export interface StackOptions {
-  /** Where data, logs and credentials live; they outlast the stack. */
+  /** Directory of data, logs and credentials, which are kept. */
   readonly directory: string;
   readonly from: RunFrom;
-  /** Free ones unless given. */
+  /** Default: free ports. */
   readonly identityPort?: number;
   readonly crmPort?: number;
-  /** Settings of PostgreSQL: throwaway ones for tests. */
+  /** Settings of PostgreSQL, such as those for throwaway data in tests. */
   readonly postgresSettings?: Record<string, string>;
-  /** Variables of both apps beside those that the stack sets. */
+  /** Additional environment variables of both apps. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Is told what is being done, in a few words, for a person who waits. */
+  /** Called with a short description of each step. */
   onStep?(step: string): void;
-  /** Variables of one app. */
+  /** Additional environment variables of one app. */
   readonly environmentOf?: Readonly<
     Partial<Record<'identity' | 'crm', Readonly<Record<string, string>>>>
   >;
 }
 
-/** The whole system, running. */
+/** A running system. */
 export interface Stack {
   readonly system: LocalSystem;
   readonly identity: Application;
   readonly crm: Application;
   readonly postgres: Postgres;
-  /** In the place of deployment automation, unless the environment names another. */
+  /** The stand-in for deployment automation, unless the environment configures another. */
   readonly deploymentAutomation: DeploymentAutomationStandIn;
-  /** The embedded broker, which tests kill and bring back on the same port. */
+  /** The embedded broker, which tests kill and restart on the same port. */
   readonly broker: {
     stop(): Promise<void>;
     kill(): Promise<void>;
@@ -67,8 +67,9 @@ interface Stop {
 }
 
 /**
- * Starts PostgreSQL, a broker, identity and CRM on loopback, each as a process of its own, and a stand-in
- * for deployment automation, and seeds them at the first start. Nothing is left running when a part does not start, or when this process ends.
+ * Starts PostgreSQL, a broker, identity and CRM on loopback as separate processes, and a stand-in for
+ * deployment automation, and seeds them at the first start. Nothing is left running if a part does not start,
+ * or when this process ends.
  */
 export const startStack = async (options: StackOptions): Promise<Stack> => {
   const { directory, from } = options;
@@ -157,8 +158,8 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
   }
 };
 
-/** Where the mails are that identity would send. */
+/** The folder of the mails that identity would send. */
 export const mailDirectory = (directory: string): string => path.join(directory, 'mail');
 
-/** Where `npm start` keeps its data. */
+/** The data folder of `npm start`. */
 export const dataDirectory = path.join(root, '.data');

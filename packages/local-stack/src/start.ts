@@ -3,7 +3,9 @@ import { startNotice } from './notice.ts';
 import { recordRunning } from './running.ts';
 import { dataDirectory, type Stack, startStack } from './stack.ts';
 
-/** Until somebody asks for the end, or one of the services ends by itself: then its name and log. */
+/**
+ * Waits for a request to stop, or until a service exits by itself: then returns its name and log.
+ */
 const untilTheEnd = ({ identity, crm }: Stack, asked: Promise<undefined>) =>
   firstEnd<string | undefined>(
     asked,
@@ -11,7 +13,10 @@ const untilTheEnd = ({ identity, crm }: Stack, asked: Promise<undefined>) =>
     crm.ended().then(() => `CRM has ended; see ${crm.log}`),
   );
 
-/** What `npm start` does once everything is installed and built: starts, prints, and waits for Ctrl-C. */
+/**
+ * The part of `npm start` after installing and building: starts the system, prints instructions, and waits for
+ * Ctrl-C.
+ */
 export const startAndPrint = async (ports: {
   identityPort: number;
   crmPort: number;

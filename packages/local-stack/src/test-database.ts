@@ -3,13 +3,13 @@ import pg from 'pg';
 
 export interface TestDatabase {
   url: string;
-  /** Not needed for tidiness: the server goes with the run. Connections that are left are cut. */
+  /** Optional, because the server ends with the run. Closes remaining connections. */
   drop(): Promise<void>;
 }
 
 /**
- * A new database for a test file, on the PostgreSQL of this jest run. `prepare` (migrations) runs once
- * for each template name in a run, whichever file comes first; all databases are copies of that one.
+ * A new database for a test file on the PostgreSQL of this Jest run. `prepare` (migrations) runs once per
+ * template name and run; all databases are copies of that template.
  */
 export async function freshDatabase(
   template: string,
@@ -42,11 +42,11 @@ async function ensureTemplate(
     [template],
   );
   if (rowCount) return;
-  // Here already, it is no template yet: its preparation failed in another file.
+  // If it exists without being a template, its preparation failed in another file.
   await admin.query(`DROP DATABASE IF EXISTS ${quoted(template)} WITH (FORCE)`);
   await admin.query(`CREATE DATABASE ${quoted(template)}`);
   await prepare();
-  // A database that somebody is connected to cannot be copied.
+  // A database with open connections cannot be copied.
   await admin.query(
     `ALTER DATABASE ${quoted(template)} WITH IS_TEMPLATE true ALLOW_CONNECTIONS false`,
   );
@@ -54,7 +54,8 @@ async function ensureTemplate(
 
 async function serverUrl(): Promise<string> {
   const address = process.env.TEST_POSTGRES;
-  if (!address) throw new Error('jest runs without its globalSetup, local-stack/src/jest-setup.ts');
+  if (!address)
+    throw new Error('Jest was started without its globalSetup, local-stack/src/jest-setup.ts');
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(await answer.text());
   return answer.text();

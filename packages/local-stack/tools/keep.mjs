@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// Runs one command for a parent process and never outlives it: when the parent ends, however it ends
-// (SIGKILL too), the pipe on our standard input closes, and the command is ended with `signal`.
-// Anything written to that pipe kills the command at once, as a crash would.
-// Started in a session of its own, it does not see the terminal's Ctrl-C: the parent decides the order.
+// Runs one command for a parent process and never outlives it: when the parent ends for any reason (including
+// SIGKILL), the pipe on standard input closes, and the command is stopped with `signal`. Anything written to
+// that pipe kills the command at once. It runs in its own session and does not receive the terminal's Ctrl-C,
+// so the parent decides the order of shutdown.
 //
-// node keep.mjs '{"command", "args", "cwd"?, "uid"?, "gid"?, "signal", "remove"?: a directory to remove afterwards}'
+// node keep.mjs '{"command", "args", "cwd"?, "uid"?, "gid"?, "signal", "remove"?: a directory to remove
+// afterwards}'
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 
@@ -20,9 +21,9 @@ const child = spawn(command, args, {
 
 function end() {
   child.kill(signal);
-  // SIGQUIT: PostgreSQL leaves without a checkpoint, Go programs leave at once.
+  // SIGQUIT: PostgreSQL exits without a checkpoint, Go programs exit at once.
   setTimeout(() => child.kill('SIGQUIT'), patience).unref();
-  // To a JVM that is a request for a report.
+  // A JVM only prints a thread dump for it.
   setTimeout(() => child.kill('SIGKILL'), 3 * patience).unref();
 }
 

@@ -1,4 +1,4 @@
-// bcrypt alone: so many comparisons, so many of them at once.
+// bcrypt alone: a number of comparisons with a given concurrency.
 import bcrypt from 'bcrypt';
 import { type Load, percentile } from '../load/plan.ts';
 import { answerQuestions } from '../program.ts';

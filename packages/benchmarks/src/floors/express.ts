@@ -1,9 +1,9 @@
-// Express and pg, as short as they can be written: a route of one statement, its rows as JSON.
+// A minimal app with Express and pg: each route runs one statement and returns its rows as JSON.
 import { createPool } from '@tessera/database-kit';
 import express from 'express';
 import { serve } from './listening.ts';
 
-/** `{path: {text, values}}`: what each route asks the database. */
+/** `{path: {text, values}}`: the statement of each route. */
 type Statements = Readonly<Record<string, { text: string; values: unknown[] }>>;
 
 const { DATABASE_URL = '', STATEMENTS = '{}', SCHEMA } = process.env;

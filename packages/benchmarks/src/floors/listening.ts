@@ -5,11 +5,11 @@ import { answerQuestions } from '../program.ts';
 
 export interface Listening {
   readonly url: string;
-  /** What the process has used so far. */
+  /** Resources used by the process so far. */
   readonly cpuSeconds: number;
 }
 
-/** Listens on a free port, and tells whoever asks where. */
+/** Listens on a free port and reports its URL on request. */
 export const serve = (listener: RequestListener): void => {
   const server = createServer(listener).listen(0, '127.0.0.1');
   const listening = once(server, 'listening');

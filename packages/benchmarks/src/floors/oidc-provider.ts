@@ -1,4 +1,4 @@
-// oidc-provider as it comes, with its in-memory adapter: one client, opaque tokens of the same length.
+// Unmodified oidc-provider with its in-memory adapter: one client, opaque tokens of the same length.
 import Provider from 'oidc-provider';
 import { serve } from './listening.ts';
 

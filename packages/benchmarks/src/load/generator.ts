@@ -1,9 +1,9 @@
-// A process of its own: the load must not share an event loop with what is measured.
+// A separate process, because the load generator must not share an event loop with the measured code.
 import autocannon, { type Result } from 'autocannon';
 import { answerQuestions } from '../program.ts';
 import { type Load, type Plan, percentile } from './plan.ts';
 
-/** How often autocannon looks whether it is done, in milliseconds. */
+/** How often autocannon checks whether it is done, in milliseconds. */
 const TICK_MS = 50;
 const TIMEOUT_SECONDS = 60;
 

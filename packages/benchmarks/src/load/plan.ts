@@ -1,39 +1,39 @@
-/** One request, sent over and over. */
+/** A request that is sent repeatedly. */
 export interface Target {
   readonly url: string;
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
-  /** What differs between requests; each connection sends them in turn. */
+  /** Variants of the request; each connection sends them in turn. */
   readonly variants?: readonly {
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: string;
   }[];
 }
 
-/** How it is sent: for some seconds, or until so many are answered. */
+/** How to send it: for some seconds, or a number of times. */
 export interface Plan extends Target {
   readonly connections: number;
   readonly seconds?: number;
   readonly amount?: number;
-  /** Requests a second of all connections together; unless given, as many as are answered. */
+  /** Requests per second of all connections; unlimited if absent. */
   readonly rate?: number;
 }
 
-/** What came of it. */
+/** The result of a load. */
 export interface Load {
-  /** Answers a second. */
+  /** Responses per second. */
   readonly rate: number;
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
   readonly statuses: Readonly<Record<string, number>>;
-  /** What each answer cost the process that gave it, in milliseconds of a core; where it is measured. */
+  /** CPU time per response in the measured process, in milliseconds; if measured. */
   readonly cpu?: number;
-  /** Connections that broke, and answers that did not come in time. */
+  /** Broken connections and timeouts. */
   readonly errors: number;
 }
 
-/** The value below which a share of the numbers lies; NaN of none. */
+/** The percentile of a list of numbers; NaN for an empty list. */
 export const percentile = (numbers: readonly number[], share: number): number => {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;

@@ -1,7 +1,9 @@
 import { duel } from '../duel.ts';
 import type { Scenario } from '../scenario.ts';
 
-/** Asks for what is not there; runs only when it is named, to see that the smoke run fails of it. */
+/**
+ * Requests something that does not exist; runs only if selected, to verify that the smoke run detects failures.
+ */
 export const canary: Scenario = {
   name: 'canary',
   run: async (bench) => {

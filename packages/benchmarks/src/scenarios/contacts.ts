@@ -1,7 +1,7 @@
 import type { Scenario } from '../scenario.ts';
 import { type Answer, besideExpress } from './express.ts';
 
-/** What CRM selects of a contact. */
+/** The columns that CRM selects of a contact. */
 const COLUMNS = `id, tenant_id AS "tenantId", version, created_at AS "createdAt",
   updated_at AS "updatedAt", deleted_at AS "deletedAt", first_name AS "firstName",
   last_name AS "lastName", email, phone, title, company_id AS "companyId", owner_id AS "ownerId",
@@ -30,10 +30,13 @@ const SEARCH = `
   ORDER BY created_at DESC, id DESC`;
 
 const PER_PAGE = 25;
-/** A common name, without the accent that the contacts have. */
+/** A common name without its accents. */
 const TERM = 'kovacs';
 
-/** The same contacts in the same order, and some: an empty answer would be quick and prove nothing. */
+/**
+ * Checks that both return the same contacts in the same order, and at least one: an empty response would be
+ * fast and prove nothing.
+ */
 const isSamePage = (subject: Answer, floor: Answer): boolean => {
   const [ids, expected] = [subject, floor].map(({ data }) =>
     (data as { id: string }[]).map(({ id }) => id).join(),

@@ -12,12 +12,12 @@ export interface Route {
   readonly what: string;
   /** The request to the system. */
   readonly url: string;
-  /** Of callers, in turn. */
+  /** Tokens of callers, used in turn. */
   readonly tokens: readonly string[];
-  /** What the floor asks the database. */
+  /** The statement of the floor. */
   readonly database: Service;
   readonly statement: { readonly text: string; readonly values: readonly unknown[] };
-  /** Whether what the system answers is what the floor answers. */
+  /** Whether the system's response equals that of the floor. */
   readonly areAlike?: (subject: Answer, floor: Answer) => boolean;
   readonly target: number;
 }
@@ -25,7 +25,7 @@ export interface Route {
 const answerOf = async (url: string, headers: Record<string, string> = {}): Promise<Answer> =>
   (await (await fetch(url, { headers })).json()) as Answer;
 
-/** A request for data beside one Express route that makes one statement. */
+/** Compares a data request with an Express route of one statement. */
 export const besideExpress = async (
   bench: Bench,
   { what, url, tokens, database, statement, areAlike, target }: Route,
@@ -60,7 +60,7 @@ export const besideExpress = async (
   }
 };
 
-/** As many as requests are under way, so that none can be answered by what another has found. */
+/** As many as there are concurrent requests, so that none benefits from the result of another. */
 const tokensOf = ({ system, options }: Bench): Promise<string[]> =>
   Promise.all(
     Array.from({ length: options.smoke ? 2 : CONNECTIONS }, () => system.signIn('owner')),

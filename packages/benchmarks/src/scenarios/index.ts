@@ -7,7 +7,7 @@ import { policyChange } from './policies.ts';
 import { memory, warmStart } from './process.ts';
 import { signInStorm, signIns } from './sign-in.ts';
 
-/** In this order; those that restart the system come last. */
+/** In this order; scenarios that restart the system come last. */
 const scenarios: readonly Scenario[] = [
   grant,
   introspection,
@@ -21,13 +21,13 @@ const scenarios: readonly Scenario[] = [
   warmStart,
 ];
 
-/** The scenarios of these names, or all of them; throws for a name that there is not. */
+/** The scenarios with these names, or all; throws for an unknown name. */
 export const chosen = (names: readonly string[]): readonly Scenario[] => {
   const known = [...scenarios, canary];
   const unknown = names.find((name) => known.every((scenario) => scenario.name !== name));
   if (unknown !== undefined) {
     const all = scenarios.map(({ name }) => name).join(', ');
-    throw new Error(`There is no scenario "${unknown}"; there are ${all}.`);
+    throw new Error(`There is no scenario "${unknown}". Available: ${all}.`);
   }
   return names.length === 0 ? scenarios : known.filter(({ name }) => names.includes(name));
 };

@@ -25,11 +25,11 @@ const grantOf = (client: Client): string => form({ grant_type: 'client_credentia
 const tokenFrom = async (url: string, client: Client): Promise<string> => {
   const response = await fetch(url, { method: 'POST', headers, body: grantOf(client) });
   const { access_token } = (await response.json()) as { access_token?: string };
-  if (!access_token) throw new Error(`${url} gave no token: ${response.status}`);
+  if (!access_token) throw new Error(`${url} returned no token: ${response.status}`);
   return access_token;
 };
 
-/** A request to the system and to the bare provider, at the addresses that each has. */
+/** Compares a request to the system with one to the bare provider. */
 const besideProvider = async (
   bench: Bench,
   what: string,

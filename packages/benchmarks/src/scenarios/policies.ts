@@ -3,10 +3,10 @@ import { percentile } from '../load/plan.ts';
 import { type Bench, type Scenario, UnexpectedAnswers } from '../scenario.ts';
 
 const LIMIT_MS = 250;
-/** A change that CRM has not noticed by then is lost. */
+/** A change that CRM has not applied by then is lost. */
 const PATIENCE_MS = 30_000;
 
-/** A viewer may not delete contacts (403), a member may, and there is none with that id (404). */
+/** A viewer may not delete contacts (403), a member may, and there is none with this id (404). */
 const OBEYED = { viewer: 403, member: 404 } as const;
 
 const request = async (method: string, url: string, token: string, body?: object) => {
@@ -23,7 +23,9 @@ const demand = (what: string, status: number, expected: readonly number[]): void
   if (!expected.includes(status)) throw new UnexpectedAnswers(`${what}: ${status}`);
 };
 
-/** From identity's answer to a change until CRM's first answer that obeys it, in milliseconds. */
+/**
+ * Time from identity's response to a change until CRM's first response that reflects it, in milliseconds.
+ */
 const changes = async ({ system, options }: Bench): Promise<number[]> => {
   const { identity, crm, system: accounts } = system.stack;
   const { tenant_id, user_id } = accounts.viewer;

@@ -5,7 +5,7 @@ import { demandAnswers, type Result, type Scenario } from '../scenario.ts';
 const STARTS = 3;
 const WORK_SECONDS = 5;
 
-/** From nothing to both services healthy, on data that are there. */
+/** Time until both services are healthy, with existing data. */
 export const warmStart: Scenario = {
   name: 'start',
   run: async ({ system, options }) => {
@@ -20,7 +20,7 @@ export const warmStart: Scenario = {
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
 
-/** What each service holds just after its start, and after some seconds of work. */
+/** The memory of each service after its start and after some seconds of load. */
 export const memory: Scenario = {
   name: 'memory',
   run: async ({ system, load, options }) => {

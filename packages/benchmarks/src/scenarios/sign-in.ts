@@ -12,7 +12,7 @@ const SIGN_INS_A_ROUND = 48;
 
 const STORM = 300;
 const MOST_SLOWER = 10;
-/** A service at rest that is asked now and then: what is timed is an answer, not a queue. */
+/** Occasional requests to an idle service, to measure response time without queueing. */
 const CALM: Pick<Plan, 'connections' | 'rate'> = { connections: 8, rate: 100 };
 
 const signInPlan = ({ system }: Bench): Omit<Plan, 'connections'> => {
@@ -57,7 +57,9 @@ export const signIns: Scenario = {
   },
 };
 
-/** How the others fare while more people sign in at once than the queue of hashes takes. */
+/**
+ * Response times of other requests while more users sign in at once than the hash queue accepts.
+ */
 export const signInStorm: Scenario = {
   name: 'storm',
   run: async (bench) => {

@@ -20,15 +20,15 @@ interface Contract {
   readonly components: object;
 }
 
-/** One operation of the contract, ready to be matched and checked. */
+/** An operation of the contract with compiled path and schemas. */
 export interface Operation {
   readonly id: string;
   readonly method: string;
   readonly address: RegExp;
   readonly needsKey: boolean;
-  /** What is wrong with a body; undefined where nothing is. */
+  /** The errors of a body; undefined if it is valid. */
   problem(body: unknown): string | undefined;
-  /** Throws where an answer is not as the contract says. */
+  /** Throws if a response violates the contract. */
   demandAnswer(status: number, body: unknown): void;
 }
 
@@ -60,14 +60,14 @@ const operationOf = (path: string, method: string, operation: OperationObject): 
     demandAnswer(status, body) {
       const isRight = answers[status] ?? answers.default;
       if (isRight?.(body)) return;
-      throw new Error(`${operation.operationId}: ${status} is answered against the contract.`);
+      throw new Error(`${operation.operationId}: the response ${status} violates the contract.`);
     },
   };
 };
 
 const METHODS = ['get', 'put', 'post', 'delete'];
 
-/** Every operation of the contract. */
+/** All operations of the contract. */
 export const operations: readonly Operation[] = Object.entries(contract.paths).flatMap(
   ([path, item]) =>
     Object.entries(item)

@@ -1,19 +1,19 @@
 import type { DeploymentPayload } from '@tessera/contracts';
 
-/** What becomes of a tenant that is being deployed, when somebody next asks. */
+/** The result of a running deployment at the next status request. */
 export type Outcome = 'active' | 'failed' | 'provisioning';
 
 type State = DeploymentPayload['state'];
 
-/** The tenants that the stand-in runs. One that it does not know was deployed before it started. */
+/** The deployments of the stand-in. Unknown tenants count as deployed before its start. */
 export class Deployments {
   readonly #states = new Map<string, State>();
   readonly #forgotten = new Set<string>();
   outcome: Outcome = 'active';
-  /** What it says of every deployment besides, right or wrong. */
+  /** Additional fields of every status response, valid or not. */
   answer: object = {};
 
-  /** From now on there is no deployment of the tenant, until one is created. */
+  /** Makes the deployment of the tenant unknown until it is created. */
   forget(tenantId: string): void {
     this.#states.delete(tenantId);
     this.#forgotten.add(tenantId);
@@ -37,7 +37,7 @@ export class Deployments {
     return this.#told(tenantId);
   }
 
-  /** As far as it is: what was begun when it was asked for the last time is done by now. */
+  /** The status of a deployment; an operation in progress completes at the next status request. */
   look(tenantId: string): DeploymentPayload {
     const state = this.stateOf(tenantId);
     if (state === 'provisioning') return this.move(tenantId, this.outcome);

@@ -7,9 +7,8 @@ import { type Operation, operations } from './contract.ts';
 import { Deployments } from './deployments.ts';
 
 /**
- * What can be wrong with an answer: none in any time, none at all, nothing in it, something else than
- * JSON, something that is not meant, too much of it, a redirect; or a status with a message. `lost`: the
- * call is carried out, and the answer does not arrive.
+ * Faults of a response: timeout, closed connection, empty body, no JSON, unexpected JSON, too large, redirect;
+ * or a status with a message. `lost`: the call is executed but its response is lost.
  */
 export type Fault =
   | 'silent'
@@ -22,7 +21,7 @@ export type Fault =
   | 'lost'
   | number;
 
-/** A call that came, whatever was answered. */
+/** A received call. */
 export interface Call {
   readonly operation: string;
   readonly tenantId: string | undefined;
@@ -63,7 +62,8 @@ const handlers: Readonly<Record<string, Handler>> = {
 };
 
 const unhandled = operations.filter(({ id }) => !handlers[id]).map(({ id }) => id);
-if (unhandled.length > 0) throw new Error(`The stand-in lacks ${unhandled.join(', ')}.`);
+if (unhandled.length > 0)
+  throw new Error(`The stand-in does not implement ${unhandled.join(', ')}.`);
 
 const refusal = (status: number, message: string): Answer => ({ status, body: { message } });
 
@@ -99,19 +99,18 @@ const parsed = (body: string): unknown => {
 const HOST = '127.0.0.1';
 
 /**
- * Stands for deployment automation, which is outside this project (decision I15), where it is not: in
- * `npm start` and in tests. Made from the contract: it has its operations, refuses what does not fit it,
- * and throws where it would itself answer something else. Listens on loopback, keeps nothing, and does not
- * keep the process alive.
+ * Replaces deployment automation, which is outside this project (decision I15), in `npm start` and in tests. It
+ * is driven by the contract: it implements its operations, rejects invalid requests, and throws if its own
+ * responses violate it. It listens on loopback, stores nothing, and does not keep the process alive.
  */
 export class DeploymentAutomationStandIn {
   readonly token = randomBytes(32).toString('base64url');
   readonly deployments = new Deployments();
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   readonly calls: Call[] = [];
   readonly #faults = new Map<string, Fault>();
   readonly #answered = new Map<string, Answer>();
-  /** Runs before a call is answered, and holds it up for as long. */
+  /** Runs before a response is sent, which waits for it. */
   before: (call: Call) => Promise<void> | void = () => undefined;
   readonly #server = createServer((req, res) => {
     this.#serve(req, res).catch((error: unknown) => {
@@ -136,12 +135,12 @@ export class DeploymentAutomationStandIn {
     return `http://${HOST}:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The variables that make identity use it. */
+  /** Environment variables that make identity use it. */
   get environment(): { DEPLOYMENT_AUTOMATION_URL: string; DEPLOYMENT_AUTOMATION_TOKEN: string } {
     return { DEPLOYMENT_AUTOMATION_URL: this.url, DEPLOYMENT_AUTOMATION_TOKEN: this.token };
   }
 
-  /** From now on an operation fails, until `restore`. A call that fails is not carried out. */
+  /** Makes an operation fail until `restore`. Failing calls are not executed. */
   break(operation: string, fault: Fault): void {
     this.#faults.set(operation, fault);
   }
@@ -179,7 +178,7 @@ export class DeploymentAutomationStandIn {
     if (fault === 'lost') this.#answer(operation, call);
     if (fault !== undefined) return fail(fault, res, { status: 202, body }, this.url);
     const answer = this.#answer(operation, call);
-    // What a test adds to the answers may well be against the contract.
+    // Fields added by tests may violate the contract.
     if (Object.keys(this.deployments.answer).length === 0) {
       operation.demandAnswer(answer.status, answer.body);
     }
@@ -202,7 +201,7 @@ export class DeploymentAutomationStandIn {
     return !this.deployments.knows(tenantId);
   }
 
-  /** A call with the key of an earlier one is that call. */
+  /** A call with the idempotency key of an earlier one is not executed again. */
   #answer({ id }: Operation, { tenantId = '', key, body }: Call): Answer {
     const known = key === undefined ? undefined : this.#answered.get(key);
     const answer = known ?? (handlers[id] as Handler)(this.deployments, tenantId, body);

@@ -1,4 +1,4 @@
-// The identity stub as a program of its own: `npm run dev:identity-stub`.
+// The identity stub as a separate program: `npm run dev:identity-stub`.
 import { askedToEnd, firstEnd } from '../ending.ts';
 import { portOf } from '../ports.ts';
 import { startIdentityStub, stubNotice } from './stub.ts';

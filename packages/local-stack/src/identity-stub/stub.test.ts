@@ -111,7 +111,7 @@ describe('as a program of its own', () => {
 
   test.each(['IDENTITY_STUB_PORT', 'CRM_PORT'])('it names %s that is no port', async (variable) => {
     const { child, ended } = await run({ APP_ENV: 'local', [variable]: '70000' });
-    expect(await text(child.stderr)).toContain(`${variable} is no port number: 70000`);
+    expect(await text(child.stderr)).toContain(`${variable} is not a port number: 70000`);
     expect(await ended).toBe(1);
   });
 

@@ -16,7 +16,9 @@ const tenant = {
   is_active: true,
 };
 
-/** Whom everybody is. CRM's fake caller has the same ids: both see the same records. */
+/**
+ * The user that every caller is. CRM's fake caller has the same ids, so both see the same records.
+ */
 export const fixedPrincipal = (): PrincipalPayload => ({
   id: '00000000-0000-4000-8000-000000000001',
   type: 'user',
@@ -64,7 +66,7 @@ const answer: RequestListener = (req, res) => {
     'cache-control': 'no-store',
   });
   res.end(JSON.stringify(found ?? missing));
-  // What was sent does not matter, and has to be read for the next request to be seen.
+  // The body is irrelevant, but must be read before the next request.
   req.resume();
 };
 
@@ -74,9 +76,9 @@ export interface IdentityStub {
 }
 
 /**
- * Stands for identity while somebody works on a service that asks it (crm.md section 5.6): it looks at
- * no token and no secret, everybody is one fixed user who may do everything. It listens on loopback
- * and nowhere else. Port 0 is any free one; a taken one rejects and names IDENTITY_STUB_PORT.
+ * Replaces identity during work on a service that uses it (crm.md section 5.6): it checks no token or secret;
+ * every caller is the same user with all permissions. It listens only on loopback. Port 0 means any free port;
+ * a port in use rejects with an error that names IDENTITY_STUB_PORT.
  */
 export const startIdentityStub = async (port: number): Promise<IdentityStub> => {
   const server = createServer(answer).listen(port, HOST);
@@ -94,7 +96,7 @@ export const startIdentityStub = async (port: number): Promise<IdentityStub> => 
   };
 };
 
-/** How a person gets a token of the stub, and uses it at CRM. */
+/** Instructions to get a token of the stub and use it with CRM. */
 export const stubNotice = (stubUrl: string, crmUrl: string): string => `
 Identity is a stub at ${stubUrl}: everybody is one user of the tenant "local", with every right.
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../stack.ts';
 
-/** The members of answers that the tests look at one by one. */
+/** Response fields used by the tests. */
 interface Body {
   readonly data: { readonly id: string; readonly token: string };
   readonly access_token: string;
@@ -14,7 +14,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** One request; the answer is read whatever its status. */
+/** Sends a request and reads the response, whatever its status. */
 export const call = async (
   method: string,
   url: string,
@@ -45,7 +45,7 @@ export const call = async (
   };
 };
 
-/** Signs in with one of the stack's accounts and gives its token. */
+/** Signs in with one of the stack's accounts; returns the token. */
 export const signIn = async (
   stack: Stack,
   who: 'administrator' | 'owner' | 'viewer' | 'person' | 'other_owner',
@@ -60,7 +60,9 @@ export const signIn = async (
 
 const BETWEEN_CALLS_MS = 20;
 
-/** Calls until the answer is as wanted; gives every answer on the way. The test's own limit ends it. */
+/**
+ * Repeats a request until the response is as expected; returns all responses. Limited by the test's timeout.
+ */
 export const callUntil = async (
   attempt: () => Promise<Answer>,
   wanted: (answer: Answer) => boolean,

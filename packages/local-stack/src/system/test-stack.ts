@@ -4,10 +4,10 @@ import path from 'node:path';
 import { throwawaySettings } from '../postgres.ts';
 import { type Stack, type StackOptions, startStack } from '../stack.ts';
 
-/** The whole system in a folder of its own. */
+/** The whole system in its own folder. */
 export interface TestStack extends Stack {
   readonly directory: string;
-  /** Stops it, and leaves nothing behind. */
+  /** Stops it and removes its folder. */
   remove(): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ const withoutLimits = {
   RATE_LIMIT_ADDRESS: '100000',
 };
 
-/** Starts the sources in a new folder, or in that of a stack that was stopped. */
+/** Starts the system from its sources in a new folder, or in that of a stopped stack. */
 export const startTestStack = async ({
   environment,
   ...options
