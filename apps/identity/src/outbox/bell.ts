@@ -1,10 +1,10 @@
 export interface Bell {
   ring(): void;
-  /** Resolves when it has rung since the last wait ended, at the latest after `ms` milliseconds. */
+  /** Resolves once it has rung since the last wait, or after `ms` milliseconds. */
   wait(ms: number): Promise<void>;
 }
 
-/** A wake-up that is never lost: one that comes while nobody waits ends the next wait at once. */
+/** A signal that is never lost: one that arrives while nothing waits ends the next wait immediately. */
 export const createBell = (): Bell => {
   let rung = false;
   let answer = (): void => undefined;

@@ -2,24 +2,21 @@ import { type EventData, type EventType, eventKey, identityEvent } from '@tesser
 import { v7 as uuidv7 } from 'uuid';
 import { advisoryLocks, type Transaction } from '../database.ts';
 
-/** What happened: a kind of event of `@tessera/contracts`, and its data. */
-export type News = {
+/** An event to publish: a type of `@tessera/contracts` and its data. */
+export type NewEvent = {
   [T in EventType]: { readonly type: T; readonly data: EventData<T> };
 }[EventType];
 
 /**
- * Locks the tenant's policy version until the transaction ends: what may change a tenant's policies begins
- * with it, so that such changes come one after the other.
+ * Locks the tenant's policy version until the transaction ends. Every change of a tenant's policies starts with
+ * this, so that such changes run one after the other.
  */
 export const lockPolicyVersion = async (tx: Transaction, tenantId: string): Promise<void> => {
   await tx.$queryRaw`SELECT 1 FROM identity.policy_versions
     WHERE tenant_id = ${tenantId}::uuid FOR NO KEY UPDATE`;
 };
 
-/**
- * Raises the tenant's policy version and gives the new one. The row stays locked until the transaction
- * ends.
- */
+/** Increments the tenant's policy version and returns it. The row stays locked until the transaction ends. */
 export const bumpPolicyVersion = async (tx: Transaction, tenantId: string): Promise<number> => {
   const [row] = await tx.$queryRaw<{ version: bigint }[]>`
     UPDATE identity.policy_versions SET version = version + 1
@@ -29,27 +26,30 @@ export const bumpPolicyVersion = async (tx: Transaction, tenantId: string): Prom
 };
 
 /**
- * Waits until every other transaction with an event of these keys has ended, whatever row it changed:
- * so the order of ids is the order of commits per key (decision E2), for users as for tenants. Keys
- * share a bounded number of locks, taken in one order: no deadlock, and an event for each of ten
- * thousand tenants fits into the server's table of locks.
+ * Waits until every other transaction with an event for these keys has ended, whatever row it changed, so that
+ * ids are in commit order for each key (decision E2). Keys share a bounded number of locks, taken in a fixed
+ * order: no deadlock, and events for ten thousand tenants fit into the server's lock table.
  */
-const takeTurns = async (tx: Transaction, keys: readonly string[]): Promise<void> => {
+const serializeByKey = async (tx: Transaction, keys: readonly string[]): Promise<void> => {
   await tx.$executeRaw`
-    SELECT pg_advisory_xact_lock(${advisoryLocks.eventOrder}::int, turn) FROM (
-      SELECT DISTINCT hashtext(key) & 1023 AS turn FROM unnest(${keys}::text[]) AS key ORDER BY turn
-    ) AS turns`;
+    SELECT pg_advisory_xact_lock(${advisoryLocks.eventOrder}::int, bucket) FROM (
+      SELECT DISTINCT hashtext(key) & 1023 AS bucket FROM unnest(${keys}::text[]) AS key ORDER BY bucket
+    ) AS buckets`;
 };
 
 /**
- * Writes events that leave with the transaction. Call it once, as the last statement: whoever waits for
- * a turn holds up nobody who has one. Throws a TypeError where the data does not fit the kind.
+ * Writes events that are published when the transaction commits. Call it once per transaction, as its last
+ * statement, so that the locks on their keys are held only briefly. Throws a TypeError if the data does not
+ * match the type.
  */
-export const enqueue = async (tx: Transaction, ...news: readonly News[]): Promise<void> => {
-  const events = news.map(({ type, data }) =>
+export const enqueue = async (
+  tx: Transaction,
+  ...newEvents: readonly NewEvent[]
+): Promise<void> => {
+  const events = newEvents.map(({ type, data }) =>
     identityEvent(type, data, { id: uuidv7(), time: new Date() }),
   );
-  await takeTurns(tx, events.map(eventKey));
+  await serializeByKey(tx, events.map(eventKey));
   await tx.outboxEvent.createMany({
     data: events.map((event) => ({ topic: event.type, key: eventKey(event), payload: event })),
   });

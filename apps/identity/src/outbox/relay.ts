@@ -4,7 +4,7 @@ import pg from 'pg';
 import { advisoryLocks } from '../database.ts';
 import { createBell } from './bell.ts';
 
-/** What the relay hands on: one Kafka record. */
+/** A Kafka record to publish. */
 export interface OutboxRecord {
   readonly topic: string;
   readonly key: string;
@@ -14,17 +14,17 @@ export interface OutboxRecord {
 
 export interface RelayOptions {
   readonly connectionString: string;
-  /** Resolves when the broker has taken all of them, in this order per key; rejects otherwise. */
+  /** Resolves when the broker has accepted all of them, in this order for each key; rejects otherwise. */
   publish(records: readonly OutboxRecord[]): Promise<void>;
   readonly logger: Logger;
-  /** How often to look without being woken, and how often a standby tries to take over. */
+  /** How often to check without a notification, and how often a standby tries to take over. */
   readonly pollMs?: number;
-  /** Most rows in one hand-over. */
+  /** Maximum number of rows published at once. */
   readonly batch?: number;
 }
 
 export interface Relay {
-  /** Ends after the hand-over that is under way and lets a standby take over. */
+  /** Ends after the batch in progress, and lets a standby take over. */
   stop(): Promise<void>;
 }
 
@@ -32,23 +32,23 @@ const pending = `SELECT id, topic, key, payload::text AS value FROM identity.out
   WHERE published_at IS NULL ORDER BY id LIMIT $1`;
 const mark = 'UPDATE identity.outbox SET published_at = now() WHERE id = ANY($1::bigint[])';
 
-/** The server notices within half a minute that the machine of the holder is gone. */
+/** The server notices within half a minute that the host of the lock's holder is gone. */
 const connectionOptions =
   '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3';
 
 /**
- * Hands the events of the outbox to the broker, in the order of their ids. Of all relays on a database
- * one works, the one that holds the advisory lock; the others stand by. A row is marked after the
- * broker has taken it: whatever is killed, an event is published once or more, never not at all.
+ * Publishes the events of the outbox to the broker, in the order of their ids. Of all relays of a database only
+ * the one that holds the advisory lock works; the others stand by. A row is marked after the broker has accepted
+ * it, so that an event is published at least once, whatever is killed.
  */
 export const startRelay = (options: RelayOptions): Relay => {
   const { connectionString, publish, logger, pollMs = 1000, batch = 500 } = options;
   const bell = createBell();
   const stopping = new AbortController();
 
-  /** Publishes and marks up to one batch; says whether more may be waiting. */
-  const handOver = async (client: pg.Client): Promise<boolean> => {
-    // Never "id > the last one": a smaller id may commit later.
+  /** Publishes and marks up to one batch; returns whether there may be more. */
+  const publishBatch = async (client: pg.Client): Promise<boolean> => {
+    // Not `id > last`: a smaller id can commit later.
     const { rows } = await client.query<OutboxRecord & { id: string }>(pending, [batch]);
     if (rows.length === 0) return false;
     await publish(rows.map(({ topic, key, value }) => ({ topic, key, value })));
@@ -63,9 +63,9 @@ export const startRelay = (options: RelayOptions): Relay => {
     return rows[0].taken;
   };
 
-  /** Works on one connection, which holds lock and LISTEN, until it breaks or the relay stops. */
+  /** Works on one connection, which holds the lock and LISTEN, until it fails or the relay stops. */
   const work = async (client: pg.Client, onProgress: () => void): Promise<void> => {
-    // A connection that breaks between two queries says so here; the next query then rejects.
+    // Reports a connection that fails between two queries; the next query then rejects.
     client.on('error', bell.ring);
     client.on('notification', bell.ring);
     await client.connect();
@@ -73,7 +73,7 @@ export const startRelay = (options: RelayOptions): Relay => {
     let holds = false;
     while (!stopping.signal.aborted) {
       holds ||= await takesLock(client);
-      const more = holds && (await handOver(client));
+      const more = holds && (await publishBatch(client));
       onProgress();
       if (!more) await bell.wait(pollMs);
     }
@@ -97,7 +97,7 @@ export const startRelay = (options: RelayOptions): Relay => {
         failures += 1;
         logger.warn({ err: error, failures }, 'the outbox waits: no database or no broker');
       } finally {
-        // The lock goes with the connection.
+        // The connection releases the lock.
         await client.end().catch(() => undefined);
       }
       if (failures === 0) continue;

@@ -3,16 +3,13 @@ import { isUuid } from '@tessera/fields';
 import jwt from 'jsonwebtoken';
 import type { SigningKey } from './signing-keys.ts';
 
-/**
- * What an access token is issued for; `two_factor` is good for nothing but the second step of a sign-in
- * (decision I2).
- */
+/** What an access token was issued for; `two_factor` can only complete a sign-in (decision I2). */
 export type TokenUse = 'login' | 'switch' | 'api_key' | 'code' | 'impersonation' | 'two_factor';
 
-/** The client id of tokens that are issued without a client: to the frontends of this very service, as keys. */
+/** The client id of tokens that are issued without a client: sign-ins at identity itself, and API keys. */
 export const FIRST_PARTY = 'first-party';
 
-/** What identity puts into an access token (RFC 9068 section 2.2, and ours). Times in seconds since 1970. */
+/** The claims of an access token (RFC 9068 section 2.2, and our own). Times in seconds since 1970. */
 export interface AccessTokenClaims {
   readonly jti: string;
   readonly sub: string;
@@ -25,14 +22,14 @@ export interface AccessTokenClaims {
   /** The administrator who acts as `sub` (RFC 8693 section 4.1). */
   readonly act?: { readonly sub: string };
   readonly token_use: TokenUse;
-  /** Of a token of the code flow: its scopes, separated by spaces (RFC 9068 section 2.2.3). */
+  /** For the code flow: the scopes, separated by spaces (RFC 9068 section 2.2.3). */
   readonly scope?: string;
 }
 
 const ALGORITHM = 'ES256';
-/** RFC 9068 section 2.1: no other kind of JWT, an ID token for example, passes for an access token. */
+/** RFC 9068 section 2.1: distinguishes access tokens from other JWTs, such as ID tokens. */
 const TYPE = 'at+jwt';
-/** Of a token that only finishes a sign-in: who checks signatures alone takes it for none. */
+/** For tokens that can only complete a sign-in, so that services that check signatures only do not accept them. */
 const PENDING_TYPE = 'pending+jwt';
 
 const typeFor = (use: TokenUse): string => (use === 'two_factor' ? PENDING_TYPE : TYPE);
@@ -47,14 +44,14 @@ export const signAccessToken = (
     header: { alg: ALGORITHM, typ: typeFor(claims.token_use), kid },
   });
 
-/** The `kid` of a JWT that may be an access token of ours; undefined when its header says it is none. */
+/** The `kid` of a JWT that may be our access token; undefined if its header says otherwise. */
 export const keyIdOf = (token: string): string | undefined => {
   const header = jwt.decode(token, { complete: true })?.header;
   const isOurs = header?.typ === TYPE || header?.typ === PENDING_TYPE;
   return isOurs && header.alg === ALGORITHM ? header.kid : undefined;
 };
 
-/** The claims of a genuine access token (RFC 9068 section 4), be it expired; undefined for any other. */
+/** The claims of a genuine access token (RFC 9068 section 4), expired or not; undefined for any other token. */
 export const verifyAccessToken = (
   token: string,
   key: KeyObject,
@@ -66,7 +63,7 @@ export const verifyAccessToken = (
       issuer,
       audience: issuer,
       complete: true,
-      // A token that may be renewed may have expired (decision I4): who asks decides.
+      // Expired tokens can be renewed (decision I4), so the caller checks this.
       ignoreExpiration: true,
     });
     const { jti, exp, token_use } = claims as Partial<AccessTokenClaims>;

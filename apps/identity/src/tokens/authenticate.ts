@@ -21,7 +21,7 @@ const VERIFIED_TOKENS = 20_000;
 
 const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
-/** 401 for a token that is none, or no longer (RFC 6750 section 3.1). */
+/** 401: the token is not valid, or no longer (RFC 6750 section 3.1). */
 export const invalidToken = (): HttpError =>
   new HttpError(401, 'unauthenticated', 'The token is expired, revoked or not genuine.', {
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
@@ -39,7 +39,7 @@ export interface AuthenticationParts {
   readonly issuer: string;
 }
 
-/** Finds out who sends a request. A signature alone admits nobody: the record is read every time. */
+/** Authenticates requests. A valid signature is not enough: the record of the token is read every time. */
 export class Authentication {
   readonly #pool: Pool;
   readonly #userOfToken: ReturnType<typeof usersOfTokens>;
@@ -47,7 +47,7 @@ export class Authentication {
   readonly #keyUses: Pick<KeyUses, 'note'>;
   readonly #sessionUses: Pick<SessionUses, 'note' | 'idleAfter'>;
   readonly #issuer: string;
-  /** By SHA-256 of the token: what its signature said is true for as long as its key is. */
+  /** Claims of verified tokens by SHA-256 of the token; valid as long as the key is. */
   readonly #verified = new LRUCache<string, Verified>({ max: VERIFIED_TOKENS });
 
   constructor({ pool, keys, keyUses, sessionUses, issuer }: AuthenticationParts) {
@@ -59,7 +59,7 @@ export class Authentication {
     this.#issuer = issuer;
   }
 
-  /** The caller behind the request's bearer token; 401 when there is none that counts. */
+  /** The caller of a request's bearer token; 401 without a valid one. */
   async caller(req: Request): Promise<Caller> {
     const token = bearerToken(req);
     const isSigned = token.split('.').length === 3;
@@ -70,8 +70,8 @@ export class Authentication {
   }
 
   /**
-   * The user behind a bearer token that may be renewed: it may have expired, and even have been replaced,
-   * which is for the renewal to judge (decision I4). 401 for any other token.
+   * The user of a bearer token that may be renewed. It can have expired or been replaced, which the renewal
+   * checks (decision I4). 401 for any other token.
    */
   async renewer(req: Request): Promise<UserCaller> {
     const claims = await this.#genuine(bearerToken(req));
@@ -82,8 +82,8 @@ export class Authentication {
   }
 
   /**
-   * The user behind the secret of a web session's cookie; undefined when it admits nobody. For pages, which
-   * keep forged requests out: a route that asked for no more than a cookie would let them in.
+   * The user of a web session, by the secret of its cookie; undefined if the session is not valid. Only for
+   * pages, which protect against CSRF: a route that requires nothing but the cookie does not.
    */
   async ofSession(secret: string): Promise<UserCaller | undefined> {
     const user = await userOfSession(this.#pool, digestOf(secret), this.#sessionUses.idleAfter);
@@ -91,12 +91,12 @@ export class Authentication {
     return user;
   }
 
-  /** The time that a web session has left without a sign of life, and asking is none; undefined where it has ended. */
+  /** The time until a web session ends for idleness, without counting as activity; undefined if it has ended. */
   timeLeft(secret: string): Promise<TimeLeft | undefined> {
     return timeLeftOfSession(this.#pool, digestOf(secret), this.#sessionUses.idleAfter);
   }
 
-  /** A sign of life in a web session; gives the time that it has left from now on. */
+  /** Records activity in a web session and returns the time that it has left from now on. */
   async keepAlive(secret: string): Promise<TimeLeft | undefined> {
     const left = await this.timeLeft(secret);
     if (!left) return undefined;
@@ -104,13 +104,13 @@ export class Authentication {
     return { ...left, seconds: left.seconds === null ? null : this.#sessionUses.idleAfter };
   }
 
-  /** The `jti` of an access token that we signed, expired or revoked or not; undefined for anything else. */
+  /** The `jti` of an access token that identity signed, even if expired or revoked; undefined for anything else. */
   async genuineId(token: string): Promise<string | undefined> {
     const isSigned = token.split('.').length === 3;
     return isSigned ? (await this.#genuine(token))?.jti : undefined;
   }
 
-  /** The user behind an access token, with its claims; undefined where it admits nobody. */
+  /** The user of an access token, with its claims; undefined if the token is not valid. */
   async inspect(
     token: string,
   ): Promise<{ readonly claims: AccessTokenClaims; readonly caller: UserCaller } | undefined> {
@@ -118,13 +118,13 @@ export class Authentication {
     return claims && caller && { claims, caller };
   }
 
-  /** The user whose sign-in waits for its second factor, by the token of that; undefined otherwise. */
+  /** The user whose sign-in waits for the second factor, by its token; undefined for any other token. */
   async ofPendingSignIn(token: string): Promise<UserCaller | undefined> {
     const user = await this.#user(token);
     return user?.restriction === 'two_factor_required' ? user : undefined;
   }
 
-  /** An administrator who acts as the user is no sign of life of theirs. */
+  /** Impersonation by an administrator does not count as activity of the user. */
   #noteUse({ tokenUse, tokenId, sessionId, impersonatorId }: UserCaller): void {
     if (tokenUse === 'api_key') this.#keyUses.note(tokenId);
     if (sessionId !== null && impersonatorId === null) this.#sessionUses.note(sessionId);
@@ -140,7 +140,7 @@ export class Authentication {
     return clientOfToken(this.#pool, hash('sha256', token, 'buffer'));
   }
 
-  /** The claims of a token that we signed, expired or not. */
+  /** The claims of a token that identity signed, expired or not. */
   async #genuine(token: string): Promise<Verified | undefined> {
     const digest = hash('sha256', token, 'base64');
     const known = this.#verified.get(digest);

@@ -10,8 +10,8 @@ export interface CallerTenant {
 }
 
 /**
- * Whose client a token was issued to (decision I19): the platform's own, a tenant's, or anybody else's.
- * Tokens that were issued without a client (sign-ins, API keys) are `first_party`.
+ * The kind of client that a token was issued to (decision I19): the platform's, a tenant's, or a third party's.
+ * Tokens that are issued without a client (sign-ins, API keys) are `first_party`.
  */
 export type ClientKind = 'first_party' | 'tenant' | 'third_party';
 
@@ -19,14 +19,14 @@ interface Credential {
   /** The `jti` of a signed token, or the SHA-256 of an opaque one in hexadecimal. */
   readonly tokenId: string;
   readonly clientId: string;
-  /** Patterns that limit the token, whoever holds it. Absent: no limit. */
+  /** Patterns that limit what the token can do. Absent: no limit. */
   readonly scopes?: readonly string[];
   readonly expiresAt: Date;
 }
 
 /**
- * What a user has to do before anything else is served, as the error code of what is refused meanwhile:
- * the second factor (decision I2), the PIN (I3), confirming the address (I21), a new password (I6).
+ * What a user has to do first, as the error code of other requests until then: the second factor (decision I2),
+ * the PIN (I3), confirming the address (I21), a new password (I6).
  */
 export type Restriction =
   | 'two_factor_required'
@@ -34,51 +34,45 @@ export type Restriction =
   | 'email_verification_required'
   | 'password_change_required';
 
-/** A person or a service account: whoever stands in the table of users. */
+/** A person or a service account, from the table of users. */
 export interface UserCaller extends Credential {
   readonly type: 'user' | 'service_account';
   readonly id: string;
   readonly email: string | null;
   readonly firstName: string;
   readonly lastName: string;
-  /** The language that they read. */
+  /** The language of the user. */
   readonly locale: string;
   /** IANA name. */
   readonly timeZone: string;
-  /**
-   * Whether the caller acts with the rights of a system administrator. Only a token of a first-party client
-   * carries them: false for an administrator who uses any other client.
-   */
+  /** Whether the caller has the rights of a system administrator: only with tokens of first-party clients. */
   readonly isSystemAdmin: boolean;
   readonly clientKind: ClientKind;
-  /** The session that the token hangs on; service accounts have none. */
+  /** The session of the token; service accounts have none. */
   readonly sessionId: string | null;
   readonly tokenUse: TokenUse;
-  /** Most routes are shut until it is lifted. */
+  /** Null if nothing is pending; otherwise most routes are refused. */
   readonly restriction: Restriction | null;
-  /** The cookie of the web session outlives the browser; absent where it is not a cookie that tells who calls. */
+  /** Whether the cookie outlives the browser; absent unless the caller was authenticated by the cookie. */
   readonly isRemembered?: boolean;
   /**
-   * The token was exchanged for another one: presented again, it says that somebody has a copy, and nothing
-   * about who calls. Only where tokens are renewed; absent everywhere else.
+   * Whether the token was already replaced by a renewal, so that its use indicates a stolen copy. Only set when
+   * tokens are renewed.
    */
   readonly isReplaced?: boolean;
   /** The administrator who acts as this user. */
   readonly impersonatorId: string | null;
-  /** The token's tenant, which decides everywhere. */
+  /** The token's tenant, which all permissions refer to. */
   readonly tenant: CallerTenant | null;
-  /**
-   * Every tenant that they are a member of, by slug. With a tenant's or a third-party client: the token's
-   * tenant alone.
-   */
+  /** All tenants of the user, by slug. With a tenant's or a third-party client, the token's tenant only. */
   readonly tenants: readonly CallerTenant[];
-  /** What role and membership give in the token's tenant. */
+  /** The policies of role and membership in the token's tenant. */
   readonly policies: readonly Policy[];
-  /** Of the token's tenant; null where there is none. */
+  /** The policy version of the token's tenant; null without one. */
   readonly policiesVersion: number | null;
 }
 
-/** A system application with a token of the client-credentials grant; its scopes are its rights. */
+/** A system application with a client-credentials token; its scopes are its permissions. */
 export interface ClientCaller extends Credential {
   readonly type: 'client';
   /** The client id. */
@@ -87,5 +81,5 @@ export interface ClientCaller extends Credential {
   readonly scopes: readonly string[];
 }
 
-/** Who is calling, as the token and its record tell: complete, from one read. */
+/** The authenticated caller of a request. */
 export type Caller = UserCaller | ClientCaller;

@@ -12,34 +12,34 @@ interface TokenBasis {
   readonly use: TokenUse;
   /** The administrator who acts as the user. */
   readonly impersonatorId?: string | null;
-  /** Patterns that limit it; null: no limit. */
+  /** Patterns that limit what the token can do; null: no limit. */
   readonly scopes?: readonly string[] | null;
 }
 
 export interface Grant extends TokenBasis {
-  /** What the holder calls it. */
+  /** Chosen by the holder. */
   readonly name?: string | null;
-  /** The grant of the authorization code that it comes from, directly or through another token. */
+  /** The grant of the authorization code that it originates from, directly or through another token. */
   readonly grantId?: string | null;
-  /** Of a sign-in that waits for its second factor: what was asked for when it began. */
+  /** For a sign-in that waits for its second factor: whether "remember me" was requested. */
   readonly remember?: boolean;
   /** Lifetime in seconds. */
   readonly lifetime: number;
 }
 
-/** A recorded token, as far as its claims repeat the record. Times in whole seconds. */
+/** The part of a token's record that its claims repeat. Times in whole seconds. */
 export interface TokenRecord extends TokenBasis {
   readonly id: string;
-  /** The key that signs it: it ends when that key is retired (decision I23). */
+  /** The key that signs it. The token ends when the key is retired (decision I23). */
   readonly kid: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
 
 export interface TokenSigner {
-  /** The key that signs now, for the record of the token. */
+  /** The id of the current signing key, for the record of the token. */
   kid(): Promise<string>;
-  /** The access token (RFC 9068) of a record, signed with the key that the record names. */
+  /** Signs the access token (RFC 9068) of a record with the record's key. */
   sign(record: TokenRecord): string;
 }
 
@@ -56,7 +56,7 @@ export const createTokenSigner = (
       iat: +times.createdAt / 1000,
       exp: +times.expiresAt / 1000,
       token_use: use,
-      // RFC 9068 section 2.2.3: the response of a token request has a scope, and so has its token.
+      // RFC 9068 section 2.2.3: required because the token response contains a scope.
       ...(use === 'code' && { scope: scopes?.join(' ') ?? API_SCOPE }),
       ...(tenantId && { tenant_id: tenantId }),
       ...(sessionId && { sid: sessionId }),
@@ -66,7 +66,7 @@ export const createTokenSigner = (
   },
 });
 
-/** Issues an access token. Its record commits with the transaction: before that it admits nobody. */
+/** Issues an access token. It is valid once the transaction, which records it, has committed. */
 export type IssueToken = (tx: Transaction, grant: Grant) => Promise<string>;
 
 export const issueTokens =

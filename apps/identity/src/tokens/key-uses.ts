@@ -1,6 +1,6 @@
 import { SampledUses, type SampledUsesOptions } from './sampled-uses.ts';
 
-/** Waits for nobody: a key whose row is held is left out this once. */
+/** Never waits for a lock: skips keys whose row is locked. */
 const WRITE = `
   WITH used AS (
     SELECT t.id, u.at FROM identity.tokens t
@@ -9,7 +9,7 @@ const WRITE = `
     ORDER BY t.id FOR NO KEY UPDATE OF t SKIP LOCKED)
   UPDATE identity.tokens t SET last_used_at = used.at FROM used WHERE t.id = used.id`;
 
-/** When API keys were last used. */
+/** Records when API keys were last used. */
 export class KeyUses extends SampledUses {
   constructor({ everyMs = 60_000, ...options }: SampledUsesOptions) {
     super(options, { statement: WRITE, what: 'uses of API keys', everyMs });

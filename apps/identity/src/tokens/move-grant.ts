@@ -7,9 +7,9 @@ export interface MovedGrant {
 }
 
 /**
- * Makes a grant of the authorization code flow anew for another tenant: the same client, session, scopes and
- * end, and a refresh token that begins a new chain. `name` is what its tokens are called. The old grant is
- * for the caller to end. Undefined where it has no refresh token that is good. Lock its user before.
+ * Copies a grant of the authorization code flow for another tenant, with the same client, session, scopes and
+ * expiry, and a refresh token that starts a new chain. `name` is the name of its tokens. Undefined if the old
+ * grant has no valid refresh token. The caller ends the old grant, and must hold the lock of the user.
  */
 export const moveGrant = async (
   tx: Transaction,

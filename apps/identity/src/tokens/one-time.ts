@@ -9,13 +9,13 @@ export type Purpose =
   | 'email_change_undo'
   | 'invitation';
 
-/** What a one-time token is good for. */
+/** What a one-time token allows. */
 export interface OneTimeGrant
   extends Partial<
     Pick<OneTimeToken, 'userId' | 'tenantId' | 'roleId' | 'inviterId' | 'firstName' | 'lastName'>
   > {
   readonly purpose: Purpose;
-  /** Where it is sent to: whoever presents it reads the mails of this address. */
+  /** The address that it is sent to; presenting it proves access to the mailbox. */
   readonly email: string;
   /** In seconds. */
   readonly lifetime: number;
@@ -34,7 +34,7 @@ export const issueOneTimeToken = async (
   return token;
 };
 
-/** The record of a token that has not expired, used or not; null where there is none. */
+/** The record of a token that has not expired, used or not; null if there is none. */
 export const findOneTimeToken = (
   database: Reads,
   purpose: Purpose,
@@ -44,7 +44,7 @@ export const findOneTimeToken = (
     where: { tokenHash: digest(token), purpose, expiresAt: { gt: new Date() } },
   });
 
-/** Uses a token up, in one statement: of two who present it, one gets true. */
+/** Marks a token as used; false if it is already used or expired, so that only one of two requests gets true. */
 export const spendOneTimeToken = async (
   tx: Reads,
   { tokenHash }: Pick<OneTimeToken, 'tokenHash'>,
@@ -57,7 +57,7 @@ export const spendOneTimeToken = async (
   return count === 1;
 };
 
-/** Uses up every token of a purpose that is about this user, or about this address, in this tenant or in any. */
+/** Invalidates all tokens of a purpose for this user, or for this address in this tenant or in all. */
 export const voidOneTimeTokens = async (
   tx: Reads,
   purpose: Purpose,

@@ -1,21 +1,21 @@
 import type { Transaction } from '../database.ts';
 import type { UserCaller } from './caller.ts';
 
-/** Where a token that comes out of another one belongs: it ends with that session and that grant (decision I19). */
+/** The session and grant of a token, which tokens issued in exchange for it belong to (decision I19). */
 export interface TokenOrigin {
   readonly sessionId: string;
   /** The grant of the code flow; null for a token of a sign-in. */
   readonly grantId: string | null;
-  /** Patterns that limit the token, and so what comes out of it; null: no limit. */
+  /** Patterns that limit the token, and tokens issued in exchange for it; null: no limit. */
   readonly scopes: readonly string[] | null;
-  /** Seconds until the session ends: nothing that comes out of it lives longer. */
+  /** Seconds until the session ends: the maximum lifetime of new tokens. */
   readonly secondsLeft: number;
 }
 
 /**
- * The origin of what is issued in exchange for, or by, the caller's token; undefined where that token or its
- * session is no longer good. Both stay locked until the transaction ends: whoever ends them waits, and
- * then finds the new token. Lock the user before (see `revokeUserTokens`).
+ * The origin for tokens that are issued in exchange for, or by, the caller's token; undefined if the token or
+ * its session has ended. Locks both until the transaction ends, so that a concurrent revocation waits and then
+ * finds the new token. The caller must hold the lock of the user (see `revokeUserTokens`).
  */
 export const lockOrigin = async (
   tx: Transaction,

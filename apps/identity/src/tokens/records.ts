@@ -10,7 +10,7 @@ interface Row {
   readonly client_id: string;
   readonly client_kind: ClientKind;
   readonly use: TokenUse;
-  /** The key that signed it; null where that was not recorded. */
+  /** The key that signed it; null if that was not recorded. */
   readonly kid: string | null;
   readonly scopes: string[] | null;
   readonly session_id: string | null;
@@ -27,7 +27,7 @@ interface Row {
   readonly is_service_account: boolean;
   readonly force_password_change: boolean;
   readonly is_confirmed: boolean;
-  /** Null where there is no session. */
+  /** Null without a session. */
   readonly pin_pending: boolean | null;
   /** A bigint, as text. */
   readonly version: string | null;
@@ -39,18 +39,17 @@ const CLIENT_KIND = `CASE WHEN c.client_id IS NULL OR c.is_first_party THEN 'fir
   WHEN c.tenant_id IS NOT NULL THEN 'tenant' ELSE 'third_party' END`;
 
 /**
- * The client still exists and is enabled, and a tenant's client acts in its own tenant alone. A token that
- * was issued without a client has no row to join.
+ * The client exists and is enabled, and a tenant's client acts in its own tenant only. Tokens that are issued
+ * without a client have no row to join.
  */
-const IS_CLIENT_GOOD = `(t.client_id = '${FIRST_PARTY}' OR (c.client_id IS NOT NULL
+const IS_CLIENT_VALID = `(t.client_id = '${FIRST_PARTY}' OR (c.client_id IS NOT NULL
   AND c.disabled_at IS NULL AND (c.tenant_id IS NULL OR c.tenant_id = t.tenant_id)))`;
 
 /**
- * Everything about the callers behind credentials, in one statement on the pool itself, because it runs on
- * every request. Nothing for one whose user is inactive, whose tenant they have left, or whose client is
- * disabled or deleted.
+ * Selects everything about the callers of credentials, in one statement, because it runs on every request. No
+ * row if the user is inactive or has left the tenant, or if the client is disabled or deleted.
  */
-const callersBehind = (credentials: string): string => `
+const callersOf = (credentials: string): string => `
   SELECT t.id AS token_id, t.client_id, ${CLIENT_KIND} AS client_kind, t.use, t.kid, t.scopes, t.session_id, t.impersonator_id, t.expires_at,
     t.tenant_id, u.id AS user_id, u.email, u.first_name, u.last_name, u.is_system_admin,
     u.locale, u.timezone, u.is_service_account, u.force_password_change,
@@ -70,19 +69,19 @@ const callersBehind = (credentials: string): string => `
   LEFT JOIN identity.sessions s ON s.id = t.session_id
   LEFT JOIN identity.memberships m ON m.tenant_id = t.tenant_id AND m.user_id = t.user_id
   LEFT JOIN identity.policy_versions v ON v.tenant_id = t.tenant_id
-  WHERE (t.tenant_id IS NULL OR m.user_id IS NOT NULL) AND ${IS_CLIENT_GOOD}`;
+  WHERE (t.tenant_id IS NULL OR m.user_id IS NOT NULL) AND ${IS_CLIENT_VALID}`;
 
-/** Nothing for tokens that are unknown. */
-const CALLERS = callersBehind('identity.tokens');
+/** The callers of recorded tokens. */
+const CALLERS = callersOf('identity.tokens');
 
 const IS_CHAIN_ALIVE = 's.ended_at IS NULL AND s.expires_at > now()';
 
-/** Who acts as another must still be an administrator. */
+/** An impersonator must still be an administrator. */
 const MAY_IMPERSONATE = `(t.impersonator_id IS NULL OR EXISTS (SELECT FROM identity.users a
   WHERE a.id = t.impersonator_id AND a.is_active AND a.is_system_admin))`;
 
-/** And nothing for one that is revoked, or of a session that has ended. */
-const GOOD_CALLERS = `${CALLERS} AND t.id = ANY($1::uuid[]) AND t.revoked_at IS NULL
+/** The callers of tokens that are not revoked and whose session has not ended. */
+const VALID_CALLERS = `${CALLERS} AND t.id = ANY($1::uuid[]) AND t.revoked_at IS NULL
   AND (t.session_id IS NULL OR ${IS_CHAIN_ALIVE}) AND ${MAY_IMPERSONATE}`;
 
 /**
@@ -95,9 +94,9 @@ const RENEWABLE_CALLER = `
     AND (t.replaced_by_id IS NOT NULL OR (t.revoked_at IS NULL AND ${IS_CHAIN_ALIVE}))) caller
   JOIN identity.tokens known ON known.id = caller.token_id`;
 
-/** A web session that is not idle stands for a token of its own, in the tenant that its user starts in. */
+/** A web session that is not idle counts as a token of its own, in the active tenant of its user. */
 const SESSION_CALLER = `
-  SELECT caller.*, known.is_remembered FROM (${callersBehind(`(
+  SELECT caller.*, known.is_remembered FROM (${callersOf(`(
   SELECT s.id, '${FIRST_PARTY}' AS client_id, 'login' AS use, NULL::text AS kid, NULL::text[] AS scopes, s.id AS session_id,
     NULL::uuid AS impersonator_id, s.expires_at, s.user_id,
     (SELECT m.tenant_id FROM identity.memberships m WHERE m.user_id = s.user_id
@@ -110,12 +109,12 @@ const restrictionOf = (row: Row): Restriction | null => {
   if (row.use === 'two_factor') return 'two_factor_required';
   if (row.pin_pending) return 'pin_required';
   if (!row.is_confirmed) return 'email_verification_required';
-  // An administrator who acts as the user has no password of theirs to change.
+  // An administrator who acts as the user cannot change the password.
   const isOneself = row.impersonator_id === null;
   return row.force_password_change && isOneself ? 'password_change_required' : null;
 };
 
-/** Nobody but the platform's and the tenants' clients has a token without a limit. */
+/** Tokens of third-party clients are always limited; a missing limit allows nothing. */
 const limitOf = ({ client_kind, scopes }: Row): { scopes?: readonly string[] } => {
   if (scopes) return { scopes };
   return client_kind === 'third_party' ? { scopes: [] } : {};
@@ -150,32 +149,26 @@ const callerOf = (row: Row): UserCaller => {
   };
 };
 
-/** Few enough that the database works on some while the process works on others. */
-const CALLERS_TOGETHER = 16;
+/** Small enough that database and process can work in parallel. */
+const BATCH_SIZE = 16;
 
-/** A signed token: its `jti`, and the key that its signature was checked with. */
+/** A signed token: its `jti`, and the key that verified its signature. */
 export interface SignedToken {
   readonly jti: string;
   readonly kid: string;
 }
 
-/**
- * Whether a token was signed with the key of its record: who has stolen a key makes no token that another
- * one signed (decision I23).
- */
+/** Whether a token was signed with the key of its record: a stolen key cannot forge others (decision I23). */
 const isSignedAsRecorded = ({ kid }: Row, token: SignedToken): boolean =>
   kid === null || kid === token.kid;
 
-/**
- * Finds the user behind a recorded token; undefined when it admits nobody, or no longer. Requests that
- * come together ask together.
- */
+/** Finds the user of a recorded token; undefined if it is not valid. Concurrent requests share a statement. */
 export const usersOfTokens = (
   pool: Pool,
 ): ((token: SignedToken) => Promise<UserCaller | undefined>) =>
   batched(async (tokens: readonly SignedToken[]) => {
     const values = [[...new Set(tokens.map(({ jti }) => jti))]];
-    const { rows } = await pool.query<Row>({ name: 'callers', text: GOOD_CALLERS, values });
+    const { rows } = await pool.query<Row>({ name: 'callers', text: VALID_CALLERS, values });
     const now = Date.now();
     const good = new Map(
       rows
@@ -186,11 +179,11 @@ export const usersOfTokens = (
       const found = good.get(token.jti);
       return found && isSignedAsRecorded(found.row, token) ? found.caller : undefined;
     });
-  }, CALLERS_TOGETHER);
+  }, BATCH_SIZE);
 
 /**
- * The user behind the secret of a web session, given its SHA-256; undefined when it admits nobody, or was idle
- * for so many seconds (0: any time).
+ * The user of a web session, by the SHA-256 of its secret; undefined if it has ended or was idle for `idleAfter`
+ * seconds (0: sessions never end for idleness).
  */
 export const userOfSession = async (
   pool: Pool,
@@ -208,14 +201,14 @@ const SECONDS_LEFT = `
   SELECT s.id, extract(epoch FROM s.last_active_at - now()) + $2::float8 AS seconds, s.is_remembered
   FROM identity.sessions s WHERE s.secret_hash = $1 AND ${IS_CHAIN_ALIVE} AND ${isInUse('$2')}`;
 
-/** How long a web session may go on without a sign of life. */
+/** How long a web session can continue without activity. */
 export interface TimeLeft {
   readonly sessionId: string;
-  /** Null: for as long as it lasts. */
+  /** Null if it does not end for idleness. */
   readonly seconds: number | null;
 }
 
-/** The time that a web session has left, given the SHA-256 of its secret; undefined where it has ended. */
+/** The time that a web session has left, by the SHA-256 of its secret; undefined if it has ended. */
 export const timeLeftOfSession = async (
   pool: Pool,
   hash: Buffer,
@@ -233,7 +226,7 @@ export const timeLeftOfSession = async (
   return { sessionId: row.id, seconds: isEndless ? null : Number(row.seconds) };
 };
 
-/** The user behind a recorded token that may be renewed, expired or not, or that was renewed before. */
+/** The user of a recorded token that can be renewed, even if expired, or that was already renewed. */
 export const renewableUserOfToken = async (
   pool: Pool,
   token: SignedToken,
@@ -259,7 +252,7 @@ const CLIENT = `
   JOIN identity.system_applications s ON s.client_id = a.client_id AND s.disabled_at IS NULL
   WHERE a.model = 'ClientCredentials' AND a.id_hash = $1`;
 
-/** The client behind an opaque token, given the token's SHA-256; undefined when it admits nobody. */
+/** The client of an opaque token, by the token's SHA-256; undefined if it is not valid. */
 export const clientOfToken = async (
   pool: Pool,
   hash: Buffer,

@@ -1,5 +1,5 @@
 import type { Transaction } from '../database.ts';
-import type { News } from '../outbox/outbox.ts';
+import type { NewEvent } from '../outbox/outbox.ts';
 import { digest } from '../security/secrets.ts';
 import { lockUser } from '../users/users.ts';
 
@@ -36,7 +36,7 @@ export type RevocationReason =
   | 'user_deactivated'
   | 'administrator_changed';
 
-type Revoked = Extract<News, { type: 'identity.token.revoked' }>;
+type Revoked = Extract<NewEvent, { type: 'identity.token.revoked' }>;
 
 /** What there is to tell of tokens that are gone. */
 export const revoked = (

@@ -1,5 +1,5 @@
 import type { Transaction } from '../database.ts';
-import type { News } from '../outbox/outbox.ts';
+import type { NewEvent } from '../outbox/outbox.ts';
 import { type RevocationReason, revokeUserTokens } from '../tokens/revoke.ts';
 
 /** Removes what `oidc-provider` keeps for a user: its sessions, grants, codes and refresh tokens. */
@@ -16,7 +16,7 @@ export const removeUser = async (
   tx: Transaction,
   userId: string,
   reason: RevocationReason = 'account_deleted',
-): Promise<News[]> => {
+): Promise<NewEvent[]> => {
   const gone = await revokeUserTokens(tx, { userId }, reason);
   await removeArtifacts(tx, userId);
   await tx.user.delete({ where: { id: userId } });

@@ -3,7 +3,12 @@ import type { Database, Transaction } from '../../database.ts';
 import type { AccountDeletion, User } from '../../generated/prisma/client.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
 import type { SecurityMails } from '../../mail/security-mails.ts';
-import { bumpPolicyVersion, enqueue, lockPolicyVersion, type News } from '../../outbox/outbox.ts';
+import {
+  bumpPolicyVersion,
+  enqueue,
+  lockPolicyVersion,
+  type NewEvent,
+} from '../../outbox/outbox.ts';
 
 import { removeUser } from '../../users/user-removal.ts';
 import { lockAdministrators } from '../admin-users/administrators.ts';
@@ -156,7 +161,7 @@ export class AccountDeletionRepository {
         await note(tx, { userId, tenantId, ipAddress: null, userAgent: null }, 'account_deleted');
       }
       const revocations = await removeUser(tx, userId);
-      const policyUpdates: News[] = [];
+      const policyUpdates: NewEvent[] = [];
       for (const tenantId of tenantIds) {
         const version = await bumpPolicyVersion(tx, tenantId);
         const data = { tenant_id: tenantId, version, user_ids: [userId] };

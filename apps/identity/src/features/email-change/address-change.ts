@@ -1,6 +1,6 @@
 import type { Transaction } from '../../database.ts';
 import type { User } from '../../generated/prisma/client.ts';
-import type { News } from '../../outbox/outbox.ts';
+import type { NewEvent } from '../../outbox/outbox.ts';
 import { voidOneTimeTokens } from '../../tokens/one-time.ts';
 import { endOtherClaims } from '../registration/claims.ts';
 
@@ -14,7 +14,7 @@ export const setAddress = async (
   tx: Transaction,
   { id: userId, email: from }: Pick<User, 'id' | 'email'>,
   to: string,
-): Promise<News[]> => {
+): Promise<NewEvent[]> => {
   await tx.user.update({
     where: { id: userId },
     data: { email: to, emailVerifiedAt: new Date() },

@@ -3,7 +3,7 @@ import { decide, grantsBeyond, type Policy, type Rights } from '@tessera/scope-m
 import { noteOf } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
-import type { News } from '../../outbox/outbox.ts';
+import type { NewEvent } from '../../outbox/outbox.ts';
 import type { Caller, UserCaller } from '../../tokens/caller.ts';
 import type { Member, MemberQuery, Role } from './member.ts';
 import type { MembersRepository } from './members.repository.ts';
@@ -34,7 +34,7 @@ export interface OfMember {
 /** A user who joins a tenant, and the events to publish. */
 export interface Joining {
   readonly userId: string;
-  readonly events: readonly News[];
+  readonly events: readonly NewEvent[];
 }
 
 /** 422, the same for every reason why an invitation is invalid. */

@@ -1,7 +1,7 @@
 import { MAX_NAMED_USERS } from '@tessera/contracts';
 import type { Policy } from '@tessera/scope-matcher';
 import type { Transaction } from '../../database.ts';
-import { bumpPolicyVersion, enqueue, type News } from '../../outbox/outbox.ts';
+import { bumpPolicyVersion, enqueue, type NewEvent } from '../../outbox/outbox.ts';
 import { type RevocationReason, revokeUserTokens } from '../../tokens/revoke.ts';
 import { type Member, memberOf, type Role, roleOf, whole } from './member.ts';
 
@@ -80,7 +80,7 @@ export class MembersWriter extends MembersReader {
   }
 
   /** Adds a member. If the user had no tenant, their sign-ins start in this one. */
-  async add(userId: string, roleId: string, ...events: News[]): Promise<void> {
+  async add(userId: string, roleId: string, ...events: NewEvent[]): Promise<void> {
     const tenantId = this.#tenantId;
     await this.#tx.membership.create({ data: { tenantId, userId, roleId } });
     await this.#tx.user.updateMany({ where: { id: userId, tenantId: null }, data: { tenantId } });
@@ -90,7 +90,7 @@ export class MembersWriter extends MembersReader {
   /**
    * Publishes events if no member changed; the methods that change members publish their own events.
    */
-  async publish(events: readonly News[]): Promise<void> {
+  async publish(events: readonly NewEvent[]): Promise<void> {
     if (events.length > 0) await enqueue(this.#tx, ...events);
   }
 
@@ -98,7 +98,7 @@ export class MembersWriter extends MembersReader {
     userId: string,
     roleId: string,
     policies: readonly Policy[],
-    ...events: News[]
+    ...events: NewEvent[]
   ): Promise<void> {
     const where = { tenantId: this.#tenantId, userId };
     await this.#tx.membership.update({ where: { tenantId_userId: where }, data: { roleId } });
@@ -114,7 +114,7 @@ export class MembersWriter extends MembersReader {
   async remove(
     userId: string,
     reason: RevocationReason = 'membership_removed',
-    ...events: News[]
+    ...events: NewEvent[]
   ): Promise<void> {
     const where = { tenantId: this.#tenantId, userId };
     await this.#tx.membership.delete({ where: { tenantId_userId: where } });
@@ -129,14 +129,14 @@ export class MembersWriter extends MembersReader {
    * Increments the policy version and publishes that the permissions of these members changed. If there are too
    * many to list, the event applies to all members.
    */
-  async publishPolicyUpdate(userIds: readonly string[], ...events: News[]): Promise<void> {
+  async publishPolicyUpdate(userIds: readonly string[], ...events: NewEvent[]): Promise<void> {
     const user_ids = userIds.length > MAX_NAMED_USERS ? null : [...userIds];
     const version = await bumpPolicyVersion(this.#tx, this.#tenantId);
     const data = { tenant_id: this.#tenantId, version, user_ids };
     await enqueue(this.#tx, { type: 'identity.policy.updated', data }, ...events);
   }
 
-  #publishMember(userId: string, ...events: News[]): Promise<void> {
+  #publishMember(userId: string, ...events: NewEvent[]): Promise<void> {
     return this.publishPolicyUpdate([userId], ...events);
   }
 }

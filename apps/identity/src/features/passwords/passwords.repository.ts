@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../../database.ts';
 import type { User } from '../../generated/prisma/client.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
 import type { Origin } from '../../origin/origin.ts';
-import { enqueue, type News } from '../../outbox/outbox.ts';
+import { enqueue, type NewEvent } from '../../outbox/outbox.ts';
 import {
   findOneTimeToken,
   issueOneTimeToken,
@@ -173,7 +173,7 @@ export class PasswordsRepository {
     hash: string,
     origin: Origin,
     options: { readonly withTenant?: boolean } = {},
-  ): Promise<News[]> {
+  ): Promise<NewEvent[]> {
     const userId = person.id;
     await lockUser(tx, userId);
     const claim = { id: userId, email: person.email, emailVerifiedAt: null };
@@ -214,7 +214,7 @@ export class PasswordsRepository {
     person: Person,
     actor: Actor,
     action: Action,
-    events: readonly News[],
+    events: readonly NewEvent[],
     notify?: (tx: Transaction) => Promise<void>,
   ): Promise<void> {
     const { email: to, firstName, locale } = person;

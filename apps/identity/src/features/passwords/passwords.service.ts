@@ -5,7 +5,7 @@ import { type Actor, actorOf } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin/origin.ts';
-import type { News } from '../../outbox/outbox.ts';
+import type { NewEvent } from '../../outbox/outbox.ts';
 import { normalisedPassword } from '../../passwords/password-rules.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
@@ -133,7 +133,7 @@ export class PasswordsService {
     hash: string,
     origin: Origin,
     options?: { readonly withTenant?: boolean },
-  ): Promise<News[]> {
+  ): Promise<NewEvent[]> {
     return this.#use.repository.takeOver(tx, person, hash, origin, options);
   }
 

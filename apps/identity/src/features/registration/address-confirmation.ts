@@ -1,7 +1,7 @@
 import { note } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
-import { bumpPolicyVersion, type News } from '../../outbox/outbox.ts';
+import { bumpPolicyVersion, type NewEvent } from '../../outbox/outbox.ts';
 import { voidOneTimeTokens } from '../../tokens/one-time.ts';
 import { revokeUserTokens } from '../../tokens/revoke.ts';
 import { removeUser } from '../../users/user-removal.ts';
@@ -34,7 +34,7 @@ export class AddressConfirmation {
     { id: userId, email }: Claimant,
     origin: Origin,
     { withTenant = true }: Options = {},
-  ): Promise<News[]> {
+  ): Promise<NewEvent[]> {
     const user = await tx.user.update({
       where: { id: userId },
       data: { emailVerifiedAt: new Date() },
@@ -47,7 +47,7 @@ export class AddressConfirmation {
     const tenant = name === undefined ? null : await this.#addTenant(tx, userId, name);
     const tenantId = tenant?.id ?? user.tenantId;
     await note(tx, { userId, tenantId, ...origin }, 'email_verified');
-    const changed: News = { type: 'identity.user.updated', data: { user_id: userId } };
+    const changed: NewEvent = { type: 'identity.user.updated', data: { user_id: userId } };
     return [changed, ...ended, ...(tenant?.events ?? [])];
   }
 
@@ -60,7 +60,7 @@ export class AddressConfirmation {
     tx: Transaction,
     userId: string,
     origin: Origin,
-  ): Promise<{ readonly isDeleted: boolean; readonly events: readonly News[] }> {
+  ): Promise<{ readonly isDeleted: boolean; readonly events: readonly NewEvent[] }> {
     const isMember = (await tx.membership.count({ where: { userId } })) > 0;
     if (!isMember) return { isDeleted: true, events: await removeUser(tx, userId) };
     const { tenantId } = await tx.user.findUniqueOrThrow({ where: { id: userId } });
@@ -75,7 +75,7 @@ export class AddressConfirmation {
     tx: Transaction,
     userId: string,
     name: string,
-  ): Promise<{ readonly id: string; readonly events: readonly News[] }> {
+  ): Promise<{ readonly id: string; readonly events: readonly NewEvent[] }> {
     const role = await tx.role.findFirstOrThrow({ where: { name: 'owner', tenantId: null } });
     // An administrator can obtain a client secret by rotating it.
     const { tenant } = await this.#tenants.createRegistered(tx, name);

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../database.ts';
-import type { News } from '../../outbox/outbox.ts';
+import type { NewEvent } from '../../outbox/outbox.ts';
 import { removeUser } from '../../users/user-removal.ts';
 
 /** A user whose address is being confirmed. */
@@ -12,7 +12,10 @@ export interface Claimant {
  * Deletes the other unconfirmed accounts with this address. Members of a tenant are kept and must change their
  * address. The caller has locked the address (`lockAddress`).
  */
-export const endOtherClaims = async (tx: Transaction, { id, email }: Claimant): Promise<News[]> => {
+export const endOtherClaims = async (
+  tx: Transaction,
+  { id, email }: Claimant,
+): Promise<NewEvent[]> => {
   const others = await tx.user.findMany({
     where: {
       email,
@@ -24,7 +27,7 @@ export const endOtherClaims = async (tx: Transaction, { id, email }: Claimant): 
     orderBy: { id: 'asc' },
     select: { id: true },
   });
-  const events: News[] = [];
+  const events: NewEvent[] = [];
   for (const other of others) events.push(...(await removeUser(tx, other.id)));
   return events;
 };

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../database.ts';
 import type { Registration, User } from '../../generated/prisma/client.ts';
-import { enqueue, type News } from '../../outbox/outbox.ts';
+import { enqueue, type NewEvent } from '../../outbox/outbox.ts';
 import { hasDigest } from '../../security/secrets.ts';
 import { findOneTimeToken, spendOneTimeToken } from '../../tokens/one-time.ts';
 import { lockAddress, lockUser } from '../../users/users.ts';
@@ -54,7 +54,7 @@ export class ConfirmationRepository {
    */
   use(
     { tokenHash, email, person }: PendingConfirmation,
-    work: (tx: Transaction) => Promise<readonly News[]>,
+    work: (tx: Transaction) => Promise<readonly NewEvent[]>,
   ): Promise<boolean> {
     return this.#database.$transaction(async (tx) => {
       await lockAddress(tx, email);

@@ -2,7 +2,7 @@ import type { FieldErrors } from '@tessera/fields';
 import { invalidField, validationFailed } from '@tessera/http-kit';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
-import type { News } from '../../outbox/outbox.ts';
+import type { NewEvent } from '../../outbox/outbox.ts';
 import type { PasswordOwner } from '../../passwords/password-rules.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
@@ -139,7 +139,7 @@ export class ConfirmationService {
 
   async #using(
     pending: PendingConfirmation,
-    work: (tx: Transaction) => Promise<readonly News[]>,
+    work: (tx: Transaction) => Promise<readonly NewEvent[]>,
   ): Promise<void> {
     const isDone = await this.#use.repository.use(pending, work).catch((error: unknown) => {
       // Another user has confirmed the address meanwhile.

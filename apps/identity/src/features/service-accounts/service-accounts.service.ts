@@ -2,7 +2,7 @@ import { notFound } from '@tessera/http-kit';
 import { noteOf } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
-import type { News } from '../../outbox/outbox.ts';
+import type { NewEvent } from '../../outbox/outbox.ts';
 import type { Caller } from '../../tokens/caller.ts';
 import { lockUser } from '../../users/users.ts';
 import type { Member, MemberQuery, Role } from '../members/member.ts';
@@ -100,7 +100,7 @@ export class ServiceAccountsService {
       if (isSameRole && isSame(account, change)) return account;
       await changeAccount(tx, userId, change);
       await noteOf(tx, caller, origin, 'service_account_updated', { tenantId, subjectId: userId });
-      const event: News = { type: 'identity.user.updated', data: { user_id: userId } };
+      const event: NewEvent = { type: 'identity.user.updated', data: { user_id: userId } };
       if (isSameRole) await members.publish([event]);
       else await members.change(userId, role.id, account.policies, event);
       return demandServiceAccount(await members.member(userId));
@@ -116,7 +116,7 @@ export class ServiceAccountsService {
       await this.#changeable(context, userId);
       await retireAccount(tx, userId);
       await noteOf(tx, caller, origin, 'service_account_deleted', { tenantId, subjectId: userId });
-      const event: News = { type: 'identity.user.deactivated', data: { user_id: userId } };
+      const event: NewEvent = { type: 'identity.user.deactivated', data: { user_id: userId } };
       await members.remove(userId, 'service_account_deleted', event);
     });
   }

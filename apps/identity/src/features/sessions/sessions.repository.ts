@@ -1,6 +1,6 @@
 import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
-import { enqueue, type News } from '../../outbox/outbox.ts';
+import { enqueue, type NewEvent } from '../../outbox/outbox.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { IssueToken } from '../../tokens/issue.ts';
 import { moveGrant } from '../../tokens/move-grant.ts';
@@ -39,7 +39,7 @@ interface MovedChain {
   /** The grant that continues; null for the chain of a sign-in. */
   readonly grantId: string | null;
   readonly refreshToken: string | null;
-  readonly revocations: readonly News[];
+  readonly revocations: readonly NewEvent[];
 }
 
 interface Dependencies {

@@ -2,7 +2,7 @@ import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin/origin.ts';
-import { enqueue, type News } from '../../outbox/outbox.ts';
+import { enqueue, type NewEvent } from '../../outbox/outbox.ts';
 import { digest, newSecret } from '../../security/secrets.ts';
 import { FIRST_PARTY } from '../../tokens/access-token.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
@@ -182,7 +182,7 @@ export class SignInRepository {
     });
   }
 
-  async #revoke(tx: Transaction, caller: UserCaller): Promise<News[]> {
+  async #revoke(tx: Transaction, caller: UserCaller): Promise<NewEvent[]> {
     const { id: userId, tokenId, sessionId, clientKind } = caller;
     const grantId = clientKind === 'third_party' && (await this.#grantOf(tx, tokenId));
     if (grantId) return revokeGrant(tx, grantId, 'logout');

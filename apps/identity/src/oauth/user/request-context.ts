@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { LRUCache } from 'lru-cache';
 import type { Database, Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
-import type { News } from '../../outbox/outbox.ts';
+import type { NewEvent } from '../../outbox/outbox.ts';
 import type { SessionUses } from '../../tokens/session-uses.ts';
 import type { WebSession } from './stores/web-sessions.ts';
 
@@ -42,7 +42,7 @@ export interface RequestContext {
   /** The scopes of the access token that is being issued. */
   scopes?: readonly string[];
   /** Published when the transaction commits. */
-  readonly events: News[];
+  readonly events: NewEvent[];
   spent?: SpentToken;
   readonly sessionUses: Pick<SessionUses, 'note' | 'idleAfter'>;
   readonly uncertainCommits: UncertainCommits;
