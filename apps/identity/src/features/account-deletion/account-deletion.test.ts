@@ -52,7 +52,7 @@ const tokensAreOld = async ({ id }: User) => {
   const authenticatedAt = new Date(Date.now() - 3_600_000);
   await database().session.updateMany({ where: { userId: id }, data: { authenticatedAt } });
 };
-/** What was told of a user, or of a tenant with the user. */
+/** The events about a user, or about a tenant with the user. */
 const eventsAbout = async (...keys: string[]) => {
   const rows = await database().outboxEvent.findMany({
     where: { key: { in: keys } },
@@ -64,14 +64,14 @@ const eventsAbout = async (...keys: string[]) => {
     return parsed.event;
   });
 };
-/** Asks for the deletion of an account, and makes its time come. */
+/** Requests the deletion of an account and makes it due. */
 const expire = async (person: User, as: Bearer = bearer) => {
   await request(as).expect(200);
   await becomeDue(person);
 };
 
 describe('a request to delete the account', () => {
-  test('schedules it, leaves everything as it is until then, and is told by mail', async () => {
+  test('schedules the deletion, changes nothing else yet, and is confirmed by mail', async () => {
     const answer = await request();
     expect(answer.status).toBe(200);
     const { requested_at, due_at } = answer.body.data;
@@ -87,7 +87,7 @@ describe('a request to delete the account', () => {
     expect(mail.link.pathname).toBe('/account/data');
   });
 
-  test('made twice leaves the date as it is', async () => {
+  test('does not change the date when repeated', async () => {
     const first = await request();
     const second = await request();
     expect(second.body).toEqual(first.body);
@@ -115,7 +115,7 @@ describe('a request to delete the account', () => {
     expect((await state(as)).last_owner_of).toEqual([{ id, slug, name }]);
   });
 
-  test('is granted to an owner beside whom there is another one', async () => {
+  test('is accepted if the tenant has another owner', async () => {
     await identity.people.user({ tenant, role: 'owner' });
     expect((await request(await identity.people.signIn(owner))).status).toBe(200);
   });
@@ -130,7 +130,7 @@ describe('a request to delete the account', () => {
     await database().user.updateMany({ data: { isSystemAdmin: false } });
   });
 
-  test('is not for machines, nor for who acts as another', async () => {
+  test('is not available to API keys or impersonated sessions', async () => {
     const { bearer: machine } = await identity.people.application('*');
     expect((await request(machine)).body.error).toBe('permission_denied');
     const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
@@ -145,8 +145,8 @@ describe('a request to delete the account', () => {
   });
 });
 
-describe('until the time has come', () => {
-  test('any sign-in can keep the account', async () => {
+describe('before the deletion is due', () => {
+  test('any session can cancel the deletion', async () => {
     await request().expect(200);
     const elsewhere = await identity.people.signIn(user);
     await tokensAreOld(user);
@@ -155,7 +155,7 @@ describe('until the time has come', () => {
     expect((await cancel()).status).toBe(404);
   });
 
-  test('the owner is reminded once, on the day before', async () => {
+  test('the user is reminded once, on the day before', async () => {
     await request().expect(200);
     await deletions.sweep();
     const inADay = new Date(Date.now() + DAY - 60_000);
@@ -172,8 +172,8 @@ describe('until the time has come', () => {
   });
 });
 
-describe('when the time has come', () => {
-  test('the account is gone with all that is the person’s, and its address is free', async () => {
+describe('when the deletion is due', () => {
+  test('the account is deleted with all personal data, and its address can be used again', async () => {
     await expire(user);
     expect(await deletions.sweep()).toMatchObject({ deleted: 1 });
     expect(await exists(user)).toBe(false);
@@ -183,7 +183,7 @@ describe('when the time has come', () => {
     await expect(identity.people.user({ data: { email } })).resolves.toMatchObject({ email });
   });
 
-  test('nothing in the database names the person any more', async () => {
+  test('nothing in the database identifies the user any more', async () => {
     await expire(user);
     await deletions.sweep();
     await until(async () => (await database().outboxMail.count()) === 0);
@@ -202,7 +202,7 @@ describe('when the time has come', () => {
     expect(naming).toEqual([]);
   });
 
-  test('other services are told to forget the user, and the tenant of its new policies', async () => {
+  test('other services are notified about the user and about the new policy version of the tenant', async () => {
     const [before] = (await eventsAbout(tenant.id)).slice(-1);
     await expire(user);
     await deletions.sweep();
@@ -226,7 +226,7 @@ describe('when the time has come', () => {
     });
   });
 
-  test('the log of the tenant goes on telling what was done, and not by whom or from where', async () => {
+  test('the tenant’s log still shows the actions, but not who acted or from where', async () => {
     const reader = await identity.people.signIn(owner);
     const entries = async () => {
       const answer = await identity.http.get(`/api/tenants/${tenant.id}/activity`).set(reader);
@@ -244,7 +244,7 @@ describe('when the time has come', () => {
     }
   });
 
-  test('who has become the last owner meanwhile stays, and is told why', async () => {
+  test('a user who has become the last owner is not deleted, and is told why', async () => {
     const second = await identity.people.user({ tenant, role: 'owner' });
     const as = await identity.people.signIn(second);
     await expire(second, as);
@@ -256,7 +256,7 @@ describe('when the time has come', () => {
     expect(mail.text).toContain(tenant.name);
   });
 
-  test('an administrator who acted as others leaves no trace of where they were', async () => {
+  test('a deleted administrator’s impersonations no longer show their address', async () => {
     const chief = await identity.people.user({ data: { isSystemAdmin: true } });
     await identity.people.user({ data: { isSystemAdmin: true } });
     await database().activityEntry.create({
@@ -307,7 +307,7 @@ describe('when the time has come', () => {
     },
   );
 
-  test('an account that cannot be deleted now holds up nobody, and goes in a later round', async () => {
+  test('an account that cannot be deleted does not delay others, and is deleted in a later round', async () => {
     const blocked = await identity.people.user({ tenant });
     await expire(blocked, await identity.people.signIn(blocked));
     await expire(user);

@@ -9,7 +9,7 @@ import { startAccountDeletions } from './account-deletion.sweep.ts';
 
 const script = fileURLToPath(new URL('../../testing/account-sweeper.ts', import.meta.url));
 
-test('a process that is killed amid a deletion leaves the account whole, and another one deletes it', async () => {
+test('if a process is killed during a deletion, the account stays intact and another process deletes it', async () => {
   const identity = await startIdentity({}, { sweepsAccounts: false });
   const { database, config, pool, accountDeletionRepository: repository } = identity.context;
   const { url } = config.database;
@@ -21,7 +21,7 @@ test('a process that is killed amid a deletion leaves the account whole, and ano
   const holder = new pg.Client({ connectionString: url });
   await holder.connect();
   await holder.query('BEGIN');
-  // The membership is gone when the sweep comes to the user.
+  // The membership has been removed when the sweep reaches the user.
   await holder.query('SELECT FROM identity.users WHERE id = $1 FOR KEY SHARE', [userId]);
   const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', script], {
     env: { ...process.env, ...testEnvironment(url) },

@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 const database = () => identity.context.database;
 const day = (number: number) => new Date(Date.UTC(2026, 0, number));
-/** Entries of Ann in the tenant, one a day. */
+/** Entries of Ann in the tenant, one per day. */
 const entries = (...some: object[]) =>
   database().activityEntry.createManyAndReturn({
     data: some.map((entry, index) => ({
@@ -44,7 +44,7 @@ const actionsOf = ({ body }: { body: { data: { action: string }[] } }): string[]
   body.data.map(({ action }) => action);
 
 describe('the activity of all users', () => {
-  test('is told whole, the newest first, a page at a time', async () => {
+  test('is listed completely, newest first, in pages', async () => {
     const [, second] = await entries(
       { action: 'login' },
       { action: 'impersonated', impersonatorId: chief.id, reason: 'Ticket 42' },
@@ -74,7 +74,7 @@ describe('the activity of all users', () => {
     expect(actionsOf(await all({ per_page: '1', page: '7' }))).toEqual(['login']);
   });
 
-  test('is narrowed by who, where, what, from which address and when', async () => {
+  test('is filtered by user, tenant, action, address and time', async () => {
     const other = await identity.people.tenant();
     await entries(
       { action: 'a', userId: chief.id },
@@ -104,13 +104,13 @@ describe('the activity of all users', () => {
     }
   });
 
-  test('asked for with a span that ends before it begins names the field in its message, too', async () => {
+  test('with a period that ends before it starts names the field in the message', async () => {
     const span = { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' };
     const { body } = await get('/api/admin/activity', span).expect(422);
     expect(body.message).toBe('to must not be before from.');
   });
 
-  test('is the system’s: no tenant gives it', async () => {
+  test('requires a system permission that no tenant can grant', async () => {
     const owner = await identity.people.caller(tenant, '*');
     for (const path of ['/api/admin/activity', '/api/admin/activity/export']) {
       const { status, body } = await get(path, {}, owner);
@@ -149,7 +149,7 @@ describe('the activity of a tenant', () => {
   const ofTenant = (query: object = {}, as?: Bearer) =>
     get(`/api/tenants/${tenant.id}/activity`, query, as);
 
-  test('is what was done there, and nothing that the same people did elsewhere', async () => {
+  test('contains what happened there, and nothing that its members did elsewhere', async () => {
     const elsewhere = await identity.people.tenant();
     const manager = await identity.people.caller(tenant, 'identity.activity.list');
     await database().activityEntry.deleteMany();
@@ -166,7 +166,7 @@ describe('the activity of a tenant', () => {
     await get(`/api/tenants/${elsewhere.id}/activity`, {}, manager).expect(403);
   });
 
-  test('tells that the operator of the platform did something, and neither who nor from where', async () => {
+  test('shows that an operator acted, but neither who nor from where', async () => {
     const manager = await identity.people.caller(tenant, 'identity.activity.list');
     await identity.http
       .post(`/api/tenants/${tenant.id}/members`)
@@ -195,7 +195,7 @@ describe('the activity of a tenant', () => {
       expect(text).not.toContain(chief.id);
       expect(text).not.toContain(chief.email);
     }
-    // The log of the person who was acted as says no more.
+    // The impersonated user's own log shows no more.
     const own = await identity.people.signIn(ann);
     const { body } = await get('/api/profile/activity', {}, own).expect(200);
     expect(body.data).toMatchObject([
@@ -205,7 +205,7 @@ describe('the activity of a tenant', () => {
     ]);
   });
 
-  test('is narrowed by nothing that it hides', async () => {
+  test('cannot be filtered by hidden values', async () => {
     const manager = await identity.people.caller(tenant, 'identity.activity.list');
     await database().activityEntry.deleteMany();
     await entries({ action: 'operator', userId: chief.id }, { action: 'own' });
@@ -215,7 +215,7 @@ describe('the activity of a tenant', () => {
     await ofTenant({ impersonator_id: chief.id }, manager).expect(422);
   });
 
-  test('goes on hiding who it was when they are no administrator any more', async () => {
+  test('still hides operators who are no longer administrators', async () => {
     const manager = await identity.people.caller(tenant, 'identity.activity.list');
     const former = await identity.people.user({ data: { isSystemAdmin: true } });
     await database().activityEntry.deleteMany();
@@ -228,7 +228,7 @@ describe('the activity of a tenant', () => {
     expect(whole).toMatchObject({ user_id: former.id, ip_address: '10.0.0.1' });
   });
 
-  test('is for who holds the permission', async () => {
+  test('requires the permission', async () => {
     const member = await identity.people.caller(tenant, 'identity.members.list');
     for (const path of ['activity', 'activity/export']) {
       const { status, body } = await get(`/api/tenants/${tenant.id}/${path}`, {}, member);
@@ -240,14 +240,14 @@ describe('the activity of a tenant', () => {
 describe('an export', () => {
   const path = '/api/admin/activity/export';
 
-  /** As many entries as are asked for, made by the database. */
+  /** The given number of entries, created by the database. */
   const many = (count: number) =>
     database().$executeRaw`
       INSERT INTO identity.activity_entries (id, user_id, tenant_id, action, ip_address, user_agent, created_at)
       SELECT gen_random_uuid(), ${ann.id}::uuid, ${tenant.id}::uuid, 'login', '10.0.0.1', repeat('x', 400),
         now() - make_interval(secs => n) FROM generate_series(1, ${count}::int) n`;
 
-  test('is CSV with a line of names, in the order that is asked for, and no cell is a formula', async () => {
+  test('is CSV with a header line in the requested order, and no cell is a formula', async () => {
     await entries(
       { action: 'login', userAgent: '=HYPERLINK("http://evil.test")' },
       { action: 'impersonated', reason: '-1, "quoted"', impersonatorId: chief.id },
@@ -265,7 +265,7 @@ describe('an export', () => {
     expect(rest).toBe('');
   });
 
-  test('is JSON like the list, and holds all that fits', async () => {
+  test('is JSON like the list, and contains all matching entries', async () => {
     await many(1234);
     const answer = await get(path, { format: 'json', user_id: ann.id }).expect(200);
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -275,7 +275,7 @@ describe('an export', () => {
     expect((await get(path, { format: 'xml' })).status).toBe(422);
   });
 
-  test('that nobody reads holds up the next one of its caller, and nothing else', async () => {
+  test('that the client does not read only delays further exports of the same caller', async () => {
     await many(100_000);
     const { pool } = identity.context;
     const other = await identity.people.signIn(

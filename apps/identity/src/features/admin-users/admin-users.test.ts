@@ -35,7 +35,7 @@ const namesOf = (answer: { body: { data: { name: string }[] } }): string[] =>
   answer.body.data.map(({ name }) => name);
 
 describe('the list of users', () => {
-  test('shows who they are, a page at a time, in the order that is asked for', async () => {
+  test('shows the users in pages, in the requested order', async () => {
     await named('Bea', 'Young');
     await named('Ann', 'Young');
     const { body } = await list({ per_page: '2' }).expect(200);
@@ -64,7 +64,7 @@ describe('the list of users', () => {
     },
   );
 
-  test('is narrowed by what users are, and by tenant', async () => {
+  test('is filtered by properties and by tenant', async () => {
     const tenant = await identity.people.tenant();
     await named('Ann', 'Member', tenant);
     await identity.people.user({ data: { isActive: false, firstName: 'Old', lastName: 'Hand' } });
@@ -83,7 +83,7 @@ describe('the list of users', () => {
     }
   });
 
-  test('is for who may see it: no tenant gives that', async () => {
+  test('requires a permission that no tenant can grant', async () => {
     const tenant = await identity.people.tenant();
     const answer = await identity.http
       .get('/api/admin/users')
@@ -132,20 +132,20 @@ describe('a user', () => {
     expect(entry).toMatchObject({ userId: chief.id, subjectId: user.id, ipAddress: '127.0.0.1' });
   });
 
-  test('that is changed to what they are already tells nobody', async () => {
+  test('whose update changes nothing publishes nothing', async () => {
     const user = await identity.people.user();
     await put(user, { is_active: true, first_name: 'Ada' }).expect(200);
     expect(await newsOf(identity, user)).toEqual([]);
   });
 
-  test('who is none is 404', async () => {
+  test('that does not exist is 404', async () => {
     await show({ id: '01890a5d-ac96-774b-bcce-b302099a8057' } as User).expect(404);
     await put({ id: '01890a5d-ac96-774b-bcce-b302099a8057' } as User, {}).expect(404);
   });
 });
 
 describe('a deactivated user', () => {
-  test('is signed out everywhere and signs in no more, until they are activated again', async () => {
+  test('is signed out everywhere and cannot sign in until reactivated', async () => {
     const user = await identity.people.user({ tenant: await identity.people.tenant() });
     const [first, second] = [
       await identity.people.signIn(user),
@@ -164,7 +164,7 @@ describe('a deactivated user', () => {
     expect((await me(await identity.people.signIn(user))).status).toBe(200);
   });
 
-  test('is never oneself, nor the last administrator', async () => {
+  test('cannot be the caller or the last administrator', async () => {
     const answer = await put(chief, { is_active: false }).expect(422);
     expect(answer.body.errors).toEqual({ is_active: ['you cannot deactivate yourself'] });
     const { bearer: application } = await identity.people.application('identity.users.update');
@@ -174,7 +174,7 @@ describe('a deactivated user', () => {
     await put(chief, { is_active: false }, application).expect(200);
   });
 
-  test('is one of two administrators who deactivate each other at once, and not both', async () => {
+  test('is only one of two administrators who deactivate each other at once', async () => {
     const other = await identity.people.user({ data: { isSystemAdmin: true } });
     const asOther = await identity.people.signIn(other);
     const answers = await Promise.all([
@@ -192,7 +192,7 @@ describe('a deactivated user', () => {
 });
 
 describe('a system administrator', () => {
-  test('is made by the dedicated setter, and signs in again to be one', async () => {
+  test('is created only by the dedicated operation, and must sign in again', async () => {
     const user = await identity.people.user();
     const before = await identity.people.signIn(user);
     const answer = await setAdmin(user, true).expect(200);
@@ -217,7 +217,7 @@ describe('a system administrator', () => {
     ]);
   });
 
-  test('is no service account', async () => {
+  test('cannot be a service account', async () => {
     const tenant = await identity.people.tenant();
     const robot = await identity.people.user({
       tenant,
@@ -227,7 +227,7 @@ describe('a system administrator', () => {
     expect(Object.keys(answer.body.errors)).toEqual(['is_system_admin']);
   });
 
-  test('is not unmade as the last one that is active', async () => {
+  test('cannot be revoked if it is the last active one', async () => {
     await identity.people.user({ data: { isSystemAdmin: true, isActive: false } });
     const answer = await setAdmin(chief, false).expect(422);
     expect(answer.body.errors.is_system_admin[0]).toContain('last active administrator');
@@ -235,7 +235,7 @@ describe('a system administrator', () => {
     await setAdmin(chief, false).expect(200);
   });
 
-  test('is made by a boolean and by nobody who lacks the permission for it', async () => {
+  test('requires a boolean and the permission', async () => {
     const user = await identity.people.user();
     await setAdmin(user, 'true').expect(422);
     const { bearer: application } = await identity.people.application('identity.users.update');
@@ -243,7 +243,7 @@ describe('a system administrator', () => {
     expect(answer.body.required_permission).toBe('identity.users.set_system_admin');
   });
 
-  test('is made by no other route, whatever field it is sent', async () => {
+  test('cannot be created by any other route or field', async () => {
     const tenant = await identity.people.tenant();
     const nobody = await identity.people.user({ tenant });
     // What takes forms ignores unknown parameters, and a picture has no fields.

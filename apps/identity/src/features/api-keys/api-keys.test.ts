@@ -31,7 +31,7 @@ const holding = async (...actions: string[]): Promise<ServiceAccounts> =>
 const use = (key: string, path = '/api/user') => identity.http.get(path).set(bearerOf(key));
 
 describe('creating an API key', () => {
-  test('shows the plaintext once: no list and no table holds it', async () => {
+  test('shows the key only once: no list and no table contains it', async () => {
     const answer = await owner.createKey(account, { name: 'Nightly import' }).expect(201);
     const { key, ...rest } = answer.body.data;
     expect(rest).toEqual({
@@ -74,7 +74,7 @@ describe('creating an API key', () => {
     expect(new Date(exp * 1000).toISOString()).toBe(body.data.expires_at);
   });
 
-  test('an `expires_at` is taken as it is, to the second', async () => {
+  test('keeps a given `expires_at` with a precision of one second', async () => {
     const asked = inDays(7);
     const { body } = await owner.createKey(account, { expires_at: asked }).expect(201);
     expect(body.data.expires_at).toBe(`${asked.slice(0, 19)}.000Z`);
@@ -85,7 +85,7 @@ describe('creating an API key', () => {
     expect(daysUntil(body.data.expires_at)).toBe(365);
   });
 
-  test('an `expires_at` that has passed is 422', async () => {
+  test('with an `expires_at` in the past is 422', async () => {
     for (const past of [inDays(-1), new Date().toISOString()]) {
       const answer = await owner.createKey(account, { expires_at: past }).expect(422);
       expect(answer.body.errors).toEqual({ expires_at: ['must be in the future'] });
@@ -108,7 +108,7 @@ describe('creating an API key', () => {
     }
   });
 
-  test('of an account of another tenant, or of a person, is 404', async () => {
+  test('for an account of another tenant, or for a person, is 404', async () => {
     const { id: person } = await identity.people.user({ tenant });
     await owner.createKey(person).expect(404);
     const elsewhere = await identity.people.tenant();
@@ -119,7 +119,7 @@ describe('creating an API key', () => {
 });
 
 describe('the list of keys', () => {
-  test('is paged, the newest first, and needs its permission', async () => {
+  test('is paginated, newest first, and requires its permission', async () => {
     const made = [];
     for (const name of ['one', 'two', 'three']) {
       made.push((await owner.key(account, { name })).token_id);
@@ -134,7 +134,7 @@ describe('the list of keys', () => {
 });
 
 describe('a key of a suspended tenant', () => {
-  test('is 403 `tenant_suspended` and never 401, and good again with the tenant', async () => {
+  test('is 403 `tenant_suspended`, never 401, and works again with the tenant', async () => {
     const { key } = await owner.key(account);
     const status = (value: string) =>
       database.tenant.update({ where: { id: tenant.id }, data: { status: value } });

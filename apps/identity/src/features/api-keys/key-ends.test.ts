@@ -22,7 +22,7 @@ const inDays = (days: number): string => new Date(Date.now() + days * DAY).toISO
 const use = (key: string, path = '/api/user') => identity.http.get(path).set(bearerOf(key));
 
 describe('rotating a key', () => {
-  test('keeps name, scopes and expiry and shows the new plaintext once; the old key is dead', async () => {
+  test('keeps name, scopes and expiry and shows the new key once; the old key stops working', async () => {
     const terms = { name: 'Export', scopes: ['tenant.*.crm.tasks.*'], expires_at: inDays(12) };
     const old = (await owner.createKey(account, terms).expect(201)).body.data;
     const { body } = await owner.rotateKey(account, old.token_id).expect(200);
@@ -50,7 +50,7 @@ describe('rotating a key', () => {
     ]);
   });
 
-  test('of a key without scopes gives one without', async () => {
+  test('of a key without scopes returns a key without scopes', async () => {
     const old = await owner.key(account);
     const { body } = await owner.rotateKey(account, old.token_id).expect(200);
     expect(body.data).not.toHaveProperty('scopes');
@@ -69,7 +69,7 @@ describe('rotating a key', () => {
     }
   });
 
-  test('at the same time, again and again, leaves one key that is good', async () => {
+  test('concurrently and repeatedly leaves exactly one valid key', async () => {
     const { token_id } = await owner.key(account);
     const answers = await Promise.all([1, 2, 3].map(() => owner.rotateKey(account, token_id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
@@ -79,7 +79,7 @@ describe('rotating a key', () => {
 });
 
 describe('revoking a key', () => {
-  test('makes its use 401 `unauthenticated` at once, and is told and noted', async () => {
+  test('makes its use 401 `unauthenticated` at once, publishes an event and is recorded', async () => {
     const { key, token_id } = await owner.key(account);
     await use(key).expect(200);
     await owner.revokeKey(account, token_id).expect(200);
@@ -97,14 +97,14 @@ describe('revoking a key', () => {
     expect(await database.activityEntry.count({ where: noted })).toBe(1);
   });
 
-  test('again changes nothing and tells nothing', async () => {
+  test('again has no effect', async () => {
     const { token_id } = await owner.key(account);
     await owner.revokeKey(account, token_id).expect(200);
     await owner.revokeKey(account, token_id).expect(200);
     expect(await newsOf(identity, { id: account } as never)).toHaveLength(1);
   });
 
-  test("touches none but a key of that very account: a person's token, another account's key", async () => {
+  test("only affects keys of that account: not a person's token or another account's key", async () => {
     const other = await owner.account('viewer');
     const foreign = await owner.key(other);
     const person = await identity.people.user({ tenant, actions: ['*'] });

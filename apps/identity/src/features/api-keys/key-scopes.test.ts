@@ -38,7 +38,7 @@ describe('the scopes of a key', () => {
     await owner.createKey(account, { scopes: ['*'] }).expect(201);
   });
 
-  test('an unknown permission string is refused at creation, each by its place', async () => {
+  test('unknown permissions are rejected at creation, each with its index', async () => {
     const scopes = ['tenant.*.crm.tasks.view', 'identity.membres.list', 'ta*', 'identity..x'];
     const answer = await owner.createKey(account, { scopes }).expect(422);
     expect(Object.keys(answer.body.errors)).toEqual(['scopes.1', 'scopes.2', 'scopes.3']);
@@ -47,7 +47,7 @@ describe('the scopes of a key', () => {
     expect((await owner.listKeys(account)).body.data).toEqual([]);
   });
 
-  test('none at all is 422; omitted is no limit, and the field is absent', async () => {
+  test('an empty list is 422; without scopes there is no limit, and the field is absent', async () => {
     const none = await owner.createKey(account, { scopes: [] }).expect(422);
     expect(Object.keys(none.body.errors)).toEqual(['scopes']);
     const { body } = await owner.createKey(account).expect(201);
@@ -56,7 +56,7 @@ describe('the scopes of a key', () => {
     expect((await owner.listKeys(account)).body.data[0]).not.toHaveProperty('scopes');
   });
 
-  test('`identity.*` is valid, and the answer says that it covers no three-segment permission', async () => {
+  test('`identity.*` is accepted, and the response notes that it matches no permission', async () => {
     const made = await owner.createKey(account, { scopes: ['identity.*'] }).expect(201);
     expect(made.body.message).toContain('These scopes match no permission: identity.*');
     const id = await owner.account('owner');
@@ -68,7 +68,7 @@ describe('the scopes of a key', () => {
     });
   });
 
-  test('limit and never grant: the right is what the account holds AND the scopes cover', async () => {
+  test('limit and never grant: a key needs both the account’s permission and a matching scope', async () => {
     const { key } = await owner.key(account, {
       scopes: ['identity.members.list', 'identity.roles.list'],
     });
@@ -79,7 +79,7 @@ describe('the scopes of a key', () => {
     expect([view.status, view.body.error]).toEqual([403, 'service_account_scope_denied']);
   });
 
-  test('bind whoever holds the token, administrators too', async () => {
+  test('also limit administrators', async () => {
     const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
     const bearer = await identity.people.signIn(administrator);
     const { id } = await recordOf(identity, bearer.authorization.slice('Bearer '.length));
@@ -90,10 +90,10 @@ describe('the scopes of a key', () => {
   });
 });
 
-describe('nobody creates or rotates a key without holding what it would give', () => {
+describe('creating or rotating a key requires the permissions that it grants', () => {
   const keyPermissions = ['identity.api_keys.*', 'identity.service_accounts.*'];
 
-  test('all that the account holds: 403 that names what is missing', async () => {
+  test('all permissions of the account: 403 names a missing one', async () => {
     const clerk = await holding(...keyPermissions);
     const answer = await clerk.createKey(account).expect(403);
     expect(answer.body).toMatchObject({
@@ -103,7 +103,7 @@ describe('nobody creates or rotates a key without holding what it would give', (
     expect((await owner.listKeys(account)).body.data).toEqual([]);
   });
 
-  test('within the scopes of the key, which may be all that they hold', async () => {
+  test('only those within the scopes of the key', async () => {
     const clerk = await holding(...keyPermissions, 'tenant.*.crm.tasks.view');
     await clerk.createKey(account, { scopes: ['tenant.*.crm.tasks.view'] }).expect(201);
     await clerk.createKey(account, { scopes: ['tenant.*.crm.tasks.*'] }).expect(403);
@@ -111,13 +111,13 @@ describe('nobody creates or rotates a key without holding what it would give', (
     await clerk.createKey(account, { scopes: ['identity.tenants.list'] }).expect(201);
   });
 
-  test('what is denied to them they do not hold', async () => {
+  test('denied permissions do not count', async () => {
     const clerk = await holding('*', '!tenant.*.crm.tasks.delete');
     await clerk.createKey(account).expect(403);
     await clerk.createKey(account, { scopes: ['tenant.*.crm.tasks.view'] }).expect(201);
   });
 
-  test('rotating is the same: it shows a new key to who could not have made it', async () => {
+  test('rotating requires the same, because it shows a new key', async () => {
     const wide = await owner.key(account);
     const narrow = await owner.key(account, { scopes: ['tenant.*.crm.tasks.view'] });
     const clerk = await holding(...keyPermissions, 'tenant.*.crm.tasks.view');
@@ -126,7 +126,7 @@ describe('nobody creates or rotates a key without holding what it would give', (
     await clerk.rotateKey(account, narrow.token_id).expect(200);
   });
 
-  test('a key makes none that is wider than itself', async () => {
+  test('a key cannot create a key with wider permissions', async () => {
     const chief = await owner.account('owner');
     const { key } = await owner.key(chief, { scopes: ['identity.api_keys.create'] });
     const itself = serviceAccountsOf(identity, tenant, bearerOf(key));
@@ -135,7 +135,7 @@ describe('nobody creates or rotates a key without holding what it would give', (
     await itself.createKey(chief, { scopes: ['identity.api_keys.create'] }).expect(201);
   });
 
-  test('besides the permission they are a member of the tenant: administrators and clients are 403', async () => {
+  test('membership of the tenant: administrators and clients are 403', async () => {
     const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
     const outsiders = [
       await identity.people.signIn(administrator),

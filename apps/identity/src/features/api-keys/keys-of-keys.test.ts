@@ -32,8 +32,8 @@ const keyOf = async (body: KeyBody) => {
   return { ...issued, keys: serviceAccountsOf(identity, tenant, bearerOf(issued.key)) };
 };
 
-describe('a key that is made with an API key', () => {
-  test('ends with that key, whatever is asked for: nobody mints themselves another year', async () => {
+describe('a key created with an API key', () => {
+  test('expires no later than that key, whatever is requested', async () => {
     const expires_at = inDays(7);
     const { keys } = await keyOf({ expires_at });
     for (const asked of [{}, { expires_at: inDays(8) }, { expires_at: inDays(365) }]) {
@@ -45,7 +45,7 @@ describe('a key that is made with an API key', () => {
     expect(body.data.expires_at).toBe(sooner);
   });
 
-  test('ends with it for a new account too, and through any number of keys', async () => {
+  test('expires with it also for a new account, and through any number of keys', async () => {
     const expires_at = inDays(7);
     let { keys } = await keyOf({ expires_at });
     const other = await keys.account('owner');
@@ -56,7 +56,7 @@ describe('a key that is made with an API key', () => {
     }
   });
 
-  test('names scopes within those of that key, where they limit it', async () => {
+  test('needs scopes within those of that key, if it has any', async () => {
     const scopes = ['identity.api_keys.*', 'identity.service_accounts.*', 'tenant.*.crm.tasks.*'];
     const { keys } = await keyOf({ scopes });
     // No scopes are no limit.
@@ -79,7 +79,7 @@ describe('a key that is made with an API key', () => {
 });
 
 describe('a key that is rotated with an API key', () => {
-  test('is itself, or one that ends with it at the latest', async () => {
+  test('is the key itself, or one that expires no later', async () => {
     const expires_at = inDays(7);
     const own = await keyOf({ expires_at });
     const shorter = await owner.key(account, { expires_at: inDays(3) });
@@ -92,7 +92,7 @@ describe('a key that is rotated with an API key', () => {
     await identity.http.get('/api/user').set(bearerOf(longer.key)).expect(200);
   });
 
-  test('has no wider scopes', async () => {
+  test('does not have wider scopes', async () => {
     const own = await keyOf({ scopes: ['identity.api_keys.*'] });
     const wider = await owner.key(account, {});
     const refused = await own.keys.rotateKey(account, wider.token_id).expect(403);
@@ -100,7 +100,7 @@ describe('a key that is rotated with an API key', () => {
   });
 });
 
-test('who signs in makes keys as before', async () => {
+test('signed-in users create keys without these limits', async () => {
   const { body } = await owner.createKey(account, { expires_at: inDays(365) }).expect(201);
   expect(+new Date(body.data.expires_at)).toBeGreaterThan(+new Date(inDays(364)));
   await owner.rotateKey(account, body.data.token_id).expect(200);

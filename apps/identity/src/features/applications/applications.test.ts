@@ -51,7 +51,7 @@ const list = (headers: { authorization: string }) =>
 const withdraw = (headers: { authorization: string }, clientId: string) =>
   identity.http.delete(`/api/me/applications/${clientId}`).set(headers);
 
-test('a person sees what they allowed which application, and where', async () => {
+test('users see which applications have their consent, and in which tenant', async () => {
   const { own, client, tenant } = await someone();
   const { status, body } = await list(own);
   expect([status, body.data]).toEqual([
@@ -76,7 +76,7 @@ test('a person sees what they allowed which application, and where', async () =>
   expect((await list(stranger)).body.data).toEqual([]);
 });
 
-test('withdrawing consent ends every token of the application, tells of each, and it has to ask again', async () => {
+test('withdrawing consent revokes all tokens of the application, publishes it, and requires new consent', async () => {
   const { own, user, client, cookie, scope, tokens } = await someone();
   const pending = await flow.code(client, cookie, { scope });
   const second = await flow.tokens(client, cookie, { scope });
@@ -102,7 +102,7 @@ test('withdrawing consent ends every token of the application, tells of each, an
   expect((await withdraw(own, client.clientId)).status).toBe(404);
 });
 
-test('a withdrawal ends nothing of other people and other applications', async () => {
+test('withdrawing consent does not affect other users and applications', async () => {
   const [one, other] = [await someone(), await someone()];
   const panel = await flow.tokens(await flow.client(), one.cookie);
   await allow(other.client, one.cookie, one.scope);
@@ -156,7 +156,7 @@ describe('an application that needs no consent', () => {
     expect((await list(own)).body.data).toEqual([]);
   });
 
-  test('is signed out of, on every device, with an entry in the activity log', async () => {
+  test('can be signed out on all devices, with an activity entry', async () => {
     const { own, user, client, cookie, tokens } = await signedIn('tenant');
     const second = await flow.tokens(client, cookie);
     expect((await withdraw(own, client.clientId)).status).toBe(200);
@@ -171,14 +171,14 @@ describe('an application that needs no consent', () => {
     expect((await withdraw(own, client.clientId)).status).toBe(404);
   });
 
-  test('is not what a sign-in without an app is', async () => {
+  test('does not include sign-ins without an application', async () => {
     const { own } = await signedIn('first_party');
     expect((await withdraw(own, 'first-party')).status).toBe(404);
     expect((await identity.http.get('/api/me').set(own)).status).toBe(200);
   });
 });
 
-test('an application neither sees nor ends what others were allowed', async () => {
+test('an application cannot list or remove other applications', async () => {
   const { tokens, client } = await someone();
   const bearer = bearerOf(tokens.access_token);
   for (const answer of [await list(bearer), await withdraw(bearer, client.clientId)]) {

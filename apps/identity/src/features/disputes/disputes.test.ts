@@ -42,7 +42,7 @@ const entriesOf = (userId: string, action: string) =>
   identity.context.database.activityEntry.findMany({ where: { userId, action } });
 
 describe('POST /api/profile/activity/dispute', () => {
-  test('changes the password, signs everybody else out and trusts no device', async () => {
+  test('changes the password, ends all other sessions and trust in devices', async () => {
     const { database } = identity.context;
     const trustedUntil = new Date(Date.now() + 86_400_000);
     await database.device.updateMany({ where: { userId: user.id }, data: { trustedUntil } });
@@ -53,7 +53,7 @@ describe('POST /api/profile/activity/dispute', () => {
     expect(await database.device.count({ where: trusted })).toBe(0);
   });
 
-  test('is noted with the entry in question, and told by one mail', async () => {
+  test('is recorded with the disputed entry, and confirmed by one mail', async () => {
     const [entry] = await entriesOf(user.id, 'login');
     await dispute({ ...passwords, activity_id: entry?.id }).expect(200);
     const noted = await entriesOf(user.id, 'activity_disputed');
@@ -77,7 +77,7 @@ describe('POST /api/profile/activity/dispute', () => {
     expect(await entriesOf(user.id, 'activity_disputed')).toEqual([]);
   });
 
-  test('is 404 for an entry of somebody else, and for none', async () => {
+  test('is 404 for an entry of another user or an unknown one', async () => {
     const stranger = await identity.people.user({ tenant });
     await identity.people.signIn(stranger);
     const [foreign] = await entriesOf(stranger.id, 'login');
@@ -89,7 +89,7 @@ describe('POST /api/profile/activity/dispute', () => {
 });
 
 describe('POST /api/profile/activity/dispute/link', () => {
-  test('signs everybody else out, trusts no device and mails a link', async () => {
+  test('ends all other sessions and trust in devices, and mails a link', async () => {
     expect((await disputeByLink({})).status).toBe(200);
     expect([await statusOf(bearer), await statusOf(other)]).toEqual([200, 401]);
     const told = await mailbox.next('account_secured', user.email ?? '');
@@ -99,7 +99,7 @@ describe('POST /api/profile/activity/dispute/link', () => {
     expect(await entriesOf(user.id, 'activity_disputed')).toHaveLength(1);
   });
 
-  test('tells services of every session that has ended', async () => {
+  test('publishes the end of every session', async () => {
     const { database } = identity.context;
     await database.outboxEvent.deleteMany();
     await disputeByLink({}).expect(200);
@@ -109,7 +109,7 @@ describe('POST /api/profile/activity/dispute/link', () => {
     ]);
   });
 
-  test('is 404 for an entry of somebody else', async () => {
+  test('is 404 for an entry of another user', async () => {
     expect((await disputeByLink({ activity_id: randomUUID() })).status).toBe(404);
   });
 });

@@ -57,7 +57,7 @@ const change = async (from: string, to: string, caller = bearer): Promise<string
 };
 
 describe('a change of the email address', () => {
-  test('waits for the link to the new address, and is told to the old one at once', async () => {
+  test('waits for the link in the mail to the new address, and notifies the old one at once', async () => {
     await request(after.toUpperCase()).expect(202);
     expect(await pending()).toMatchObject({ email: after });
     expect((await mailbox.next('email_change_requested', before)).text).toContain(after);
@@ -66,7 +66,7 @@ describe('a change of the email address', () => {
     await login(before).expect(200);
   });
 
-  test('takes place when the link is followed, leaves sessions alone, and is told at both addresses', async () => {
+  test('takes effect when the link is confirmed, keeps sessions, and notifies both addresses', async () => {
     await request(after).expect(202);
     const token = await tokenOf('email_change', after);
     await confirm(token).expect(200);
@@ -82,7 +82,7 @@ describe('a change of the email address', () => {
     expect(await pending()).toBeNull();
   });
 
-  test('is confirmed once, however often the link is sent at the same time', async () => {
+  test('is confirmed once, even by concurrent requests', async () => {
     await request(after).expect(202);
     const token = await tokenOf('email_change', after);
     const answers = await Promise.all([confirm(token), confirm(token), confirm(token)]);
@@ -103,7 +103,7 @@ describe('a change of the email address', () => {
     expect(await addressNow()).toBe(before);
   });
 
-  test('is given up by its owner, and replaced by another one', async () => {
+  test('can be cancelled, and replaced by another one', async () => {
     await request(after).expect(202);
     const first = await tokenOf('email_change', after);
     await request(`other-${after}`).expect(202);
@@ -119,7 +119,7 @@ describe('a change of the email address', () => {
     ]);
   });
 
-  test('sends its link once more, after which only the newer one is good', async () => {
+  test('can resend its link, after which only the newer one is valid', async () => {
     const resend = () => identity.http.post('/api/profile/email/resend').set(bearer);
     expect((await resend()).status).toBe(409);
     await request(after).expect(202);
@@ -155,7 +155,7 @@ describe('a change of the email address', () => {
     expect(await addressNow()).toBe(before);
   });
 
-  test('ends with a password that is reset by mail', async () => {
+  test('is cancelled by a password reset', async () => {
     await request(after).expect(202);
     const token = await tokenOf('email_change', after);
     await identity.http.post('/api/auth/password/forgot').send({ email: before }).expect(200);
@@ -169,7 +169,7 @@ describe('a change of the email address', () => {
     expect(await addressNow()).toBe(before);
   });
 
-  test('ends what was mailed to the old address: password resets and invitations', async () => {
+  test('voids what was mailed to the old address: password resets and invitations', async () => {
     const tenant = await identity.people.tenant();
     const inviter = await identity.people.caller(tenant, '*');
     await identity.http
@@ -193,7 +193,7 @@ describe('a change of the email address', () => {
     expect(answer.status).toBe(422);
   });
 
-  test('ends the claims of accounts that never confirmed the address', async () => {
+  test('ends unconfirmed claims to the address', async () => {
     const claim = { email: after, emailVerifiedAt: null };
     const claimant = await identity.people.user({ data: claim });
     const member = await identity.people.user({
@@ -208,8 +208,8 @@ describe('a change of the email address', () => {
   });
 });
 
-describe('an address that somebody has', () => {
-  test('is asked for like any other; its holder is told, and nobody gets a link', async () => {
+describe('an address of another account', () => {
+  test('gets the same response; its holder is notified, and nobody gets a link', async () => {
     const holder = await identity.people.user();
     const taken = holder.email ?? '';
     const free = await request(after);
@@ -220,7 +220,7 @@ describe('an address that somebody has', () => {
     expect((await mailbox.to(taken)).map(({ kind }) => kind)).toEqual(['email_change_taken']);
   });
 
-  test('since the link was sent is refused to who proves to read its mails', async () => {
+  test('that was confirmed after the link was sent is rejected', async () => {
     await request(after).expect(202);
     const token = await tokenOf('email_change', after);
     await identity.people.user({ data: { email: after } });
@@ -229,7 +229,7 @@ describe('an address that somebody has', () => {
     expect(await addressNow()).toBe(before);
   });
 
-  test('goes to one of two who confirm it at once', async () => {
+  test('is given to only one of two concurrent confirmations', async () => {
     const other = await identity.people.user();
     const theirs = await identity.people.signIn(other);
     await request(after).expect(202);
@@ -242,15 +242,15 @@ describe('an address that somebody has', () => {
   });
 });
 
-describe('asking for another address', () => {
-  test('is refused with one’s own, and with what is no address', async () => {
+describe('requesting a change', () => {
+  test('is rejected for the current address and for invalid ones', async () => {
     for (const email of [before, 'nowhere']) {
       const answer = await request(email);
       expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, ['email']]);
     }
   });
 
-  test('needs a recent authentication; giving up and sending again do not', async () => {
+  test('needs a recent authentication; cancelling and resending do not', async () => {
     await request(after).expect(202);
     await database().session.updateMany({
       where: { userId: user.id },
@@ -268,7 +268,7 @@ describe('asking for another address', () => {
     expect([answer.status, answer.headers['retry-after']]).toEqual([429, expect.anything()]);
   });
 
-  test('is for people: neither for service accounts nor for who acts as another', async () => {
+  test('is not available to service accounts or impersonated sessions', async () => {
     const admin = await identity.people.signIn(
       await identity.people.user({ data: { isSystemAdmin: true } }),
     );
@@ -307,7 +307,7 @@ describe('undoing a change of the address', () => {
     await undo(token).expect(422);
   });
 
-  test('works after the thief has changed password and address again, set up a second factor and asked for deletion', async () => {
+  test('works after an attacker changed password and address again, set up a second factor and requested deletion', async () => {
     const token = await change(before, after);
     const third = `third-${before}`;
     await identity.http
@@ -351,7 +351,7 @@ describe('undoing a change of the address', () => {
     expect(data.requires_2fa).toBe(true);
   });
 
-  test('from the earliest address wins over a later one that was faster', async () => {
+  test('from the earliest address wins over a later one that was used first', async () => {
     const first = await change(before, after);
     const second = await change(after, `third-${before}`);
     await undo(second).expect(200);
@@ -360,7 +360,7 @@ describe('undoing a change of the address', () => {
     expect(await addressNow()).toBe(before);
   });
 
-  test('ends a change that waits, whichever of the two is first', async () => {
+  test('cancels a pending change', async () => {
     const token = await change(before, after);
     const third = `third-${before}`;
     await request(third).expect(202);
@@ -373,7 +373,7 @@ describe('undoing a change of the address', () => {
     expect(await database().oneTimeToken.count({ where: open })).toBe(0);
   });
 
-  test('is refused after its time, and where somebody else has confirmed the address', async () => {
+  test('is rejected after its expiry, and if another account has confirmed the address', async () => {
     const token = await change(before, after);
     const other = await identity.people.user({ data: { email: before } });
     const answer = await undo(token);
@@ -387,7 +387,7 @@ describe('undoing a change of the address', () => {
     expect(await addressNow()).toBe(after);
   });
 
-  test('is no longer possible once an operator has decided about the address', async () => {
+  test('is no longer possible after an operator changed the address', async () => {
     const token = await change(before, after);
     const decided = `decided-${before}`;
     const { changeEmail } = await import('../../administration/email.ts');

@@ -4,7 +4,7 @@ import { type Bearer, PASSWORD } from '../../testing/population.ts';
 import { bearerOf, newsOf } from '../../testing/sessions.ts';
 import { claimsOf } from '../../testing/tokens.ts';
 
-/** What whoever acts as another may use (decision I16): these routes and no others. */
+/** The routes available to impersonation tokens (decision I16). */
 const admitted = [
   'GET /api/me',
   'GET /api/me/security',
@@ -14,7 +14,7 @@ const admitted = [
   'GET /api/profile/activity',
   'POST /api/auth/logout',
 ];
-/** A token that is never renewed: 401 (decision I4). */
+/** These tokens cannot be renewed: 401 (decision I4). */
 const RENEWAL = 'POST /api/auth/refresh';
 
 let identity: TestIdentity;
@@ -43,8 +43,8 @@ const acting = async (whom: User = user): Promise<Bearer> =>
 const get = (as: Bearer, path: string) => identity.http.get(path).set(as);
 const post = (as: Bearer, path: string) => identity.http.post(path).set(as);
 
-describe('acting as another user', () => {
-  test('gives an hour with a token that says who acts, and opens no session', async () => {
+describe('impersonation', () => {
+  test('returns a one-hour token that names the administrator, and opens no session', async () => {
     const answer = await impersonate(user).expect(200);
     const { token, ...rest } = answer.body.data;
     expect(rest).toEqual({
@@ -71,7 +71,7 @@ describe('acting as another user', () => {
     expect(await database().session.count({ where: { userId: user.id } })).toBe(0);
   });
 
-  test('shows services the user, with their rights, and who acts', async () => {
+  test('shows services the user with their permissions, and the administrator', async () => {
     const { body } = await get(await acting(), '/api/user').expect(200);
     expect(body.data).toMatchObject({
       id: user.id,
@@ -83,7 +83,7 @@ describe('acting as another user', () => {
     expect(rights.body.data).toEqual([{ action: '*', effect: 'allow' }]);
   });
 
-  test('is in the log of both, with the reason and who acted', async () => {
+  test('is recorded in the activity of both, with the reason and the administrator', async () => {
     await impersonate(user, { reason: 'Ticket 42' }).expect(200);
     const entries = await database().activityEntry.findMany({
       where: { OR: [{ userId: user.id }, { subjectId: user.id }] },
@@ -133,7 +133,7 @@ describe('acting as another user', () => {
     expect(await database().token.count({ where: { userId: whom.id } })).toBe(0);
   });
 
-  test('of nobody is 404, and not for who is no administrator', async () => {
+  test('of an unknown user is 404, and requires a system administrator', async () => {
     await impersonate({ ...user, id: tenant.id }).expect(404);
     const owner = await identity.people.caller(tenant, '*');
     expect((await impersonate(user, undefined, owner).expect(403)).body.error).toBe(
@@ -145,15 +145,15 @@ describe('acting as another user', () => {
     );
   });
 
-  test('passes by the password that the user has to change', async () => {
+  test('is possible although the user must change their password', async () => {
     const data = { forcePasswordChange: true };
     await database().user.update({ where: { id: user.id }, data });
     await get(await acting(), '/api/user').expect(200);
   });
 });
 
-describe('whoever acts as another', () => {
-  test('is refused everywhere, but for the routes that only look, and the way out', async () => {
+describe('an impersonated session', () => {
+  test('can only use read-only routes and sign out', async () => {
     const addresses = Object.entries(identity.document.paths).flatMap(([path, methods]) =>
       Object.entries(methods)
         .filter(([, operation]) => operation['x-permissions'] !== 'public')
@@ -177,7 +177,7 @@ describe('whoever acts as another', () => {
     expect(addresses).toEqual(expect.arrayContaining([...admitted, RENEWAL]));
   });
 
-  test('registers nobody where everybody may register themselves', async () => {
+  test('cannot register users where registration is open', async () => {
     const open = await startIdentity({ REGISTRATION_ENABLED: 'true' });
     const administrator = await open.people.user({ data: { isSystemAdmin: true } });
     const owner = await open.people.user({ tenant: await open.people.tenant(), actions: ['*'] });
@@ -197,7 +197,7 @@ describe('whoever acts as another', () => {
     await open.stop();
   });
 
-  test('leaves by signing out, which ends that token alone and is in the log with who acted', async () => {
+  test('ends by signing out, which revokes only that token and is recorded with the administrator', async () => {
     const own = await identity.people.signIn(user);
     const [first, second] = [await acting(), await acting()];
     const answer = await post(first, '/api/auth/logout').expect(200);
@@ -212,14 +212,14 @@ describe('whoever acts as another', () => {
   });
 });
 
-describe('acting as another ends', () => {
+describe('an impersonation ends', () => {
   const setAdmin = (whom: User, is_system_admin: boolean) =>
     identity.http
       .put(`/api/admin/users/${whom.id}/system-admin`)
       .set(asChief)
       .send({ is_system_admin });
 
-  test('when the administrator is one no more', async () => {
+  test('when the administrator loses their rights', async () => {
     const token = await acting();
     await setAdmin(chief, false).expect(200);
     await get(token, '/api/me').expect(401);
@@ -246,7 +246,7 @@ describe('acting as another ends', () => {
     await get(token, '/api/me').expect(401);
   });
 
-  test('at once, however the administrator lost what they were', async () => {
+  test('immediately, however the administrator lost their rights', async () => {
     const token = await acting();
     await database().user.update({ where: { id: chief.id }, data: { isSystemAdmin: false } });
     await get(token, '/api/me').expect(401);
@@ -294,7 +294,7 @@ describe('acting as another ends', () => {
     await get(token, '/api/me').expect(401);
   });
 
-  test('with the session of the administrator, however much of the hour is left', async () => {
+  test('with the administrator’s session, even within the hour', async () => {
     const sid = claimsOf(asChief.authorization.slice('Bearer '.length)).sid ?? '';
     const soon = new Date(Date.now() + 600_000);
     await database().session.update({ where: { id: sid }, data: { expiresAt: soon } });

@@ -24,7 +24,7 @@ const policies = async (bearer: Bearer): Promise<unknown> =>
   (await get(bearer, '/api/policies')).body.data;
 
 describe('the list of members', () => {
-  test('shows who they are, their role and their own policies, a page at a time', async () => {
+  test('shows name, role and own policies, in pages', async () => {
     const bearer = await owner();
     const ada = await join('viewer', {
       firstName: 'Ada',
@@ -50,14 +50,14 @@ describe('the list of members', () => {
     expect(last.body.data[0]).toMatchObject({ name: 'Zoe Zimmer' });
   });
 
-  test('shows the last page where one beyond it is asked for', async () => {
+  test('shows the last page if a page beyond it is requested', async () => {
     const bearer = await owner();
     await join('viewer');
     const answer = await get(bearer, `${at()}?per_page=1&page=9`).expect(200);
     expect(answer.body).toMatchObject({ data: [{}], meta: { current_page: 2, last_page: 2 } });
   });
 
-  test('names no resource in the refusal of a whole list', async () => {
+  test('names no resource in the error for a whole list', async () => {
     const bearer = await identity.people.caller(tenant, 'identity.members.view');
     const answer = await get(bearer, at()).expect(403);
     expect(answer.body).toMatchObject({
@@ -67,7 +67,7 @@ describe('the list of members', () => {
     });
   });
 
-  test('is searched by name and address, with wildcards taken for what they are', async () => {
+  test('is searched by name and address, treating wildcards literally', async () => {
     const bearer = await owner();
     await join('viewer', { firstName: 'Per', lastName: '100%' });
     const found = async (term: string) =>
@@ -79,7 +79,7 @@ describe('the list of members', () => {
 });
 
 describe('a change of role', () => {
-  test('gives the rights of the new role to the token that is in use', async () => {
+  test('applies to the token in use', async () => {
     const [bearer, viewer] = [await owner(), await join('viewer')];
     const token = await identity.people.signIn(viewer);
     const before = await policies(token);
@@ -88,7 +88,7 @@ describe('a change of role', () => {
     expect(await policies(token)).not.toEqual(before);
   });
 
-  test('raises the version, and commits with its event and its activity entry', async () => {
+  test('increments the version, and commits with its event and activity entry', async () => {
     const [bearer, viewer] = [await owner(), await join('viewer')];
     const { database } = identity.context;
     const versionOf = async () =>
@@ -108,7 +108,7 @@ describe('a change of role', () => {
     expect(await database.activityEntry.count({ where: activity })).toBe(1);
   });
 
-  test('that is refused leaves no version, event or entry behind', async () => {
+  test('that is rejected leaves no version, event or entry behind', async () => {
     const [bearer, viewer] = [await owner(), await join('viewer')];
     const { database } = identity.context;
     const version = () => database.policyVersion.findUnique({ where: { tenantId: tenant.id } });
@@ -154,15 +154,15 @@ describe('a change of role', () => {
     ]);
   });
 
-  test('of somebody who is no member is 404', async () => {
+  test('of a user who is not a member is 404', async () => {
     const stranger = await identity.people.user({ tenant: await identity.people.tenant() });
     await put(await owner(), stranger, { role: 'viewer' }).expect(404);
     await get(await owner(), at(stranger)).expect(404);
   });
 });
 
-describe('nobody is raised above what their raiser holds', () => {
-  test('an admin makes no owner, of others or of themselves', async () => {
+describe('nobody can grant more than they hold:', () => {
+  test('an admin cannot make others or themselves owners', async () => {
     const [admin, viewer] = [await join('admin'), await join('viewer')];
     await join('owner');
     const bearer = await identity.people.signIn(admin);
@@ -173,7 +173,7 @@ describe('nobody is raised above what their raiser holds', () => {
     await put(bearer, viewer, { role: 'admin' }).expect(200);
   });
 
-  test('nor gives policies that they lack, wildcards included', async () => {
+  test('policies that the caller lacks are rejected, including wildcards', async () => {
     const [bearer, viewer] = [
       await identity.people.signIn(await join('admin')),
       await join('viewer'),
@@ -205,7 +205,7 @@ describe('nobody is raised above what their raiser holds', () => {
     await put(bearer, other, { policies: [deny] }).expect(200);
   });
 
-  test('nobody changes or removes a member who holds more', async () => {
+  test('members who hold more cannot be changed or removed', async () => {
     const [bearer, chief] = [
       await identity.people.signIn(await join('admin')),
       await join('owner'),
@@ -217,7 +217,7 @@ describe('nobody is raised above what their raiser holds', () => {
     expect((await remove(bearer, chief).expect(403)).body.error).toBe('member_holds_more');
   });
 
-  test('policies that nothing knows are 422 and named one by one', async () => {
+  test('unknown policies are 422 and named individually', async () => {
     const [bearer, viewer] = [await owner(), await join('viewer')];
     const unknown = ['identity.memebers.list', 'ta*', 'identity..list', 'identity.members.list'];
     const body = { policies: unknown.map((action) => ({ action, effect: 'allow' })) };
@@ -231,7 +231,7 @@ describe('nobody is raised above what their raiser holds', () => {
 });
 
 describe('the last owner', () => {
-  test('is neither demoted nor denied nor removed', async () => {
+  test('cannot be demoted, denied or removed', async () => {
     const last = await join('owner');
     const bearer = await identity.people.signIn(last);
     const deny = { policies: [{ action: 'identity.members.update', effect: 'deny' }] };
@@ -242,7 +242,7 @@ describe('the last owner', () => {
     expect((await remove(bearer, last).expect(409)).body.error).toBe('last_owner');
   });
 
-  test('is not counted as one of two when the other is inactive or denied something', async () => {
+  test('is the last one if the other is inactive or denied something', async () => {
     const last = await join('owner');
     await join('owner', { isActive: false });
     const denied = await join('owner');
@@ -253,7 +253,7 @@ describe('the last owner', () => {
     await put(await identity.people.signIn(last), last, { role: 'admin' }).expect(422);
   });
 
-  test('remains, when two owners demote or remove each other at once', async () => {
+  test('remains if two owners demote or remove each other at once', async () => {
     for (const act of [(b: Bearer, u: User) => put(b, u, { role: 'viewer' }), remove]) {
       tenant = await identity.people.tenant();
       const [ann, bob] = [await join('owner'), await join('owner')];
@@ -266,7 +266,7 @@ describe('the last owner', () => {
   });
 });
 
-test('who changed or removed a member, and from which address, is in the activity log', async () => {
+test('changes and removals of members are in the activity log with actor and address', async () => {
   const [bearer, viewer] = [await owner(), await join('viewer')];
   const from = { 'user-agent': 'Members/1' };
   await put(bearer, viewer, { role: 'member' }).set(from).expect(200);
@@ -283,7 +283,7 @@ test('who changed or removed a member, and from which address, is in the activit
 });
 
 describe('a removed member', () => {
-  test('is no longer let in with the tokens of the tenant, and this is told', async () => {
+  test('is no longer accepted with the tenant’s tokens, and this is published', async () => {
     const [bearer, viewer] = [await owner(), await join('viewer')];
     const token = await identity.people.signIn(viewer);
     await remove(bearer, viewer).expect(200);
@@ -301,8 +301,8 @@ describe('a removed member', () => {
   });
 });
 
-describe('who is not of the tenant', () => {
-  test('uses neither its path with rights from elsewhere, nor their own path for its members', async () => {
+describe('a caller from outside the tenant', () => {
+  test('can use neither its path with other permissions, nor their own tenant’s path for its members', async () => {
     const viewer = await join('viewer');
     const elsewhere = await identity.people.tenant();
     const bearer = await identity.people.caller(elsewhere, '*');
@@ -311,7 +311,7 @@ describe('who is not of the tenant', () => {
     await get(bearer, `/api/tenants/${elsewhere.id}/members/${viewer.id}`).expect(404);
   });
 
-  test('an administrator of the system may; a tenant that does not exist is 404', async () => {
+  test('can be a system administrator; an unknown tenant is 404', async () => {
     const viewer = await join('viewer');
     const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
     const bearer = await identity.people.signIn(administrator);

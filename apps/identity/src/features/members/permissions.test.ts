@@ -26,7 +26,7 @@ const member = async (actions: string[], own: { action: string; effect: string }
   return user;
 };
 
-describe('what a member may do is explained', () => {
+describe('a member’s permission is explained', () => {
   test('by the policy of the role that allows it', async () => {
     const user = await member(['tenant.*.crm.tasks.*']);
     const answer = await ask(user, 'tenant.acme.crm.tasks.view').expect(200);
@@ -52,12 +52,12 @@ describe('what a member may do is explained', () => {
     expect((await ask(user, 'identity.roles.view')).body.data.allowed).toBe(true);
   });
 
-  test('by nothing, where no policy covers it', async () => {
+  test('by no policy if none matches', async () => {
     const { body } = await ask(await member([]), 'identity.roles.list').expect(200);
     expect(body.data).toMatchObject({ allowed: false, by: null });
   });
 
-  test('as the gate decides: no policy of a tenant reaches what is the system’s', async () => {
+  test('as access control decides: no tenant policy grants system permissions', async () => {
     const user = await member(['*']);
     const { body } = await ask(user, 'identity.tenants.list').expect(200);
     expect(body.data).toMatchObject({ allowed: false, by: null });
@@ -75,7 +75,7 @@ describe('what a member may do is explained', () => {
     expect(body.data).toMatchObject({ allowed: true, by: { source: 'system_administrator' } });
   });
 
-  test('as a whole, with where each policy comes from', async () => {
+  test('completely, with the source of each policy', async () => {
     const user = await member(['identity.roles.*'], [{ action: '*', effect: 'deny' }]);
     const { body } = await ask(user).expect(200);
     expect(body.data).toEqual({
@@ -94,7 +94,7 @@ describe('what a member may do is explained', () => {
     },
   );
 
-  test('of nobody who is no member', async () => {
+  test('only for members', async () => {
     const stranger = await identity.people.user({ tenant: await identity.people.tenant() });
     await ask(stranger, 'identity.roles.list').expect(404);
   });

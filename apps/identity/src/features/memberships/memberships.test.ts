@@ -28,7 +28,7 @@ const leave = (id: string, as = bearer) => identity.http.delete(`/api/me/tenants
 const statusOf = async (as: Bearer) => (await identity.http.get('/api/me').set(as)).status;
 
 describe('GET /api/me/tenants', () => {
-  test('names the tenants of the caller with the role that they have there', async () => {
+  test('lists the caller’s tenants with their role', async () => {
     const { database } = identity.context;
     const zeta = await identity.people.tenant({ name: 'Zeta', status: 'suspended' });
     const roleId = await identity.people.role(zeta, 'identity.members.list');
@@ -62,7 +62,7 @@ describe('GET /api/me/tenants', () => {
 });
 
 describe('DELETE /api/me/tenants/{id}', () => {
-  test('ends the membership and the tokens there, is noted, told by mail and to services', async () => {
+  test('removes the membership and revokes tokens in the tenant, is recorded, mailed and published', async () => {
     const { database } = identity.context;
     const answer = await leave(acme.id);
     expect(answer.status).toBe(200);
@@ -81,12 +81,12 @@ describe('DELETE /api/me/tenants/{id}', () => {
     expect(mail.link.pathname).toBe('/account/activity/not-me');
   });
 
-  test('needs no permission, whatever else the role denies', async () => {
+  test('needs no permission, even if the role denies everything', async () => {
     const restricted = await identity.people.user({ tenant: acme, actions: ['!*'] });
     expect((await leave(acme.id, await identity.people.signIn(restricted))).status).toBe(200);
   });
 
-  test('is 409 for the last owner, until somebody else is one', async () => {
+  test('is 409 for the last owner until there is another owner', async () => {
     const owner = await identity.people.user({ tenant: acme, role: 'owner' });
     const as = await identity.people.signIn(owner);
     const refused = await leave(acme.id, as);
@@ -95,7 +95,7 @@ describe('DELETE /api/me/tenants/{id}', () => {
     expect((await leave(acme.id, as)).status).toBe(200);
   });
 
-  test('lets one of two owners go who leave at the same time', async () => {
+  test('lets only one of two owners leave at the same time', async () => {
     const owners = await Promise.all(
       [1, 2].map(() => identity.people.user({ tenant: acme, role: 'owner' })),
     );
@@ -104,7 +104,7 @@ describe('DELETE /api/me/tenants/{id}', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  test('is the same 404 for a tenant of others and for none', async () => {
+  test('is the same 404 for another tenant and an unknown one', async () => {
     const other = await identity.people.tenant();
     const answers = await Promise.all([leave(other.id), leave(randomUUID())]);
     expect(answers.map(({ status }) => status)).toEqual([404, 404]);

@@ -29,7 +29,7 @@ const login = (password: string) =>
   identity.http.post('/api/auth/login').send({ email: user.email, password });
 
 describe('too many attempts', () => {
-  test('are counted by user, whether they are made at the page or by the API', async () => {
+  test('are counted per user, for page and API together', async () => {
     const strict = await startIdentity({ RATE_LIMIT_PASSWORD: '2' });
     try {
       const limited = await strict.people.user();
@@ -56,7 +56,7 @@ describe('too many attempts', () => {
 });
 
 describe('change', () => {
-  test('replaces the password; this session goes on, every other ends', async () => {
+  test('replaces the password; this session continues, all others end', async () => {
     const other = await identity.people.signIn(user);
     const { authorization } = bearer;
     const switched = `Bearer ${await issue(identity, { userId: user.id, use: 'switch' })}`;
@@ -76,7 +76,7 @@ describe('change', () => {
     ]);
   });
 
-  test('ends the tokens of apps in the same session, and what would renew them', async () => {
+  test('revokes access and refresh tokens of applications in the same session', async () => {
     const flow = new CodeFlow(identity);
     const client = await flow.client();
     const answer = await login(PASSWORD).expect(200);
@@ -91,7 +91,7 @@ describe('change', () => {
     expect((await flow.exchange(client, code)).status).toBe(400);
   });
 
-  test('made with the token of an app, leaves that app signed in and no other', async () => {
+  test('made with an application’s token keeps only that application signed in', async () => {
     const flow = new CodeFlow(identity);
     const [client, other] = [await flow.client(), await flow.client()];
     const answer = await login(PASSWORD).expect(200);
@@ -116,7 +116,7 @@ describe('change', () => {
     await login(NEW).expect(200);
   });
 
-  test('is open to who must change the password, and lifts that', async () => {
+  test('is available to users who must change their password, and lifts the restriction', async () => {
     const { database } = identity.context;
     await database.user.update({ where: { id: user.id }, data: { forcePasswordChange: true } });
     const refused = await identity.http.get('/api/profile').set(bearer).expect(403);
@@ -125,7 +125,7 @@ describe('change', () => {
     await identity.http.get('/api/profile').set(bearer).expect(200);
   });
 
-  test('refuses a wrong current password with 422 on current_password, and what else is wrong with it', async () => {
+  test('rejects a wrong current password with 422 on current_password, along with other errors', async () => {
     const answer = await change('Wrong-horse-1-battery', 'short').expect(422);
     expect(Object.keys(answer.body.errors).sort()).toEqual(['current_password', 'new_password']);
     await login(PASSWORD).expect(200);
@@ -136,7 +136,7 @@ describe('change', () => {
     expect(Object.keys(answer.body.errors)).toEqual(['new_password_confirmation']);
   });
 
-  test('refuses the last five passwords, the current one included; the sixth may come back', async () => {
+  test('rejects the last five passwords including the current one; the sixth is accepted', async () => {
     const used = [PASSWORD];
     for (let index = 1; index <= 5; index += 1) {
       const next = `Horse-number-${index}-battery`;
@@ -155,7 +155,7 @@ describe('change', () => {
     expect(await database.previousPassword.count({ where: { userId: user.id } })).toBe(4);
   });
 
-  test('of two at once that know the same password, one succeeds', async () => {
+  test('succeeds for only one of two concurrent requests', async () => {
     const answers = await Promise.all([
       change(PASSWORD, 'First-horse-1-battery'),
       change(PASSWORD, 'Other-horse-2-battery'),
@@ -165,7 +165,7 @@ describe('change', () => {
     expect([409, 422]).toContain(statuses[1]);
   });
 
-  test('is refused to machines', async () => {
+  test('is not available to API keys', async () => {
     const { bearer: machine } = await identity.people.application('identity.users.create');
     bearer = machine;
     await change(PASSWORD, NEW).expect(403);
@@ -202,12 +202,12 @@ describe('the rules', () => {
     expect(await problems('')).toHaveLength(5);
   });
 
-  test('know letters of every script', async () => {
+  test('recognize letters of all scripts', async () => {
     expect(await problems('Árvíztűrő-1')).toHaveLength(1);
     expect(await problems('ÁRVÍZTŰRŐ-tükör-1')).toEqual([]);
   });
 
-  test('refuse 73 bytes rather than cut them, and take 72 of them', async () => {
+  test('reject 73 bytes rather than truncating, and accept 72', async () => {
     const long = `Aa1-${'x'.repeat(69)}`;
     expect(await problems(long)).toEqual(['the password must have at most 72 bytes in UTF-8']);
     expect(await problems(`Aa1-${'😀'.repeat(18)}`)).toHaveLength(1);
@@ -233,7 +233,7 @@ describe('the rules', () => {
     await login('Horse-😀-battery-7').expect(200);
   });
 
-  test('one password typed in two ways is one: composed and decomposed letters', async () => {
+  test('treat composed and decomposed letters as equal', async () => {
     const composed = 'Árvíztűrő-tükör-7'.normalize('NFC');
     const decomposed = composed.normalize('NFD');
     expect(decomposed).not.toBe(composed);

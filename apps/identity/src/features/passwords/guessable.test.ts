@@ -24,7 +24,7 @@ const change = (password: string) =>
 const COMMON =
   'the password must not be a common one, with or without digits and symbols at its end';
 
-describe('a password that is guessed first is refused', () => {
+describe('an easily guessed password is rejected', () => {
   test.each([
     ['a common one with digits and a symbol', 'Password1234!', COMMON],
     ['a common one in another case', 'PaSsWoRd!!!!2026', COMMON],
@@ -49,7 +49,7 @@ describe('a password that is guessed first is refused', () => {
     expect([status, body.errors]).toEqual([422, { new_password: [message] }]);
   });
 
-  test('one with the address, or what stands before its @', async () => {
+  test('if it contains the email address or its local part', async () => {
     const [local = ''] = user.email?.split('@') ?? [];
     for (const password of [`A-${local}-9`, `A9-${user.email}`]) {
       const { status, body } = await change(password);
@@ -60,11 +60,11 @@ describe('a password that is guessed first is refused', () => {
     }
   });
 
-  test('but a name of three letters may be in it, and any word that is no common password', async () => {
+  test('but it may contain a name of three letters, and words that are not common passwords', async () => {
     expect((await change('Kis-harbour-27-lamp')).status).toBe(200);
   });
 
-  test('when somebody registers', async () => {
+  test('also at registration', async () => {
     const { status, body } = await identity.http.post('/api/auth/register').send({
       first_name: 'Grace',
       last_name: 'Hopper',

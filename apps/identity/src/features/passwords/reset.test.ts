@@ -26,7 +26,7 @@ const login = (email: string | null, password: string) =>
   identity.http.post('/api/auth/login').send({ email, password });
 const person = async (data: Partial<User> = {}) =>
   identity.people.user({ tenant: await identity.people.tenant(), data });
-/** A token that arrived by mail; `count`: the how manieth. */
+/** The token of a received mail; `count` is its number. */
 const tokenFor = async ({ email }: User, count = 1): Promise<string> => {
   await forgot(email ?? '').expect(200);
   const { link } = await mailbox.next('password_reset', email ?? '', count);
@@ -34,7 +34,7 @@ const tokenFor = async ({ email }: User, count = 1): Promise<string> => {
 };
 
 describe('forgot', () => {
-  test('sends a link in the language of the reader, and answers the same for an unknown address', async () => {
+  test('sends a link in the recipient’s language, with the same response for an unknown address', async () => {
     const user = await person({ locale: 'de' } as Partial<User>);
     const known = await forgot(user.email ?? '').expect(200);
     const unknown = await forgot('nobody@example.test').expect(200);
@@ -47,7 +47,7 @@ describe('forgot', () => {
     expect(await mailbox.to('nobody@example.test')).toEqual([]);
   });
 
-  test('answers before it has looked for the account: the time tells nothing', async () => {
+  test('responds before looking up the account, so timing reveals nothing', async () => {
     const user = await person();
     const { database } = identity.context;
     let answered: Promise<unknown> = Promise.resolve();
@@ -61,7 +61,7 @@ describe('forgot', () => {
     await mailbox.next('password_reset', user.email ?? '');
   });
 
-  test('sends nothing to service accounts and to who may not sign in', async () => {
+  test('sends nothing to service accounts and inactive users', async () => {
     const inactive = await person({ isActive: false });
     const machine = await person({ isServiceAccount: true });
     await forgot(inactive.email ?? '').expect(200);
@@ -72,7 +72,7 @@ describe('forgot', () => {
     expect(await mailbox.to(machine.email ?? '')).toEqual([]);
   });
 
-  test("fills nobody's mailbox: five an hour, whoever asks", async () => {
+  test('sends at most five mails per hour to one recipient', async () => {
     const user = await person();
     for (let asked = 0; asked < 8; asked += 1) await forgot(user.email ?? '').expect(200);
     await mailbox.next('password_reset', user.email ?? '', 5);
@@ -80,7 +80,7 @@ describe('forgot', () => {
     expect(await mailbox.to(user.email ?? '')).toHaveLength(5);
   });
 
-  test('is asked at most five times an hour and address', async () => {
+  test('accepts at most five requests per hour and address', async () => {
     const strict = await startIdentity({ RATE_LIMIT_PASSWORD_FORGOT: '5' });
     const ask = () =>
       strict.http.post('/api/auth/password/forgot').send({ email: 'nobody@example.test' });
@@ -135,7 +135,7 @@ describe('reset', () => {
     expect(+(device?.trustedUntil ?? 0)).toBeLessThanOrEqual(Date.now());
   });
 
-  test('takes neither the second factor nor the PIN away: mails alone let nobody in', async () => {
+  test('keeps the second factor and the PIN: access to mails is not enough', async () => {
     const user = await person();
     const bearer = await identity.people.signIn(user);
     await identity.people.enableTwoFactor(user, bearer);
@@ -147,7 +147,7 @@ describe('reset', () => {
     expect(await identity.context.database.pin.count({ where })).toBe(1);
   });
 
-  test('works once, and voids the other links that wait', async () => {
+  test('works once, and voids other pending links', async () => {
     const user = await person();
     const [first, second] = [await tokenFor(user), await tokenFor(user, 2)];
     await reset({ token: second, email: user.email }).expect(200);
@@ -164,7 +164,7 @@ describe('reset', () => {
     }
   });
 
-  test('of ten with one token at once, one succeeds', async () => {
+  test('succeeds for one of ten concurrent requests with one token', async () => {
     const user = await person();
     const token = await tokenFor(user);
     const answers = await Promise.all(
@@ -176,7 +176,7 @@ describe('reset', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(422)]);
   });
 
-  test("refuses an expired, an unknown and another person's token with errors.token", async () => {
+  test("rejects an expired, unknown or other user's token with errors.token", async () => {
     const [user, other] = [await person(), await person()];
     const token = await tokenFor(user);
     const expired = await tokenFor(other);
@@ -198,7 +198,7 @@ describe('reset', () => {
     await reset({ token, email: user.email }).expect(200);
   });
 
-  test('names the token and every rule that the password breaks at once, and the token stays good', async () => {
+  test('names the token and every broken password rule at once, and keeps the token valid', async () => {
     const user = await person();
     const weak = { password: 'short', password_confirmation: 'shorter' };
     const answer = await reset({ token: 'nonsense', email: user.email, ...weak }).expect(422);
@@ -218,7 +218,7 @@ describe('reset', () => {
     await reset({ token, email: user.email }).expect(200);
   });
 
-  test('takes the address in mixed case', async () => {
+  test('accepts the address in any case', async () => {
     const user = await person();
     await forgot((user.email ?? '').toUpperCase()).expect(200);
     const { link } = await mailbox.next('password_reset', user.email ?? '');

@@ -42,7 +42,7 @@ const catalogue = async (query: string): Promise<string[]> => {
   return rows.map(({ name }) => name).sort();
 };
 
-/** Somebody of whom every table holds something. */
+/** A user with data in every table. */
 const fill = async (): Promise<void> => {
   await identity.people.enableTwoFactor(user, bearer);
   await identity.people.setPin(bearer, '192837');
@@ -98,7 +98,7 @@ const fill = async (): Promise<void> => {
 };
 
 describe('the inventory of personal data', () => {
-  test('knows every table that refers to a user, and says why some are left out', async () => {
+  test('lists every table that refers to a user, with reasons for exemptions', async () => {
     const referring = await catalogue(`
       SELECT DISTINCT c.table_name AS name FROM information_schema.columns c
       JOIN information_schema.tables t USING (table_schema, table_name)
@@ -119,7 +119,7 @@ describe('the inventory of personal data', () => {
     for (const reason of Object.values(EXEMPT_TABLES)) expect(reason).not.toBe('');
   });
 
-  test('has every table that it knows in the document', async () => {
+  test('includes every listed table in the document', async () => {
     await fill();
     const data = await exported();
     for (const [table, sections] of Object.entries(EXPORTED_TABLES)) {
@@ -131,7 +131,7 @@ describe('the inventory of personal data', () => {
     }
   });
 
-  test('has every column of a user in the document, but those that it names', async () => {
+  test('includes every column of a user in the document, except the listed ones', async () => {
     const columns = await catalogue(
       `SELECT column_name AS name FROM information_schema.columns
        WHERE table_schema = 'identity' AND table_name = 'users'`,
@@ -143,7 +143,7 @@ describe('the inventory of personal data', () => {
 });
 
 describe('the document', () => {
-  test('says which schema it has, and tells times in ISO 8601', async () => {
+  test('has a schema version and ISO 8601 times', async () => {
     const data = await exported();
     expect(data.schema_version).toBe(1);
     expect(data.exported_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -158,14 +158,14 @@ describe('the document', () => {
     ]);
   });
 
-  test('holds neither secrets nor hashes nor personal data of others', async () => {
+  test('contains no secrets, hashes or personal data of others', async () => {
     await fill();
     const text = JSON.stringify(await exported());
     expect(text).not.toMatch(/\$2b\$|hash|secret|sealed/i);
     expect(text).not.toContain('guest@example.test');
   });
 
-  test('does not tell who acted as the person, why, or from where', async () => {
+  test('does not reveal who impersonated the user, why, or from where', async () => {
     const chief = await identity.people.user({ data: { isSystemAdmin: true } });
     await database().activityEntry.create({
       data: {
@@ -186,7 +186,7 @@ describe('the document', () => {
     expect(JSON.stringify(data)).not.toMatch(new RegExp(`${chief.id}|192\\.0\\.2\\.9|Ticket 42`));
   });
 
-  test('has the whole log, however long it is, each entry once', async () => {
+  test('contains the whole log, each entry once', async () => {
     const at = new Date();
     await database().activityEntry.createMany({
       data: Array.from({ length: 1700 }, (_, n) => ({
@@ -202,7 +202,7 @@ describe('the document', () => {
     expect(new Set(activity.map(({ id }: { id: string }) => id)).size).toBe(count);
   });
 
-  test('leaves while it is read: a client that does not read on holds no memory and no turn', async () => {
+  test('is streamed: a slow client holds no memory or database resources', async () => {
     const { id } = user;
     await identity.context.pool.query(
       `INSERT INTO identity.activity_entries (id, user_id, action, user_agent)
@@ -227,7 +227,7 @@ describe('the document', () => {
     expect(bytes).toBeGreaterThan(20_000 * 500);
   });
 
-  test('is noted in the log and told by mail', async () => {
+  test('is recorded in the log and confirmed by mail', async () => {
     await exported();
     await mailbox.next('data_exported', user.email ?? '');
     const { activity } = await exported();

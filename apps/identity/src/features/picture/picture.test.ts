@@ -53,7 +53,7 @@ describe('PUT /api/profile/picture', () => {
     },
   );
 
-  test('tells what a file is by its content, and not by what it is called', async () => {
+  test('detects the type of a file by its content, not by its header', async () => {
     await put(await halves(20, 20).jpeg().toBuffer(), 'image/gif').expect(200);
     const svg =
       '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>';
@@ -71,7 +71,7 @@ describe('PUT /api/profile/picture', () => {
     }
   });
 
-  test('turns the picture upright, and keeps nothing else that the file told', async () => {
+  test('rotates the picture upright and removes metadata', async () => {
     const content = await halves(400, 400)
       .jpeg()
       .withExif({ IFD0: { Copyright: 'Ada' }, IFD3: { GPSLatitude: '47/1 29/1 52/1' } })
@@ -85,7 +85,7 @@ describe('PUT /api/profile/picture', () => {
     expect([(above[0] ?? 0) > 200, (below[2] ?? 0) > 200]).toEqual([true, true]);
   });
 
-  test('refuses a small file that unpacks to too many pixels', async () => {
+  test('rejects a small file with too many pixels', async () => {
     const bomb = await sharp({
       create: { width: 8000, height: 8000, channels: 3, background: 'red' },
     })
@@ -96,7 +96,7 @@ describe('PUT /api/profile/picture', () => {
     expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, ['picture']]);
   });
 
-  test('refuses what is too large, of another type, packed, or not there', async () => {
+  test('rejects bodies that are too large, of another type, compressed or missing', async () => {
     const large = await put(Buffer.alloc(10 * 1024 * 1024 + 1));
     expect([large.status, large.body.error]).toEqual([413, 'body_too_large']);
     expect((await put(Buffer.from('{}'), 'application/json')).status).toBe(415);
@@ -106,7 +106,7 @@ describe('PUT /api/profile/picture', () => {
     expect([none.status, Object.keys(none.body.errors)]).toEqual([422, ['body']]);
   });
 
-  test('is told in the profile, in one entry of activity and one event', async () => {
+  test('updates the profile with one activity entry and one event', async () => {
     await upload(await halves(20, 20).png().toBuffer());
     const profile = await identity.http.get('/api/profile').set(bearer);
     expect(profile.body.data.avatar_url).toMatch(`${ISSUER}/pictures/`);
@@ -117,7 +117,7 @@ describe('PUT /api/profile/picture', () => {
     expect(await database.outboxEvent.count(told)).toBe(1);
   });
 
-  test('keeps one of several that come at once', async () => {
+  test('keeps one of several concurrent uploads', async () => {
     const content = await halves(20, 20).png().toBuffer();
     const answers = await Promise.all([put(content), put(content), put(content)]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -128,8 +128,8 @@ describe('PUT /api/profile/picture', () => {
   });
 });
 
-describe('the address of a picture', () => {
-  test('needs no cookie, is shown by other origins, kept by browsers, and never sniffed', async () => {
+describe('the URL of a picture', () => {
+  test('needs no cookie, can be embedded by other origins and cached, and is never sniffed', async () => {
     const path = await upload(await halves(20, 20).png().toBuffer());
     const { headers } = await get(path).expect(200);
     expect(headers).toMatchObject({
@@ -141,7 +141,7 @@ describe('the address of a picture', () => {
     expect(headers['set-cookie']).toBeUndefined();
   });
 
-  test('is gone at once when the picture is replaced or removed', async () => {
+  test('stops working when the picture is replaced or removed', async () => {
     const content = await halves(20, 20).png().toBuffer();
     const first = await upload(content);
     const second = await upload(content);
@@ -154,7 +154,7 @@ describe('the address of a picture', () => {
     expect(await identity.context.database.activityEntry.count(noted)).toBe(1);
   });
 
-  test('is unknown with another key or size', async () => {
+  test('is 404 with another key or size', async () => {
     const path = await upload(await halves(20, 20).png().toBuffer());
     const others = [
       path.replace('256', '128'),
@@ -167,14 +167,14 @@ describe('the address of a picture', () => {
   });
 });
 
-test('a picture set from elsewhere stays as it is until it is replaced', async () => {
+test('an external picture URL is kept until it is replaced', async () => {
   const avatarUrl = 'https://elsewhere.test/ada.png';
   await identity.context.database.user.update({ where: { id: user.id }, data: { avatarUrl } });
   const { body } = await identity.http.get('/api/profile').set(bearer);
   expect(body.data.avatar_url).toBe(avatarUrl);
 });
 
-test('neither a service account nor a client has a picture', async () => {
+test('service accounts and clients have no picture', async () => {
   const { bearer: client } = await identity.people.application('*');
   const answer = await identity.http.delete('/api/profile/picture').set(client);
   expect([answer.status, answer.body.error]).toEqual([403, 'permission_denied']);

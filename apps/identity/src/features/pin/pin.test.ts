@@ -34,7 +34,7 @@ const statusOf = async (bearer: Bearer): Promise<unknown[]> => {
 };
 
 describe('PIN disabled: set', () => {
-  test('enables it when the rules are met and the confirmation is equal', async () => {
+  test('enables the PIN if it is valid and confirmed', async () => {
     const { user, bearer } = await someone();
     expect(await isEnabled(bearer)).toBe(false);
     const { status, body } = await set(bearer, PIN);
@@ -47,7 +47,7 @@ describe('PIN disabled: set', () => {
     expect(await database.activityEntry.count({ where })).toBe(1);
   });
 
-  test('leaves the session that set it open', async () => {
+  test('does not lock the current session', async () => {
     const { bearer } = await someone();
     await set(bearer, PIN);
     expect(await statusOf(bearer)).toEqual([200, undefined]);
@@ -90,7 +90,7 @@ describe('PIN disabled: set', () => {
     expect((await set((await someone()).bearer, pin)).status).toBe(200);
   });
 
-  test('refuses another confirmation: 422 on `pin_confirmation`', async () => {
+  test('rejects a different confirmation: 422 on `pin_confirmation`', async () => {
     const { bearer } = await someone();
     const { status, body } = await set(bearer, PIN, '192838');
     expect([status, Object.keys(body.errors)]).toEqual([422, ['pin_confirmation']]);
@@ -98,7 +98,7 @@ describe('PIN disabled: set', () => {
     expect(Object.keys(both.body.errors)).toEqual(['pin', 'pin_confirmation']);
   });
 
-  test('when it is on already is 409, also at the same time', async () => {
+  test('is 409 if a PIN is already set, also concurrently', async () => {
     const { bearer } = await someone();
     const answers = await Promise.all([1, 2, 3].map(() => set(bearer, PIN)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
@@ -125,7 +125,7 @@ describe('PIN enabled: change', () => {
     await identity.people.setPin(bearer, PIN);
   });
 
-  test('puts another PIN in the place of the current one, and is noted', async () => {
+  test('replaces the current PIN, and is recorded', async () => {
     const { status, body } = await change(bearer, PIN, NEXT);
     expect([status, body]).toEqual([200, { success: true, message: 'The PIN has been changed.' }]);
     const locked = steps.bearerOf(await steps.login(user));
@@ -135,7 +135,7 @@ describe('PIN enabled: change', () => {
     expect(await identity.context.database.activityEntry.count({ where })).toBe(1);
   });
 
-  test('refuses a wrong current PIN, which counts as a guess: 422 on `current_pin`, then 429', async () => {
+  test('rejects a wrong current PIN, which counts as an attempt: 422 on `current_pin`, then 429', async () => {
     for (let i = 0; i < 5; i++) {
       const { status, body } = await change(bearer, '918273', NEXT);
       expect([status, Object.keys(body.errors)]).toEqual([422, ['current_pin']]);
@@ -157,7 +157,7 @@ describe('PIN enabled: change', () => {
     expect(failures).toBe(0);
   });
 
-  test('is 409 where there is none, and for all but one of those at the same time', async () => {
+  test('is 409 without a PIN, and for all but one concurrent request', async () => {
     const answers = await Promise.all([NEXT, '675849'].map((pin) => change(bearer, PIN, pin)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     await disable(bearer, PASSWORD).expect(200);
@@ -177,7 +177,7 @@ describe('a login with a PIN', () => {
     locked = { authorization: `Bearer ${body.data.token}` };
   });
 
-  test('locks its session: nothing but what unlocks or ends it is served', async () => {
+  test('locks its session: only unlocking and signing out are available', async () => {
     for (const [method, path] of [
       ['get', '/api/me'],
       ['get', '/api/user'],
@@ -197,7 +197,7 @@ describe('a login with a PIN', () => {
     expect((await identity.http.post('/api/auth/logout').set(locked)).status).toBe(200);
   });
 
-  test('is unlocked by the PIN, with every token of the session and no other session', async () => {
+  test('is unlocked by the PIN with all tokens of the session, and no other session', async () => {
     const { sid } = claimsOf(locked.authorization.slice('Bearer '.length));
     const other = steps.bearerOf(await steps.login(user));
     const wrong = await steps.verifyPin(locked, '918273');
@@ -212,7 +212,7 @@ describe('a login with a PIN', () => {
     expect(session).toMatchObject({ pinPending: false, amr: ['pwd', 'pin'] });
   });
 
-  test('ends when the PIN is disabled elsewhere: whoever waits for it never knew it', async () => {
+  test('ends when the PIN is disabled elsewhere', async () => {
     const open = steps.bearerOf(await steps.login(user));
     await steps.verifyPin(open, PIN);
     expect((await disable(open, PASSWORD)).status).toBe(200);
@@ -228,14 +228,14 @@ describe('a login with a PIN', () => {
 });
 
 describe('PIN enabled', () => {
-  test('verify in an open session says so and changes nothing', async () => {
+  test('verify in an unlocked session succeeds and changes nothing', async () => {
     const { bearer } = await someone();
     await identity.people.setPin(bearer, PIN);
     expect((await steps.verifyPin(bearer, PIN)).body.data).toEqual({ verified: true });
     expect(await statusOf(bearer)).toEqual([200, undefined]);
   });
 
-  test('verify refuses what is no PIN without counting it', async () => {
+  test('verify rejects invalid PINs without counting them', async () => {
     const { bearer } = await someone();
     await identity.people.setPin(bearer, PIN);
     for (const pin of ['', '12345', '🔒', '1928\u00007', 192837, null, ['192837']]) {
@@ -246,7 +246,7 @@ describe('PIN enabled', () => {
     expect((await steps.verifyPin(bearer, PIN)).status).toBe(200);
   });
 
-  test('disable takes the current password and nothing else', async () => {
+  test('disable accepts only the current password', async () => {
     const { user, bearer } = await someone();
     await identity.people.setPin(bearer, PIN);
     const wrong = await disable(bearer, PIN);
@@ -258,7 +258,7 @@ describe('PIN enabled', () => {
     expect(await identity.context.database.activityEntry.count({ where })).toBe(1);
   });
 
-  test('without one, verify and disable are 409', async () => {
+  test('without a PIN, verify and disable are 409', async () => {
     const { bearer } = await someone();
     expect((await steps.verifyPin(bearer, PIN)).status).toBe(409);
     expect((await disable(bearer, PASSWORD)).status).toBe(409);

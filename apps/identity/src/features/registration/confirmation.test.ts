@@ -32,7 +32,7 @@ const address = (): string => {
 const linkFor = async (email: string, count = 1): Promise<string> =>
   (await mailbox.next('email_verification', email, count)).link.searchParams.get('token') ?? '';
 
-/** Registers in a browser of its own; gives its cookie and the token of the mail. */
+/** Registers in a separate browser; returns its cookie and the token of the mail. */
 const register = async (email: string, more: object = {}, count = 1) => {
   const form = {
     first_name: 'Nora',
@@ -70,7 +70,7 @@ const someoneWaits = () =>
   });
 
 describe('the link that confirms an address', () => {
-  test('changes nothing when a program opens it', async () => {
+  test('has no side effects when opened', async () => {
     const email = address();
     const { token, browser } = await register(email);
     for (const path of ['/api/auth/email/verify', '/email/verify']) {
@@ -97,7 +97,7 @@ describe('the link that confirms an address', () => {
     expect((await ask({})).body.data.asks).toBe('password');
   });
 
-  test('confirms in the browser that registered, where sessions and password stay, and makes the tenant', async () => {
+  test('confirms in the browser that registered, keeps sessions and password, and creates the tenant', async () => {
     const email = address();
     const { token, browser } = await register(email);
     const bearer = await signedIn(email, NEW);
@@ -126,7 +126,7 @@ describe('the link that confirms an address', () => {
     await login(email, NEW).expect(200);
   });
 
-  test('confirms for who is signed in to the account, in whatever browser', async () => {
+  test('confirms in any browser that is signed in to the account', async () => {
     const email = address();
     const { token } = await register(email);
     const bearer = await signedIn(email, NEW);
@@ -134,7 +134,7 @@ describe('the link that confirms an address', () => {
     await login(email, NEW).expect(200);
   });
 
-  test('does not confirm for who is signed in to another account', async () => {
+  test('does not confirm in a browser that is signed in to another account', async () => {
     const email = address();
     const { token } = await register(email);
     const other = await identity.people.signIn(await identity.people.user());
@@ -142,7 +142,7 @@ describe('the link that confirms an address', () => {
     expect(Object.keys(answer.body.errors)).toEqual(['password']);
   });
 
-  test('takes an account that somebody else made with the address from them', async () => {
+  test('takes over an account that somebody else registered with the address', async () => {
     const email = address();
     const attacker = await register(email, { first_name: 'Eve' });
     const session = await signedIn(email, NEW);
@@ -171,7 +171,7 @@ describe('the link that confirms an address', () => {
     expect(me.body.data.name).toBe('Vera Victim');
   });
 
-  test('names every rule that the new password breaks, and stays good', async () => {
+  test('names every broken rule of the new password, and stays valid', async () => {
     const { token } = await register(address());
     const weak = { password: 'short', password_confirmation: 'shorter' };
     const answer = await verify({ token, ...weak }).expect(422);
@@ -180,7 +180,7 @@ describe('the link that confirms an address', () => {
     await verify({ token, ...own }).expect(200);
   });
 
-  test('deletes the account for who says that it was not them', async () => {
+  test('deletes the account if the recipient did not register it', async () => {
     const email = address();
     const { token, browser } = await register(email);
     const session = await signedIn(email, NEW);
@@ -193,7 +193,7 @@ describe('the link that confirms an address', () => {
     expect(await database().user.count({ where: { email } })).toBe(0);
   });
 
-  test('keeps the account of a member for who says that it was not them, and signs it out everywhere', async () => {
+  test('keeps a tenant member’s account if the recipient did not register it, and signs it out everywhere', async () => {
     const tenant = await identity.people.tenant();
     const data = { emailVerifiedAt: null };
     const user = await identity.people.user({ tenant, role: 'owner', data });
@@ -236,7 +236,7 @@ describe('the link that confirms an address', () => {
     await identity.http.get('/api/auth/email/verify').expect(422);
   });
 
-  test('works once, also for ten at once', async () => {
+  test('works once, also for ten concurrent requests', async () => {
     const email = address();
     const { token } = await register(email);
     const answers = await Promise.all(
@@ -268,8 +268,8 @@ describe('the link that confirms an address', () => {
   });
 });
 
-describe('two strangers who register with the same address', () => {
-  test('do not see each other: who reads the mails confirms what they registered, and the other is out', async () => {
+describe('two people who register with the same address', () => {
+  test('are independent: the mailbox owner confirms their own registration, and the other one is deleted', async () => {
     const email = address();
     const attacker = await register(email, { first_name: 'Eve' });
     const attacking = await signedIn(email, NEW);
@@ -283,7 +283,7 @@ describe('two strangers who register with the same address', () => {
     await verify({ token: attacker.token, ...own }).expect(422);
   });
 
-  test('do not confirm each other: the link of one asks for a password in the browser of the other', async () => {
+  test('do not confirm each other: a link asks for a password in the other browser', async () => {
     const email = address();
     const attacker = await register(email);
     const victim = await register(email, own, 2);
@@ -291,7 +291,7 @@ describe('two strangers who register with the same address', () => {
     expect(Object.keys(answer.body.errors)).toEqual(['password']);
   });
 
-  test('both at once: one of them has the address', async () => {
+  test('concurrently: only one of them gets the address', async () => {
     const email = address();
     const first = await register(email);
     const second = await register(email, {}, 2);
@@ -321,8 +321,8 @@ describe('two strangers who register with the same address', () => {
   });
 });
 
-describe('a password reset of an account that nobody confirmed', () => {
-  test('gives it to who reads the mails, without what was set up before, and makes the tenant', async () => {
+describe('a password reset of an unconfirmed account', () => {
+  test('gives it to the mailbox owner, without previous factors, and creates the tenant', async () => {
     const email = address();
     await register(email);
     const session = await signedIn(email, NEW);
@@ -443,7 +443,7 @@ test('the address of an account that was deleted meanwhile cannot be changed: 40
   expect((await answer.sent).status).toBe(401);
 });
 
-test('who never confirms is forgotten, and whoever is a member somewhere is not', async () => {
+test('unconfirmed accounts are deleted, except members of a tenant', async () => {
   const gone = address();
   await register(gone);
   const tenant = await identity.people.tenant();

@@ -58,7 +58,7 @@ const member = async (email: string) => {
 const verified = (): Promise<User> => identity.people.user();
 
 describe('an invitation', () => {
-  test('is written in the name of who invites, and shows what they wrote as they wrote it', async () => {
+  test('names the inviter, and shows their texts unchanged', async () => {
     const email = address();
     const answer = await invite(email).expect(202);
     expect(answer.body).toEqual({ success: true, message: expect.any(String) });
@@ -67,7 +67,7 @@ describe('an invitation', () => {
     expect(mail.link.pathname).toBe('/invitations/accept');
   });
 
-  test('is in the language of the inviter, whatever their program asks for', async () => {
+  test('uses the inviter’s language, whatever their client requests', async () => {
     const { database } = identity.context;
     await database.user.update({ where: { id: owner.id }, data: { locale: 'hu' } });
     const email = address();
@@ -75,7 +75,7 @@ describe('an invitation', () => {
     expect((await mailbox.next('invitation', email)).text).toContain('Meghívó elfogadása');
   });
 
-  test('of a program is in the language of the tenant’s first owner', async () => {
+  test('of a system application uses the language of the tenant’s first owner', async () => {
     const { database } = identity.context;
     await database.user.update({ where: { id: owner.id }, data: { locale: 'de' } });
     const accounts = serviceAccountsOf(identity, tenant, bearer);
@@ -98,14 +98,14 @@ describe('an invitation', () => {
     expect(noted?.tenantId).toBe(tenant.id);
   });
 
-  test('into a tenant that is not there is a 404', async () => {
+  test('to an unknown tenant is 404', async () => {
     const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
     const by = await identity.people.signIn(administrator);
     tenant = { ...tenant, id: '01890a5d-ac96-774b-bcce-b302099a8057' };
     await invite(address(), 'member', by).expect(404);
   });
 
-  test('is answered with 202 whether or not there is an account with the address', async () => {
+  test('gets a 202 whether or not an account with the address exists', async () => {
     const known = await invite((await verified()).email ?? '').expect(202);
     const unknown = await invite(address()).expect(202);
     const already = await invite(owner.email ?? '').expect(202);
@@ -118,7 +118,7 @@ describe('an invitation', () => {
     expect(await mailbox.to(owner.email ?? '')).toEqual([]);
   });
 
-  test('is in the log of the tenant, whoever the address belongs to', async () => {
+  test('is recorded in the tenant’s log, whether or not the address has an account', async () => {
     const inactive = await identity.people.user({ data: { isActive: false } });
     const addresses = [address(), (await verified()).email, owner.email, inactive.email];
     for (const email of addresses) await invite(email ?? '').expect(202);
@@ -127,7 +127,7 @@ describe('an invitation', () => {
     expect(await activityEntry.count({ where })).toBe(addresses.length);
   });
 
-  test('is answered before anything is looked up', async () => {
+  test('gets its response before anything is looked up', async () => {
     const email = address();
     await identity.context.database.$transaction(async (tx) => {
       await tx.$executeRaw`LOCK TABLE identity.one_time_tokens IN ACCESS EXCLUSIVE MODE`;
@@ -137,7 +137,7 @@ describe('an invitation', () => {
     await tokenFor(email);
   });
 
-  test('makes no link of what people call themselves and their tenant', async () => {
+  test('does not turn names of people and tenants into links', async () => {
     const where = { id: tenant.id };
     const name = 'Prize at evil.example/win';
     await identity.context.database.tenant.update({ where, data: { name } });
@@ -150,7 +150,7 @@ describe('an invitation', () => {
     expect(mail.text.replaceAll('\u2060', '')).toContain('evil.example');
   });
 
-  test('is one of so many a day and tenant: then 429, whoever is invited', async () => {
+  test('is limited per day and tenant: then 429', async () => {
     const strict = await startIdentity({ RATE_LIMIT_INVITATIONS: '2' });
     const own = await strict.people.tenant();
     const by = await strict.people.caller(own, '*');
@@ -163,7 +163,7 @@ describe('an invitation', () => {
     await strict.stop();
   });
 
-  test('gives no role that exceeds what who invites holds, and none of another tenant', async () => {
+  test('cannot grant a role that exceeds the inviter’s permissions, or one of another tenant', async () => {
     const by = await identity.people.caller(tenant, 'identity.members.create');
     const other = await identity.people.tenant();
     const foreign = await identity.context.database.role.create({
@@ -175,7 +175,7 @@ describe('an invitation', () => {
     }
   });
 
-  test('voids the one before it, and five an hour reach one address at most', async () => {
+  test('voids the previous one, and at most five per hour reach one address', async () => {
     const email = address();
     const first = await invited(email);
     await invite(email).expect(202);

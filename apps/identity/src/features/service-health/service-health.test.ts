@@ -12,7 +12,7 @@ const health = async () => {
   return { status: body.data.status as string, ...byName };
 };
 
-test('all that identity works with is asked', async () => {
+test('all dependencies are checked', async () => {
   world = await startTenantWorld();
   expect(await health()).toEqual({
     status: 'ok',
@@ -23,7 +23,7 @@ test('all that identity works with is asked', async () => {
   });
 });
 
-test('a part that does not answer, or says that it is not well, is down', async () => {
+test('a dependency that does not respond or reports an error is down', async () => {
   world = await startTenantWorld({ CRM_TIMEOUT_MS: '50', DEPLOYMENT_AUTOMATION_TIMEOUT_MS: '50' });
   world.crm.instead = () => undefined;
   world.automation.break('getHealth', 'silent');
@@ -38,7 +38,7 @@ test('a part that does not answer, or says that it is not well, is down', async 
   expect(await health()).toMatchObject({ crm: 'down', deployment_automation: 'down' });
 });
 
-test('an event that nobody has published for a while says that the relay is down', async () => {
+test('an event that has waited too long means that the relay is down', async () => {
   // There is nobody at the broker.
   world = await startTenantWorld({ KAFKA_BROKERS: '127.0.0.1:1' });
   expect(await health()).toMatchObject({ status: 'ok', event_relay: 'up' });
@@ -53,7 +53,7 @@ test('an event that nobody has published for a while says that the relay is down
   expect(await health()).toMatchObject({ status: 'degraded', event_relay: 'down' });
 });
 
-test('what is not configured is no trouble', async () => {
+test('dependencies that are not configured are no problem', async () => {
   world = await startTenantWorld({
     CRM_URL: '',
     CRM_SYSTEM_TOKEN: '',

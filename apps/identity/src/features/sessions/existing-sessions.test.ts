@@ -10,7 +10,7 @@ import pg from 'pg';
 const migrations = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 const SESSION_ACTIVITY = '20261122014324_device_networks_and_session_activity';
 
-test('an upgrade lets no session that exists end for idleness: it may be a remembered one', async () => {
+test('an upgrade applies no idle timeout to existing sessions, which may be remembered ones', async () => {
   const { url } = await freshDatabase('empty', async () => {});
   const earlier = await mkdtemp(path.join(tmpdir(), 'tessera-migrations-'));
   const pool = new pg.Pool({ connectionString: url });

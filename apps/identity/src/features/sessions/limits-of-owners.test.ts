@@ -23,8 +23,8 @@ const statuses = async (count: number, send: () => PromiseLike<{ status: number 
   return found;
 };
 
-describe('what uses up nothing of the limit of the owner', () => {
-  test('is a token that was replaced, however often it comes back', async () => {
+describe('a token that does not use up the user’s rate limit', () => {
+  test('can be a replaced token, however often it is presented', async () => {
     const stolen = await signedIn(identity, user);
     await refreshed(identity, stolen);
     expect(await statuses(4, () => refresh(identity, stolen))).toEqual([422, 422, 422, 429]);
@@ -34,7 +34,7 @@ describe('what uses up nothing of the limit of the owner', () => {
     expect((await identity.http.post('/api/auth/logout').set(live)).status).toBe(200);
   });
 
-  test('is a sign-in that waits for its second factor', async () => {
+  test('can belong to a sign-in pending its second factor', async () => {
     const live = bearerOf(await signedIn(identity, user));
     await identity.people.enableTwoFactor(user, live);
     const steps = stepsOf(identity);
@@ -43,7 +43,7 @@ describe('what uses up nothing of the limit of the owner', () => {
     expect((await me(live)).status).toBe(200);
   });
 
-  test('is a session that waits for its PIN', async () => {
+  test('can belong to a session locked by a PIN', async () => {
     const live = bearerOf(await signedIn(identity, user));
     await identity.people.setPin(live, '192837');
     const steps = stepsOf(identity);
@@ -62,13 +62,13 @@ test.each(['/api/auth/logout', '/api/auth/logout-all'])(
   },
 );
 
-describe('a replaced token is found reused before anything else is said', () => {
+describe('reuse of a replaced token is detected before other errors', () => {
   const replaced = async (): Promise<{ old: string; good: string }> => {
     const old = await signedIn(identity, user);
     return { old, good: await refreshed(identity, old) };
   };
 
-  test('where the password has to be changed', async () => {
+  test('if the password must be changed', async () => {
     const { old, good } = await replaced();
     await identity.context.database.user.update({
       where: { id: user.id },
@@ -79,7 +79,7 @@ describe('a replaced token is found reused before anything else is said', () => 
     await expectRefused(identity.http, good);
   });
 
-  test('where the session waits for its PIN', async () => {
+  test('if the session is locked by a PIN', async () => {
     const { old, good } = await replaced();
     await identity.context.database.session.update({
       where: { id: claimsOf(old).sid ?? '' },
@@ -91,7 +91,7 @@ describe('a replaced token is found reused before anything else is said', () => 
   });
 });
 
-test('routes that hash have a limit of their own', async () => {
+test('routes that hash passwords have their own limit', async () => {
   const live = bearerOf(await signedIn(identity, user));
   const change = () =>
     identity.http.put('/api/user/password').set(live).send({

@@ -20,7 +20,7 @@ const logoutAll = (token: string) =>
 const database = () => identity.context.database;
 
 describe('all tokens active: POST /api/auth/logout-all', () => {
-  test('revokes all of them, drops all sessions, and clears the cookie', async () => {
+  test('revokes all tokens, ends all sessions, and clears the cookie', async () => {
     const tenant = await identity.people.tenant();
     const user = await identity.people.user({ tenant });
     const [first, second] = [await signedIn(identity, user), await signedIn(identity, user)];
@@ -40,7 +40,7 @@ describe('all tokens active: POST /api/auth/logout-all', () => {
     expect((await refresh(identity, renewed)).status).toBe(401);
   });
 
-  test('is noted, and told to the services for the user as a whole', async () => {
+  test('is recorded, and published for the user as a whole', async () => {
     const tenant = await identity.people.tenant();
     const user = await identity.people.user({ tenant });
     await logoutAll(await signedIn(identity, user));
@@ -55,7 +55,7 @@ describe('all tokens active: POST /api/auth/logout-all', () => {
     ]);
   });
 
-  test('ends the trust in every device of the user, and of nobody else', async () => {
+  test('revokes trust in all devices of the user, and of nobody else', async () => {
     const [user, other] = [await identity.people.user(), await identity.people.user()];
     const trustedUntil = new Date(Date.now() + 86_400_000);
     for (const each of [user, user, other]) await signedIn(identity, each);
@@ -66,7 +66,7 @@ describe('all tokens active: POST /api/auth/logout-all', () => {
     expect(trusted.map(({ userId }) => userId)).not.toContain(user.id);
   });
 
-  test('leaves other users alone, and the keys of service accounts', async () => {
+  test('does not affect other users or keys of service accounts', async () => {
     const tenant = await identity.people.tenant();
     const user = await identity.people.user({ tenant });
     const other = await signedIn(identity, await identity.people.user({ tenant }));
@@ -81,7 +81,7 @@ describe('all tokens active: POST /api/auth/logout-all', () => {
     expect((await present(identity.http, key)).status).toBe(200);
   });
 
-  test('a renewal that is under way at the same time leaves no good token behind', async () => {
+  test('leaves no valid token if one is renewed at the same time', async () => {
     const user = await identity.people.user();
     for (let round = 0; round < 10; round += 1) {
       const [mine, other] = [await signedIn(identity, user), await signedIn(identity, user)];
@@ -93,7 +93,7 @@ describe('all tokens active: POST /api/auth/logout-all', () => {
     }
   });
 
-  test('is for people, and not for API keys', async () => {
+  test('is not available to API keys', async () => {
     const tenant = await identity.people.tenant();
     const account = await identity.people.user({ tenant, data: { isServiceAccount: true } });
     const key = await issue(identity, {

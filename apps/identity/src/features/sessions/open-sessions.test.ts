@@ -48,8 +48,8 @@ const end = (bearer: Bearer, id: unknown) =>
 const endOthers = (bearer: Bearer) => identity.http.post('/api/auth/logout-others').set(bearer);
 const me = async (bearer: Bearer) => (await identity.http.get('/api/me').set(bearer)).status;
 
-describe('the sessions of a person', () => {
-  test('are listed with their place, their apps and which one is theirs, the last used first', async () => {
+describe('the sessions of a user', () => {
+  test('are listed with location, applications and the current one, most recently used first', async () => {
     const elsewhere = await signIn({ 'x-forwarded-for': '203.0.113.7', 'user-agent': 'curl/8' });
     await flow.tokens(await flow.client(), elsewhere.cookie);
     const here = await signIn();
@@ -102,7 +102,7 @@ describe('the sessions of a person', () => {
 });
 
 describe('a single session', () => {
-  test('is ended with its tokens and its apps, and nothing else ends', async () => {
+  test('ends with its tokens and applications, and nothing else ends', async () => {
     const [other, here] = [await signIn(), await signIn()];
     const client = await flow.client();
     const app = await flow.tokens(client, other.cookie);
@@ -118,7 +118,7 @@ describe('a single session', () => {
     expect((await end(here.bearer, session?.id)).status).toBe(404);
   });
 
-  test('of somebody else is not found, and goes on', async () => {
+  test('of another user is not found, and continues', async () => {
     const stranger = await signIn({}, await identity.people.user());
     const [theirs] = await list(stranger.bearer);
     const here = await signIn();
@@ -146,7 +146,7 @@ describe('signing out everywhere else', () => {
     expect((await activityOf(identity, user)).at(-1)).toMatchObject({ action: 'logout_others' });
   });
 
-  test('leaves trust to this device alone', async () => {
+  test('keeps only this device trusted', async () => {
     await signIn();
     const here = await signIn();
     const { device } = identity.context.database;
@@ -164,7 +164,7 @@ describe('signing out everywhere else', () => {
   });
 });
 
-test('an app of a third party neither sees nor ends sessions', async () => {
+test('a third-party application cannot list or end sessions', async () => {
   const { cookie } = await signIn();
   const tenant = await flow.client({ tenantId: user.tenantId ?? '' });
   const bearer = bearerOf((await flow.tokens(tenant, cookie)).access_token);

@@ -27,8 +27,8 @@ const chainLength = () =>
 const expectUnavailable = ({ status, body, headers }: Awaited<ReturnType<typeof refresh>>) =>
   expect([status, body.error, headers['retry-after']]).toEqual([503, 'database_unavailable', '1']);
 
-describe('the database gone in the middle of a refresh', () => {
-  test('before it commits: 503, and the old token is as good as before', async () => {
+describe('losing the database during a renewal', () => {
+  test('before the commit: 503, and the old token remains valid', async () => {
     // Holds up the event of the change, its last statement.
     const turn = `${advisoryLocks.eventOrder}, hashtext('${user.id}') & 1023`;
     await direct.query(`SELECT pg_advisory_lock(${turn})`);
@@ -49,7 +49,7 @@ describe('the database gone in the middle of a refresh', () => {
     expect(await chainLength()).toBe(2);
   });
 
-  test('after it committed, before it said so: the client has the new token', async () => {
+  test('after the commit, before its response: the client gets the new token', async () => {
     const lost = way.loseAnswerToCommit();
     const answer = await refresh(identity, token);
     await lost;
@@ -62,7 +62,7 @@ describe('the database gone in the middle of a refresh', () => {
     expect((await refresh(identity, token)).status).toBe(422);
   });
 
-  test('and for longer: 503, and the old token still gives the new one, once', async () => {
+  test('for longer: 503, and the old token still yields the new one, once', async () => {
     const lost = way.loseAnswerToCommit();
     const answer = refresh(identity, token).then((given) => given);
     await lost;
@@ -78,7 +78,7 @@ describe('the database gone in the middle of a refresh', () => {
     expect((await activityOf(identity, user)).at(-1)?.action).toBe('token_reused');
   });
 
-  test('away altogether: 503 at once, and nothing has changed', async () => {
+  test('completely: 503 at once, and nothing has changed', async () => {
     await way.cut();
     expectUnavailable(await refresh(identity, token));
     await way.mend();

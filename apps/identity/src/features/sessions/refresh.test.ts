@@ -43,7 +43,7 @@ const expiredLike = async (presented: string): Promise<string> => {
   return signAccessToken({ ...claims, exp: past } as never, await keys.signing(), config.issuer);
 };
 describe('refresh token active: POST /api/auth/refresh', () => {
-  test('revokes the old token, marks it replaced, and gives a new one', async () => {
+  test('revokes the old token, marks it as replaced, and returns a new one', async () => {
     const answer = await refresh(identity, token);
     expect([answer.status, answer.body]).toEqual([
       200,
@@ -77,7 +77,7 @@ describe('refresh token active: POST /api/auth/refresh', () => {
     expect([+createdAt / 1000, +expiresAt / 1000]).toEqual([nextIat, nextExp]);
   });
 
-  test('services hear that the old token is gone, and only that', async () => {
+  test('publishes only the revocation of the old token', async () => {
     await refresh(identity, token);
     const { jti } = claimsOf(token);
     expect(await newsOf(identity, user)).toEqual([
@@ -85,7 +85,7 @@ describe('refresh token active: POST /api/auth/refresh', () => {
     ]);
   });
 
-  test('a hundred in a row make a chain of a hundred', async () => {
+  test('a hundred renewals in a row form a chain of a hundred', async () => {
     let last = token;
     for (let i = 0; i < 100; i += 1) last = await refreshed(identity, last);
     const { sid } = claimsOf(token);
@@ -102,13 +102,13 @@ describe('refresh token active: POST /api/auth/refresh', () => {
     expect((await present(identity.http, other)).status).toBe(200);
   });
 
-  test('takes no body', async () => {
+  test('accepts no body', async () => {
     const answer = await refresh(identity, token).send({ token });
     expect([answer.status, Object.keys(answer.body.errors ?? {})]).toEqual([422, ['token']]);
     expect((await present(identity.http, token)).status).toBe(200);
   });
 
-  test('refuses a body of another content type', async () => {
+  test('rejects a body of another content type', async () => {
     const answer = await refresh(identity, token).type('form').send('a=b');
     expect([answer.status, answer.body.error]).toEqual([415, 'unsupported_media_type']);
     expect((await present(identity.http, token)).status).toBe(200);
@@ -214,18 +214,18 @@ describe('a renewed token', () => {
     },
   );
 
-  test('is not to be had for a system token', async () => {
+  test('cannot be obtained for a system token', async () => {
     const { bearer } = await identity.people.application('identity.tenants.list');
     expect((await identity.http.post('/api/auth/refresh').set(bearer)).status).toBe(401);
   });
 
-  test('waits for the PIN: 403 pin_required', async () => {
+  test('requires the PIN: 403 pin_required', async () => {
     await database().session.updateMany({ where: { userId: user.id }, data: { pinPending: true } });
     const answer = await refresh(identity, token);
     expect([answer.status, answer.body.error]).toEqual([403, 'pin_required']);
   });
 
-  test('waits for a new password: 403 password_change_required', async () => {
+  test('requires a new password: 403 password_change_required', async () => {
     const where = { id: user.id };
     await database().user.update({ where, data: { forcePasswordChange: true } });
     const answer = await refresh(identity, token);

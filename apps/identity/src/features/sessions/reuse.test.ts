@@ -41,7 +41,7 @@ const replaced = async (): Promise<{ old: string; good: string }> => {
 };
 
 describe('refresh token replaced: POST /api/auth/refresh with the replaced token', () => {
-  test('is 422; every active token of the user is revoked, the web sessions are ended', async () => {
+  test('is 422; all tokens of the user are revoked and all sessions end', async () => {
     const { old, good } = await replaced();
     const elsewhere = await signedIn(identity, user);
     const code = await issue(identity, { userId: user.id, tenantId: tenant.id, use: 'code' });
@@ -53,7 +53,7 @@ describe('refresh token replaced: POST /api/auth/refresh with the replaced token
     expect((await refresh(identity, elsewhere)).status).toBe(401);
   });
 
-  test('is noted with where it came from, and told to the services', async () => {
+  test('is recorded with its origin, and published', async () => {
     const { old } = await replaced();
     await refresh(identity, old).set('user-agent', 'a thief');
     expect((await activityOf(identity, user)).at(-1)).toEqual({
@@ -69,14 +69,14 @@ describe('refresh token replaced: POST /api/auth/refresh with the replaced token
     });
   });
 
-  test('however long ago in the chain it was replaced', async () => {
+  test('also for a token replaced long ago', async () => {
     const { old, good } = await replaced();
     const last = await refreshed(identity, await refreshed(identity, good));
     expect((await refresh(identity, old)).status).toBe(422);
     await expectRefused(identity.http, last);
   });
 
-  test('of other users nothing is revoked', async () => {
+  test('does not affect other users', async () => {
     const other = await identity.people.user({ tenant });
     const theirs = await signedIn(identity, other);
     const { old } = await replaced();
@@ -84,7 +84,7 @@ describe('refresh token replaced: POST /api/auth/refresh with the replaced token
     expect((await present(identity.http, theirs)).status).toBe(200);
   });
 
-  test('once a chain: who found an old token cannot sign people out with it for ever', async () => {
+  test('only once per chain: an old token cannot sign the user out forever', async () => {
     const { old } = await replaced();
     await refresh(identity, old);
     const fresh = await signedIn(identity, user);
@@ -95,7 +95,7 @@ describe('refresh token replaced: POST /api/auth/refresh with the replaced token
     expect(await newsOf(identity, user)).toEqual(told);
   });
 
-  test('everywhere else the replaced token is 401, and nothing is revoked', async () => {
+  test('on all other routes a replaced token is 401 without consequences', async () => {
     const { old, good } = await replaced();
     await expectRefused(identity.http, old);
     expect((await present(identity.http, good)).status).toBe(200);
@@ -132,7 +132,7 @@ describe('200 parallel refreshes of one token', () => {
     expect(entries.map(({ action }) => action)).toEqual(['login', 'token_reused']);
   };
 
-  test('issue exactly one new token; the 199 others are reuse, and end the chain', async () => {
+  test('issue exactly one new token; the 199 others count as reuse and end the chain', async () => {
     await expectOneNewToken([identity]);
   });
 
@@ -158,7 +158,7 @@ describe('REFRESH_REUSE_GRACE_SECONDS', () => {
   });
   afterAll(() => graceful.stop());
 
-  test('lets two tabs race: each gets a token of its own, of the same chain', async () => {
+  test('lets two tabs renew at once: each gets its own token of the same chain', async () => {
     const someone = await graceful.people.user({ tenant: await graceful.people.tenant() });
     const old = await signedIn(graceful, someone);
     const answers = await Promise.all([refresh(graceful, old), refresh(graceful, old)]);
@@ -173,7 +173,7 @@ describe('REFRESH_REUSE_GRACE_SECONDS', () => {
     await expectRefused(graceful.http, old);
   });
 
-  test('ends: after it the same is reuse', async () => {
+  test('ends: afterwards it counts as reuse', async () => {
     const someone = await graceful.people.user();
     const old = await signedIn(graceful, someone);
     const good = await refreshed(graceful, old);
@@ -185,7 +185,7 @@ describe('REFRESH_REUSE_GRACE_SECONDS', () => {
     await expectRefused(graceful.http, good);
   });
 
-  test('revives no chain that has ended, and nothing that was revoked without being replaced', async () => {
+  test('does not revive ended chains or revoked tokens', async () => {
     const someone = await graceful.people.user();
     const old = await signedIn(graceful, someone);
     const good = await refreshed(graceful, old);

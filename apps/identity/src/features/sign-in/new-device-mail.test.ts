@@ -23,7 +23,7 @@ const kindsTo = async (address: string): Promise<string[]> =>
   (await mailbox.to(address)).map(({ kind }) => kind);
 
 describe('a sign-in from a new device', () => {
-  test('is told by mail, the first of all and those from known ones are not', async () => {
+  test('is reported by mail, except for the first sign-in and known devices', async () => {
     const user = await identity.people.user();
     const address = user.email ?? '';
     const cookie = deviceCookieOf(await steps.login(user, { 'user-agent': 'curl/8' }));
@@ -37,7 +37,7 @@ describe('a sign-in from a new device', () => {
     expect(await kindsTo(address)).toEqual(['new_device', 'new_device']);
   });
 
-  test('is told although it looks like a known one, but no more often than the quota', async () => {
+  test('is reported even if it looks like a known one, within the quota', async () => {
     const user = await identity.people.user();
     const address = user.email ?? '';
     for (let i = 0; i < 8; i += 1) await steps.login(user, { 'user-agent': FIREFOX });
@@ -45,7 +45,7 @@ describe('a sign-in from a new device', () => {
     expect(await kindsTo(address)).toHaveLength(5);
   });
 
-  test('is told of a known device once for each network', async () => {
+  test('is reported for a known device once per network', async () => {
     const user = await identity.people.user();
     const address = user.email ?? '';
     const from = (ip: string) => ({ 'user-agent': FIREFOX, 'x-forwarded-for': ip });
@@ -61,7 +61,7 @@ describe('a sign-in from a new device', () => {
     expect(await kindsTo(address)).toEqual(['new_network', 'new_network']);
   });
 
-  test('is none until the second factor is given', async () => {
+  test('is not reported before the second factor', async () => {
     const user = await identity.people.user();
     const address = user.email ?? '';
     const bearer = await identity.people.signIn(user);

@@ -19,14 +19,14 @@ const login = (body: object) => identity.http.post('/api/auth/login').send(body)
 const failures = ({ id: userId }: User): Promise<number> =>
   identity.context.database.activityEntry.count({ where: { userId, action: 'login_failed' } });
 
-describe('a sign-in is refused', () => {
+describe('a sign-in fails', () => {
   const refusal = {
     success: false,
     error: 'invalid_credentials',
     message: 'The email address or the password is wrong.',
   };
 
-  test('in the same words whatever is wrong, without a cookie', async () => {
+  test('with the same message for every reason, without a cookie', async () => {
     const inactive = await identity.people.user({ data: { isActive: false } });
     const account = await identity.people.user({ data: { isServiceAccount: true } });
     for (const attempt of [
@@ -41,26 +41,26 @@ describe('a sign-in is refused', () => {
     }
   });
 
-  test('where a password agrees in its first 72 bytes only', async () => {
+  test('if only the first 72 bytes of a password match', async () => {
     const password = 'ä'.repeat(36);
     const someone = await identity.people.user({ password });
     expect((await login({ email: someone.email, password })).status).toBe(200);
     expect((await login({ email: someone.email, password: `${password}x` })).body).toEqual(refusal);
   });
 
-  test('and that is noted for an account that exists', async () => {
+  test('and is recorded for an existing account', async () => {
     const someone = await identity.people.user({ tenant });
     await login({ email: someone.email, password: 'wrong' });
     await until(async () => (await failures(someone)) === 1);
   });
 
-  test('when what was sent does not fit, naming each field', async () => {
+  test('if the input is invalid, naming each field', async () => {
     const { status, body } = await login({ email: 'nobody', password: 7, surprise: true });
     expect(status).toBe(422);
     expect(Object.keys(body.errors).sort()).toEqual(['email', 'password', 'surprise']);
   });
 
-  test('when the account is changed while its password is checked', async () => {
+  test('if the account changes while its password is verified', async () => {
     const someone = await identity.people.user();
     const { database } = identity.context;
     // Holds the account's row until the sign-in waits for it.

@@ -16,7 +16,7 @@ const attempt = ({ http }: TestIdentity, email: string | null, password: string)
   http.post('/api/auth/login').send({ email, password });
 
 describe('for one address', () => {
-  test('sign-ins are five a minute, whatever comes of them', async () => {
+  test('there are five sign-ins per minute, successful or not', async () => {
     const identity = await start({ RATE_LIMIT_LOGIN: '5' });
     const { email } = await identity.people.user();
     for (const left of [4, 3, 2, 1, 0]) {
@@ -28,7 +28,7 @@ describe('for one address', () => {
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
   });
 
-  test('a made-up X-Forwarded-For is no other address, that of the trusted proxy is', async () => {
+  test('a forged X-Forwarded-For is ignored, that of the trusted proxy is used', async () => {
     const direct = await start({ RATE_LIMIT_LOGIN: '1' });
     const proxied = await start({ RATE_LIMIT_LOGIN: '1', TRUSTED_PROXIES: '1' });
     const from = (identity: TestIdentity, forwarded: string) =>
@@ -42,7 +42,7 @@ describe('for one address', () => {
 });
 
 describe('for one account', () => {
-  test('after five failures even the right password is refused, and it is told until when', async () => {
+  test('after five failures even the right password is rejected with Retry-After', async () => {
     const identity = await start({ RATE_LIMIT_LOGIN_FAILURES: '5' });
     const { email } = await identity.people.user();
     for (let i = 0; i < 5; i += 1) {
@@ -56,7 +56,7 @@ describe('for one account', () => {
     expect((await attempt(identity, other.email, PASSWORD)).status).toBe(200);
   });
 
-  test('it is the same for one that does not exist', async () => {
+  test('the same applies to an account that does not exist', async () => {
     const identity = await start({ RATE_LIMIT_LOGIN_FAILURES: '2' });
     const statuses = [];
     for (let i = 0; i < 3; i += 1) {
@@ -65,7 +65,7 @@ describe('for one account', () => {
     expect(statuses).toEqual([401, 401, 429]);
   });
 
-  test('a hundred guesses at once are still five', async () => {
+  test('a hundred concurrent attempts still count as five', async () => {
     const identity = await start({ RATE_LIMIT_LOGIN_FAILURES: '5', HASH_QUEUE_LIMIT: '1000' });
     const { email } = await identity.people.user();
     const answers = await Promise.all(
@@ -85,7 +85,7 @@ describe('for one account', () => {
 });
 
 describe('hashing', () => {
-  test('is bounded: the sign-ins that find the queue full are told to come back', async () => {
+  test('is bounded: sign-ins that find the queue full get 503', async () => {
     const identity = await start({ HASH_QUEUE_LIMIT: '0', BCRYPT_COST: '10' });
     const { email } = await identity.people.user();
     const answers = await Promise.all(
@@ -100,7 +100,7 @@ describe('hashing', () => {
     expect((await attempt(identity, email, PASSWORD)).status).toBe(200);
   });
 
-  test('what was shed is no failed attempt', async () => {
+  test('a rejected sign-in does not count as a failed attempt', async () => {
     const identity = await start({ HASH_QUEUE_LIMIT: '0', RATE_LIMIT_LOGIN_FAILURES: '40' });
     const { email } = await identity.people.user();
     await Promise.all(Array.from({ length: 40 }, () => attempt(identity, email, PASSWORD)));
@@ -109,7 +109,7 @@ describe('hashing', () => {
     }
   });
 
-  test('is as much work for an old hash, made with less, as for an address that nobody has', async () => {
+  test('takes as much work for an outdated hash as for an unknown address', async () => {
     const identity = await start({ BCRYPT_COST: '7' });
     const { id, email } = await identity.people.user();
     const passwordHash = await bcrypt.hash(PASSWORD, 4);
@@ -131,7 +131,7 @@ describe('hashing', () => {
     }
   });
 
-  test('takes as long for an address that nobody has', async () => {
+  test('takes as long for an unknown address', async () => {
     const identity = await start({ BCRYPT_COST: '10' });
     const { email } = await identity.people.user();
     const timed = async (address: string | null) => {

@@ -22,7 +22,7 @@ const login = (body: object) =>
 const SESSION = '__Host-session';
 
 describe('signing in', () => {
-  test('gives a token, a user and how long they last', async () => {
+  test('returns a token, a user and the lifetimes', async () => {
     const answer = await login({ email: user.email, password: PASSWORD });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -47,12 +47,12 @@ describe('signing in', () => {
     expect(claims).toMatchObject({ sub: user.id, tenant_id: tenant.id, token_use: 'login' });
   });
 
-  test('takes the address in any case', async () => {
+  test('accepts the address in any case', async () => {
     const answer = await login({ email: user.email?.toUpperCase(), password: PASSWORD });
     expect(answer.status).toBe(200);
   });
 
-  test('sets a cookie for the web session, of which only a digest is kept', async () => {
+  test('sets a session cookie, of which only a digest is stored', async () => {
     const first = await login({ email: user.email, password: PASSWORD });
     const second = await login({ email: user.email, password: PASSWORD });
     expect(setCookieOf(first, SESSION)).toMatch(
@@ -74,7 +74,7 @@ describe('signing in', () => {
     expect(setCookieOf(answer, SESSION)).toMatch(/; Max-Age=2592000;/);
   });
 
-  test('in a browser that had a cookie makes the old one worthless; what was signed in stays', async () => {
+  test('invalidates the previous cookie of the browser; its tokens remain valid', async () => {
     const credentials = { email: user.email, password: PASSWORD };
     const before = await login(credentials);
     const secret = cookieValueOf(before, SESSION) ?? '';
@@ -102,7 +102,7 @@ describe('signing in', () => {
     }
   });
 
-  test('is noted: who, when and from where', async () => {
+  test('is recorded with user, time and address', async () => {
     const someone = await identity.people.user({ tenant });
     await login({ email: someone.email, password: PASSWORD });
     const { database } = identity.context;
@@ -117,7 +117,7 @@ describe('signing in', () => {
     expect(Date.now() - +(lastLoginAt ?? 0)).toBeLessThan(10_000);
   });
 
-  test('is noted with the start of a long user agent, and with no address that a client made up', async () => {
+  test('is recorded with a truncated user agent, and without a forged address', async () => {
     const proxied = await startIdentity({ TRUSTED_PROXIES: '1' });
     try {
       const someone = await proxied.people.user();
@@ -138,7 +138,7 @@ describe('signing in', () => {
     }
   });
 
-  test('whose session is shorter than a token gives a token as short, and says so', async () => {
+  test('with a session shorter than a token returns a token as short, and says so', async () => {
     const short = await startIdentity({ SESSION_TTL: '600' });
     try {
       const someone = await short.people.user();
@@ -153,7 +153,7 @@ describe('signing in', () => {
     }
   });
 
-  test('starts in the last tenant, in the first joined where they left it, or in none', async () => {
+  test('starts in the last tenant, else in the first joined one, else in none', async () => {
     const [first, second] = [await identity.people.tenant(), await identity.people.tenant()];
     const someone = await identity.people.user({ tenant: first });
     await identity.people.join(someone, second, await identity.people.role(second));
@@ -171,7 +171,7 @@ describe('signing in', () => {
     expect(await startsIn()).toBeUndefined();
   });
 
-  test('upgrades a hash that was made with less work, once', async () => {
+  test('upgrades an outdated hash once', async () => {
     const weaker = await startIdentity({ BCRYPT_COST: '5' });
     try {
       const { database } = weaker.context;

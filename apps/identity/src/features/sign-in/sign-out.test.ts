@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => identity.stop());
 
 describe('signing out', () => {
-  test('ends the session with all its tokens, clears the cookie, and tells the services', async () => {
+  test('ends the session, revokes its tokens, clears the cookie, and publishes it', async () => {
     const { database } = identity.context;
     const someone = await identity.people.user({ tenant: await identity.people.tenant() });
     const [bearer, other] = [
@@ -43,7 +43,7 @@ describe('signing out', () => {
     ]);
   });
 
-  test('of a service account revokes the key that was presented', async () => {
+  test('with an API key revokes that key', async () => {
     const tenant = await identity.people.tenant();
     const { id: userId } = await identity.people.user({ tenant, data: { isServiceAccount: true } });
     const token = await issue(identity, { userId, tenantId: tenant.id, use: 'api_key' });

@@ -24,7 +24,7 @@ const check = (of = world) => of.identity.context.tenantAdministration.provision
 const provisioning = () => world.identity.people.tenant({ status: 'provisioning' });
 const statusOf = async (tenant: Pick<Tenant, 'id'>) => (await world.stored(tenant))?.status;
 
-describe('a deployment that is gone', () => {
+describe('a deployment that has disappeared', () => {
   test.each([404, 410])(
     'while provisioning (%i) makes its tenant failed, which can be retried and deleted',
     async (status) => {
@@ -51,7 +51,7 @@ describe('a deployment that is gone', () => {
     await world.ask('get', `/api/tenants/${tenant.id}`).expect(404);
   });
 
-  test('by an empty answer is none: nothing is removed, and nothing has failed', async () => {
+  test('is not assumed from an empty response: nothing is deleted or failed', async () => {
     const [waiting, deleting] = [
       await provisioning(),
       await world.identity.people.tenant({ status: 'deleting' }),
@@ -69,7 +69,7 @@ describe('a deployment that is gone', () => {
   });
 });
 
-test('a hundred tenants that automation does not answer about hold up no other', async () => {
+test('a hundred tenants with failing calls do not delay others', async () => {
   const hasty = await startTenantWorld({ DEPLOYMENT_AUTOMATION_TIMEOUT_MS: '150' });
   const data = Array.from({ length: 110 }, (_, at) => ({
     slug: `stuck-${at}`,
@@ -93,12 +93,12 @@ test('a hundred tenants that automation does not answer about hold up no other',
   await round;
 });
 
-describe('a creation that does not end well', () => {
+describe('a failed creation', () => {
   const create = (of = world) => of.ask('post', '/api/tenants').send({ name: randomUUID() });
   const deleted = (of = world): unknown[] =>
     of.automation.callsOf('deleteDeployment').map(({ tenantId }) => tenantId);
 
-  test('because the answer of automation was lost has its deployment taken back', async () => {
+  test('with a lost response of automation has its deployment removed', async () => {
     world.automation.break('createDeployment', 'lost');
     expect((await create()).status).toBe(502);
     const [call] = world.automation.callsOf('createDeployment');
@@ -109,7 +109,7 @@ describe('a creation that does not end well', () => {
     expect(deleted()).toHaveLength(1);
   });
 
-  test('is taken back until automation hears', async () => {
+  test('is cleaned up with retries until automation accepts', async () => {
     world.automation.break('createDeployment', 500);
     world.automation.break('deleteDeployment', 500);
     expect((await create()).status).toBe(502);
@@ -123,7 +123,7 @@ describe('a creation that does not end well', () => {
     expect(deleted()).toHaveLength(2);
   });
 
-  test('because the commit failed after automation accepted it has its deployment taken back', async () => {
+  test('with a failed commit has its deployment removed', async () => {
     const { pool, database } = world.identity.context;
     world.automation.before = async ({ operation }) => {
       if (operation !== 'createDeployment') return;
@@ -141,7 +141,7 @@ describe('a creation that does not end well', () => {
     expect(deleted()).toEqual([call?.tenantId]);
   });
 
-  test('but whose tenant is there after all is not taken back', async () => {
+  test('whose tenant exists after all is not cleaned up', async () => {
     const way = await severable(await identityDatabase());
     const cut = await startTenantWorld({ DATABASE_URL: way.url });
     const automated = new Promise<void>((resolve) => {
@@ -163,7 +163,7 @@ describe('a creation that does not end well', () => {
     await way.cut();
   });
 
-  test('is not taken for one while automation still works on it', async () => {
+  test('is not assumed while automation is still working on it', async () => {
     world.automation.before = async ({ operation }) => {
       if (operation !== 'createDeployment') return;
       await makeAllDue(world);
@@ -174,7 +174,7 @@ describe('a creation that does not end well', () => {
     expect(deleted()).toEqual([]);
   });
 
-  test('leaves nothing to do where automation was never asked', async () => {
+  test('needs no cleanup if automation was never called', async () => {
     const { slug } = await world.identity.people.tenant();
     await world.ask('post', '/api/tenants').send({ name: 'Twin', slug }).expect(422);
     await makeAllDue(world);

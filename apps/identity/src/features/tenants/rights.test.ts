@@ -14,7 +14,7 @@ afterAll(() => world.stop());
 const status = (tenant: Tenant, move: 'suspend' | 'activate') =>
   world.ask('post', `/api/tenants/${tenant.id}/${move}`).expect(200);
 
-test('every operation of tenant administration belongs to the system', () => {
+test('all operations of tenant administration require system permissions', () => {
   const operations = operationsOf(world.identity.document as OpenApiDocument).filter(
     ({ path }) =>
       /^\/api\/(admin\/tenants|tenants-services|service-health)/.test(path) ||
@@ -32,7 +32,7 @@ test('every operation of tenant administration belongs to the system', () => {
 });
 
 describe('a system application', () => {
-  test('may do what its scopes cover, as a pipeline that sets versions, and no more', async () => {
+  test('has exactly the permissions of its scopes', async () => {
     const { bearer } = await world.identity.people.application('identity.tenants.versions.update');
     const { id } = await world.identity.people.tenant();
     const pr_url = 'https://git.example.com/pull/7';
@@ -50,14 +50,14 @@ describe('a system application', () => {
     expect(await world.done({ id })).toEqual([]);
   });
 
-  test('has no tenant of its own for /api/email', async () => {
+  test('has no tenant for /api/email', async () => {
     const { bearer } = await world.identity.people.application('identity.email_accounts.list');
     const { status: refused } = await world.identity.http.get('/api/email/accounts').set(bearer);
     expect(refused).toBe(403);
   });
 });
 
-test('an owner of a tenant is no administrator of tenants', async () => {
+test('a tenant owner cannot administer tenants', async () => {
   const tenant = await world.identity.people.tenant();
   const owner = await world.identity.people.caller(tenant, '*', 'identity.tenants.*');
   const { body } = await world.identity.http.post(`/api/tenants/${tenant.id}/suspend`).set(owner);
@@ -91,7 +91,7 @@ describe('a suspended tenant', () => {
   const members = (bearer: Bearer) =>
     world.identity.http.get(`/api/tenants/${tenant.id}/members`).set(bearer);
 
-  test('is closed at once to what is bound to it: 403 tenant_suspended, never 401', async () => {
+  test('rejects its tokens at once: 403 tenant_suspended, never 401', async () => {
     await status(tenant, 'suspend');
     for (const bearer of [member, key]) {
       const { status: refused, body } = await members(bearer);
@@ -101,7 +101,7 @@ describe('a suspended tenant', () => {
     expect([accounts.status, accounts.body.error]).toEqual([403, 'tenant_suspended']);
   });
 
-  test('lets its people sign in, see themselves, switch tenants and sign out', async () => {
+  test('lets its members sign in, see their account, switch tenants and sign out', async () => {
     const http = world.identity.http;
     const other = await world.identity.people.tenant();
     const { id } = (await http.get('/api/me').set(member)).body.data;
@@ -123,7 +123,7 @@ describe('a suspended tenant', () => {
     await http.post('/api/auth/logout').set(there).expect(200);
   });
 
-  test('is as it was once it is active again, with the same tokens', async () => {
+  test('works as before once it is active again, with the same tokens', async () => {
     await status(tenant, 'suspend');
     await members(member).expect(403);
     await status(tenant, 'activate');

@@ -38,7 +38,7 @@ describe('the slug of a tenant', () => {
     }
   });
 
-  test('of names in a script without Latin letters differs, and a second tenant of one name is numbered', async () => {
+  test('differs for names without Latin letters, and is numbered for equal names', async () => {
     const mark = randomUUID().slice(0, 6);
     expect(await create(`Пример ${mark}`)).toBe(`primer-${mark}`);
     expect(await create(`北京 ${mark}`)).toBe(`beijing-${mark}`);
@@ -46,7 +46,7 @@ describe('the slug of a tenant', () => {
     expect(await create(`Primer ${mark}`)).toBe(`primer-${mark}-3`);
   });
 
-  test('is none of the reserved names: 422 where it is given, numbered where it is made', async () => {
+  test('cannot be a reserved name: 422 if given, numbered if derived', async () => {
     for (const slug of ['admin', 'api', 'www', 'auth', 'login']) {
       const given = await world.ask('post', '/api/tenants').send({ name: 'Acme', slug });
       expect([given.status, given.body.errors]).toEqual([422, { slug: ['slug is reserved'] }]);
@@ -54,7 +54,7 @@ describe('the slug of a tenant', () => {
     expect(await create('Admin')).toBe('admin-2');
   });
 
-  test('is numbered past a client that has the id of its client', async () => {
+  test('is numbered if a client has the derived client id', async () => {
     const mark = randomUUID().slice(0, 6);
     await world.identity.context.database.oAuthClient.create({
       data: { clientId: `tenant-used-${mark}`, name: 'Used', redirectUris: [] },
@@ -64,7 +64,7 @@ describe('the slug of a tenant', () => {
     expect([given.status, Object.keys(given.body.errors)]).toEqual([422, ['slug']]);
   });
 
-  test('is another one for each of ten tenants of one name that are created at once', async () => {
+  test('differs for each of ten tenants of one name created at once', async () => {
     const name = `Race ${randomUUID().slice(0, 6)}`;
     const slugs = await Promise.all(Array.from({ length: 10 }, () => create(name)));
     const base = slugOf(name);
@@ -74,7 +74,7 @@ describe('the slug of a tenant', () => {
   });
 });
 
-test('four people who register at once with the same tenant name each have a tenant', async () => {
+test('four people who register concurrently with the same tenant name each get a tenant', async () => {
   const mailbox = await openMailbox();
   const open = await startTenantWorld({
     REGISTRATION_ENABLED: 'true',

@@ -73,7 +73,7 @@ describe('suspending a tenant while deployment automation fails', () => {
   });
 });
 
-test('suspending a tenant that automation does not know makes it known first', async () => {
+test('suspending a tenant unknown to automation registers it first', async () => {
   const tenant = await world.identity.people.tenant();
   world.automation.deployments.forget(tenant.id);
   const { body } = await suspend(tenant).expect(200);
@@ -129,7 +129,7 @@ test.each([
   },
 );
 
-test('activating a tenant whose suspension automation never heard of leaves nothing to tell', async () => {
+test('activating a tenant whose suspension was never sent leaves nothing to send', async () => {
   const tenant = await world.identity.people.tenant();
   world.automation.break('suspendDeployment', 500);
   await suspend(tenant).expect(200);
@@ -142,13 +142,13 @@ test('activating a tenant whose suspension automation never heard of leaves noth
   expect(operations(tenant)).toEqual([]);
 });
 
-test('a tenant whose automation was never told of it says so, in the list too', async () => {
+test('a tenant that was never sent to automation says so, in the list too', async () => {
   const tenant = await world.identity.people.tenant();
   const { body } = await world.ask('get', `/api/tenants?search=${tenant.slug}`).expect(200);
   expect(body.data).toMatchObject([{ id: tenant.id, automation_state: 'unknown' }]);
 });
 
-test('of two replicas one tells automation, also after a restart', async () => {
+test('only one of two replicas notifies automation, also after a restart', async () => {
   const tenant = await world.identity.people.tenant();
   world.automation.break('suspendDeployment', 500);
   await suspend(tenant).expect(200);
@@ -168,7 +168,7 @@ test('of two replicas one tells automation, also after a restart', async () => {
   await other.stop();
 });
 
-test('automation is told of the tenant of a person who registered, until it hears', async () => {
+test('automation is notified of a registered user’s tenant, with retries', async () => {
   const mailbox = await openMailbox();
   const open = await startTenantWorld({
     REGISTRATION_ENABLED: 'true',

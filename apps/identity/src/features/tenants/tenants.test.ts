@@ -47,14 +47,14 @@ describe('creating a tenant', () => {
     },
   );
 
-  test('shows the secret of its client this once', async () => {
+  test('shows the client secret only once', async () => {
     const { body } = await create({ name: 'Once', slug: newSlug() });
     const shown = await world.ask('get', `/api/tenants/${body.data.id}`);
     expect(shown.text).not.toContain(body.data.client.client_secret);
     expect(shown.body.data).not.toHaveProperty('client');
   });
 
-  test('makes the slug from the name, and is active once it is deployed', async () => {
+  test('derives the slug from the name, and is active once deployed', async () => {
     const { body } = await create({ name: 'Café Kovács' });
     expect(body.data).toMatchObject({ slug: 'cafe-kovacs', plan: 'starter' });
     await world.identity.context.tenantAdministration.provisioning.check();
@@ -62,7 +62,7 @@ describe('creating a tenant', () => {
     expect(await world.told(body.data)).toEqual(['provisioning', 'active']);
   });
 
-  test('a taken slug is a 422 on it, and deployment automation hears nothing', async () => {
+  test('with a taken slug is a 422 on it, and deployment automation is not called', async () => {
     const { slug } = await world.identity.people.tenant();
     const { status, body } = await create({ name: 'Twin', slug });
     expect([status, Object.keys(body.errors)]).toEqual([422, ['slug']]);
@@ -141,7 +141,7 @@ describe('the list', () => {
     },
   );
 
-  test('is searched, narrowed by status and paged', async () => {
+  test('is searched, filtered by status and paginated', async () => {
     expect(await slugs('status=suspended')).toEqual(['1']);
     const { body } = await list('per_page=2&page=2').expect(200);
     expect(body.meta).toEqual({ current_page: 2, last_page: 2, per_page: 2, total: 3 });
@@ -205,14 +205,14 @@ describe('the versions', () => {
     },
   );
 
-  test('of services that are not named stay', async () => {
+  test('of omitted services stay unchanged', async () => {
     const { id } = await world.identity.people.tenant();
     await put(id, { versions }).expect(200);
     const { body } = await put(id, { versions: { worker: '2.0.0' } }).expect(200);
     expect(body.data.versions).toEqual({ api: '1.4.2', worker: '2.0.0' });
   });
 
-  test('stay as they are where deployment automation does not accept them', async () => {
+  test('stay unchanged if deployment automation does not accept them', async () => {
     const tenant = await world.identity.people.tenant();
     world.automation.break('setVersions', 'empty');
     const { status } = await put(tenant.id, { versions });
@@ -253,7 +253,7 @@ test('sync-config sends plan, versions and scaling', async () => {
   expect(await world.done({ id })).toEqual(['tenant_config_synced']);
 });
 
-test('provisioning-status tells the steps of the deployment', async () => {
+test('provisioning-status shows the steps of the deployment', async () => {
   const tenant = await world.identity.people.tenant({ status: 'provisioning' });
   world.automation.deployments.outcome = 'failed';
   world.automation.deployments.move(tenant.id, 'provisioning');

@@ -52,7 +52,7 @@ describe('2FA disabled: enable', () => {
     for (const code of recovery_codes) expect(code).toMatch(/^[0-9a-f]{5}(-[0-9a-f]{5}){3}$/);
   });
 
-  test('keeps the secret sealed and of the recovery codes only digests', async () => {
+  test('stores the secret encrypted and only digests of the recovery codes', async () => {
     const person = await someone();
     const { secret, recoveryCodes } = await begin(person);
     const { database } = identity.context;
@@ -64,7 +64,7 @@ describe('2FA disabled: enable', () => {
     expect(codes).toHaveLength(8);
   });
 
-  test('counts for nothing until it is confirmed, and may be started again', async () => {
+  test('has no effect until confirmed, and can be repeated', async () => {
     const person = await someone();
     const first = await begin(person);
     const second = await begin(person);
@@ -79,7 +79,7 @@ describe('2FA disabled: enable', () => {
 });
 
 describe('2FA setup started: confirm', () => {
-  test('turns it on by a valid code, with blanks or without, and says so in the activity', async () => {
+  test('enables it with a valid code, with or without spaces, and records it', async () => {
     const person = await someone();
     const code = await (await begin(person)).code();
     const typed = ` ${code.slice(0, 3)} ${code.slice(3)} `;
@@ -91,7 +91,7 @@ describe('2FA setup started: confirm', () => {
     expect(await activity(person.user)).toEqual(['two_factor_enabled']);
   });
 
-  test('takes no wrong code and no recovery code: 422 on `code`', async () => {
+  test('rejects wrong codes and recovery codes: 422 on `code`', async () => {
     const person = await someone();
     const authenticator = await begin(person);
     for (const code of [authenticator.wrongCode(), authenticator.recoveryCodes[0], '12345']) {
@@ -101,7 +101,7 @@ describe('2FA setup started: confirm', () => {
     expect(await requiresTwoFactor(person.user)).toBe(false);
   });
 
-  test('without a setup, or when it is on, is 409, and so is `enable`', async () => {
+  test('is 409 without a setup or if already enabled, and so is `enable`', async () => {
     const person = await someone();
     const nothing = await post('confirm', person.bearer, { code: '123456' });
     expect([nothing.status, nothing.body.error]).toEqual([409, 'conflict']);
@@ -119,7 +119,7 @@ describe('the state of the second factor', () => {
   const stateOf = async ({ bearer }: { readonly bearer: Bearer }) =>
     (await identity.http.get('/api/auth/2fa/status').set(bearer)).body.data;
 
-  test('is off until the first code is confirmed, and then tells since when and how many codes are left', async () => {
+  test('is disabled until the first code is confirmed, then shows since when and how many codes are left', async () => {
     const person = await someone();
     const off = { enabled: false, enabled_at: null, recovery_codes_left: 0 };
     expect(await stateOf(person)).toEqual(off);
@@ -138,7 +138,7 @@ describe('the state of the second factor', () => {
 });
 
 describe('2FA enabled: disable', () => {
-  test('turns it off by the current password, and forgets secret and codes', async () => {
+  test('disables it with the current password, and deletes secret and codes', async () => {
     const person = await someone();
     await identity.people.enableTwoFactor(person.user, person.bearer);
     const wrong = await post('disable', person.bearer, { password: 'wrong' });
@@ -151,7 +151,7 @@ describe('2FA enabled: disable', () => {
     expect(await activity(person.user)).toEqual(['two_factor_enabled', 'two_factor_disabled']);
   });
 
-  test('where it is not on, or only being set up, is 409', async () => {
+  test('is 409 if it is not enabled or only being set up', async () => {
     const person = await someone();
     await begin(person);
     for (const step of ['disable', 'recovery-codes']) {
@@ -160,7 +160,7 @@ describe('2FA enabled: disable', () => {
     }
   });
 
-  test('whoever has a token cannot guess the password', async () => {
+  test('limits password attempts with a token', async () => {
     const strict = await startIdentity({ RATE_LIMIT_LOGIN_FAILURES: '3' });
     try {
       const user = await strict.people.user();
@@ -178,7 +178,7 @@ describe('2FA enabled: disable', () => {
 });
 
 describe('recovery codes', () => {
-  test('are made anew by the current password; the old ones are dead', async () => {
+  test('are replaced with the current password; the old ones stop working', async () => {
     const person = await someone();
     const { recoveryCodes } = await identity.people.enableTwoFactor(person.user, person.bearer);
     const wrong = await post('recovery-codes', person.bearer, { password: 'wrong' });
@@ -197,7 +197,7 @@ describe('recovery codes', () => {
   });
 });
 
-describe('only the person themselves', () => {
+describe('only users themselves', () => {
   const steps = [
     ['2fa/enable', undefined],
     ['2fa/confirm', { code: '123456' }],

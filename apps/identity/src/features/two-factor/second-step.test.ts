@@ -43,7 +43,7 @@ const pending = async ({ user }: Person): Promise<Bearer> =>
   steps.bearerOf(await steps.login(user));
 
 describe('login when a second factor is pending', () => {
-  test('answers requires_2fa and a token, without `user` and without a cookie', async () => {
+  test('returns requires_2fa and a token, without `user` and without a cookie', async () => {
     const person = await someone();
     const answer = await steps.login(person.user);
     expect([answer.status, answer.headers['set-cookie']]).toEqual([200, undefined]);
@@ -60,7 +60,7 @@ describe('login when a second factor is pending', () => {
     expect([exp - iat, token_use, sid]).toEqual([300, 'two_factor', undefined]);
   });
 
-  test('opens no session and counts as no sign-in yet', async () => {
+  test('opens no session and does not count as a sign-in yet', async () => {
     const person = await someone();
     const { database } = identity.context;
     const where = { userId: person.user.id };
@@ -71,7 +71,7 @@ describe('login when a second factor is pending', () => {
     expect(logins).toBe(1);
   });
 
-  test('with a wrong password is 401, and does not tell that there is a second factor', async () => {
+  test('with a wrong password is 401, and does not reveal the second factor', async () => {
     const { user } = await someone();
     const { status, body } = await steps.login(user, {}, { password: 'wrong' });
     expect([status, body.error]).toEqual([401, 'invalid_credentials']);
@@ -106,7 +106,7 @@ describe('login when a second factor is pending', () => {
 });
 
 describe('2fa/verify with that token', () => {
-  test('ends the login: token, user and cookies', async () => {
+  test('completes the login: token, user and cookies', async () => {
     const person = await someone();
     const code = person.authenticator.codeAt(clock.now);
     const answer = await steps.verify(await pending(person), code);
@@ -140,7 +140,7 @@ describe('2fa/verify with that token', () => {
     expect(me.status).toBe(200);
   });
 
-  test('remembers what the login was asked for, and nothing that comes with the code', async () => {
+  test('uses the options of the login, and none sent with the code', async () => {
     const person = await someone();
     const login = await steps.login(person.user, {}, { remember: true });
     const asked = { authorization: `Bearer ${login.body.data.token}` };
@@ -150,7 +150,7 @@ describe('2fa/verify with that token', () => {
     expect(setCookieOf(answer, '__Host-session')).toMatch(/; Max-Age=2592000;/);
   });
 
-  test('spends the token', async () => {
+  test('revokes the token', async () => {
     const person = await someone();
     const bearer = await pending(person);
     const [first = '', second = ''] = person.authenticator.recoveryCodes;
@@ -158,7 +158,7 @@ describe('2fa/verify with that token', () => {
     expect((await steps.verify(bearer, second)).status).toBe(401);
   });
 
-  test('twice at the same time ends one login and spends one code', async () => {
+  test('twice at the same time completes one login and uses one code', async () => {
     const person = await someone();
     const bearer = await pending(person);
     const answers = await Promise.all(
@@ -170,7 +170,7 @@ describe('2fa/verify with that token', () => {
     expect(await database.recoveryCode.count({ where })).toBe(1);
   });
 
-  test('says that the PIN comes next where there is one', async () => {
+  test('says that the PIN is required next if one is set', async () => {
     const person = await someone();
     await identity.people.setPin(person.bearer, '192837');
     const login = await steps.login(person.user);
@@ -184,7 +184,7 @@ describe('2fa/verify with that token', () => {
 });
 
 describe('2fa/verify with a full token', () => {
-  test('is a step-up that gives no token and no cookie', async () => {
+  test('is a step-up that returns no token and sets no cookie', async () => {
     const person = await someone();
     const answer = await steps.verify(person.bearer, person.authenticator.codeAt(clock.now));
     expect([answer.status, answer.body, answer.headers['set-cookie']]).toEqual([
@@ -213,7 +213,7 @@ describe('2fa/verify with a full token', () => {
 });
 
 describe('a one-time password', () => {
-  test('is taken with blanks', async () => {
+  test('is accepted with spaces', async () => {
     const person = await someone();
     const code = person.authenticator.codeAt(clock.now);
     const typed = `${code.slice(0, 3)} ${code.slice(3)} `;
@@ -231,7 +231,7 @@ describe('a one-time password', () => {
     expect((await steps.verify(person.bearer, code)).status).toBe(expected);
   });
 
-  test('works once, and so do those before it', async () => {
+  test('works once, and invalidates earlier ones', async () => {
     const person = await someone();
     const { authenticator } = person;
     const [before, code, after] = [-30, 0, 30].map((s) =>
@@ -244,7 +244,7 @@ describe('a one-time password', () => {
     expect((await steps.verify(person.bearer, after)).status).toBe(200);
   });
 
-  test('that confirmed the setup signs nobody in', async () => {
+  test('that confirmed the setup cannot be used to sign in', async () => {
     const person = await someone();
     const { lastStep } = await identity.context.database.twoFactor.findUniqueOrThrow({
       where: { userId: person.user.id },
@@ -254,7 +254,7 @@ describe('a one-time password', () => {
     expect((await steps.verify(await pending(person), code)).status).toBe(422);
   });
 
-  test('used by several at the same time lets one of them in', async () => {
+  test('used concurrently works only once', async () => {
     const person = await someone();
     const bearers = await Promise.all([1, 2, 3, 4].map(() => pending(person)));
     const code = person.authenticator.codeAt(clock.now);
@@ -270,7 +270,7 @@ describe('a one-time password', () => {
 });
 
 describe('a recovery code', () => {
-  test('stands in for a one-time password, once, however it is typed', async () => {
+  test('replaces a one-time password, once, however it is typed', async () => {
     const person = await someone();
     const [first = '', second = ''] = person.authenticator.recoveryCodes;
     const typed = ` ${first.toUpperCase().replaceAll('-', ' ')}`;
@@ -297,7 +297,7 @@ describe('a recovery code', () => {
   });
 });
 
-describe('what is no code is refused, never with a 500', () => {
+describe('invalid codes are rejected, never with a 500', () => {
   test.each([
     ['an emoji', '🎉🎉🎉🎉🎉🎉', 422],
     ['digits of another script', '١٢٣٤٥٦', 422],

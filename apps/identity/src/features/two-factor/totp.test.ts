@@ -15,7 +15,7 @@ test.each([
   expect(totp.stepOf(secret, code === '000000' ? '000001' : '000000')).toBeNull();
 });
 
-test('what an app reads names issuer, account and secret', () => {
+test('the otpauth URI contains issuer, account and secret', () => {
   const totp = createTotp('Example & Sons');
   const uri = new URL(totp.uri(secret, 'ada@example.com'));
   expect(uri.protocol + uri.host).toBe('otpauth:totp');
