@@ -124,10 +124,11 @@ describe('A table is refused', () => {
         index('planted_slug_key', 'slug'),
         index('own_name', 'tenant_id, slug, other_id'),
         index('planted_lower_key', 'tenant_id, lower(slug)'),
+        index('planted_other_id_key', "tenant_id, (other_id::text || 'x')"),
       ]),
     ).toEqual([
       'planted: own_name must be named planted_slug_other_id_key',
-      'planted: planted_lower_key must be named planted_<expression>_key',
+      'planted: planted_lower_key must be named planted_<column>_key',
       'planted: planted_slug_key lacks tenant_id',
     ]);
   });

@@ -45,7 +45,14 @@ const RULES = [
   `SELECT format('%s: %s must be named %s', table_name, name, expected) FROM keys CROSS JOIN LATERAL (
      SELECT format('%s_%s_%s', table_name, array_to_string(array_remove(keys.columns, 'tenant_id'), '_'),
        CASE WHEN is_exclusion THEN 'excl' ELSE 'key' END)
-   ) AS named (expected) WHERE NOT is_primary AND name <> expected`,
+   ) AS named (expected)
+   WHERE NOT is_primary AND name <> expected AND '<expression>' <> ALL (keys.columns)`,
+  // An expression is named by the field that it is about.
+  `SELECT format('%s: %s must be named %s_<column>_%s', table_name, name, table_name, suffix) FROM keys
+   CROSS JOIN LATERAL (SELECT CASE WHEN is_exclusion THEN 'excl' ELSE 'key' END) AS named (suffix)
+   WHERE '<expression>' = ANY (keys.columns) AND NOT EXISTS (
+     SELECT FROM columns WHERE columns.relation = keys.relation
+       AND keys.name = table_name || '_' || columns.name || '_' || suffix)`,
   `SELECT format('%s: %s lacks tenant_id', table_name, name) FROM references_made
    WHERE 'tenant_id=tenant_id' <> ALL (pairs)`,
   `SELECT format('%s: %s must be named %s', table_name, name, expected) FROM references_made CROSS JOIN LATERAL (

@@ -54,6 +54,7 @@ export const testEnvironment = (
   PORT: '0',
   DATABASE_URL: databaseUrl,
   DATABASE_POOL_SIZE: '5',
+  DATABASE_ROW_SECURITY: `${!onPartitions}`,
   IDENTITY_URL: identityUrl,
   SYSTEM_TOKENS: SYSTEM_TOKEN,
   KEY_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,

@@ -1,6 +1,9 @@
 import pg from 'pg';
 
-/** Whether the tests run on partitioned tables (`npm run test:partitions`). */
+/**
+ * Whether the tests run on partitioned tables (`npm run test:partitions`). They run without row-level security: the
+ * planner uses a policy to find the partition of a statement that forgets the tenant.
+ */
 export const onPartitions = process.env.TEST_CRM_TABLES === 'partitioned';
 
 /**

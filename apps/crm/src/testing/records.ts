@@ -8,7 +8,7 @@ import { StatementPlans } from './statement-plans.ts';
 
 /** A fresh database for services that are tested without HTTP. */
 export const openDatabase = async (url?: string) => {
-  const config = { url: url ?? (await crmDatabase()), poolSize: 10, rowSecurity: true };
+  const config = { url: url ?? (await crmDatabase()), poolSize: 10, rowSecurity: !onPartitions };
   const database = createDatabase(config, createLogger('crm', 'silent'));
   const plans = onPartitions ? new StatementPlans(database.pool) : undefined;
   return {

@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 
 interface Plan {
   readonly 'Relation Name'?: string;
+  readonly 'Subplans Removed'?: number;
   readonly Plans?: readonly Plan[];
 }
 
@@ -9,16 +10,18 @@ interface Plan {
 export interface PlannedStatement {
   readonly text: string;
   readonly partitions: readonly string[];
+  /**
+   * Whether partitions were left out only when it ran, because of a function for example: Citus decides by the
+   * parameters alone.
+   */
+  readonly isPrunedLate: boolean;
 }
 
 /** What auto_explain sends. */
 const PLAN = /^duration: .*? plan:\n(.*)$/s;
 const PARTITION = /_p(\d+)$/;
 
-const relationsIn = ({ 'Relation Name': name, Plans = [] }: Plan): string[] => [
-  ...(name === undefined ? [] : [name]),
-  ...Plans.flatMap(relationsIn),
-];
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 const planned = (message: string): PlannedStatement | undefined => {
   const [, json] = PLAN.exec(message) ?? [];
@@ -27,13 +30,17 @@ const planned = (message: string): PlannedStatement | undefined => {
     'Query Text': string;
     Plan: Plan;
   };
-  const partitions = new Set(relationsIn(plan).filter((name) => PARTITION.test(name)));
-  return { text, partitions: [...partitions].sort() };
+  const nodes = nodesOf(plan);
+  const partitions = new Set(
+    nodes.map((node) => node['Relation Name'] ?? '').filter((name) => PARTITION.test(name)),
+  );
+  const isPrunedLate = nodes.some((node) => (node['Subplans Removed'] ?? 0) > 0);
+  return { text, partitions: [...partitions].sort(), isPrunedLate };
 };
 
 /** All tables are partitioned alike, so a tenant's rows have the same number everywhere. */
-const isOnePartition = ({ partitions }: PlannedStatement): boolean =>
-  new Set(partitions.map((name) => PARTITION.exec(name)?.[1])).size <= 1;
+const isOnePartition = ({ partitions, isPrunedLate }: PlannedStatement): boolean =>
+  !isPrunedLate && new Set(partitions.map((name) => PARTITION.exec(name)?.[1])).size <= 1;
 
 /** The plans of what the service sends through a pool, from a database that sends them (`sendPlans`). */
 export class StatementPlans {
@@ -52,8 +59,11 @@ export class StatementPlans {
   verify(): void {
     const wide = this.statements.filter((statement) => !isOnePartition(statement));
     if (wide.length === 0) return;
-    const list = wide.map(
-      ({ text, partitions }) => `${text.trim()}\n  touches ${partitions.join(', ')}`,
+    const list = wide.map(({ text, partitions, isPrunedLate }) =>
+      [
+        text.trim(),
+        `  touches ${isPrunedLate ? 'a partition that is known only when it runs' : partitions.join(', ')}`,
+      ].join('\n'),
     );
     throw new Error(
       `Each mention of a table must be limited to one tenant by a parameter:\n${list.join('\n')}`,
