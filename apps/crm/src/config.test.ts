@@ -11,7 +11,7 @@ test('little has to be said', () => {
     metricsPort: undefined,
     logLevel: 'info',
     redis: { url: undefined, timeoutMs: 500 },
-    database: { url: needed.DATABASE_URL, poolSize: 10, rowSecurity: true },
+    database: { url: needed.DATABASE_URL, poolSize: 10, readUrl: undefined, rowSecurity: true },
     identity: { url: needed.IDENTITY_URL, timeoutMs: 2000 },
     systemTokens: [],
     keyEncryptionKeys: [],

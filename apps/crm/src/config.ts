@@ -8,6 +8,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const ownVariables = {
   ...serviceVariables(4100),
   ...identityVariables,
+  DATABASE_READ_URL: described(
+    optional(verbatim(2000)),
+    'A read replica (streaming replication) that answers lists and exports once it has the last change of the tenant; with several instances of CRM it needs REDIS_URL.',
+  ),
   DATABASE_ROW_SECURITY: described(
     withDefault(bool(), true),
     'Whether row-level security guards the rows of tenants; needs the role `tessera_tenant`, see the deployment guide.',
@@ -87,7 +91,11 @@ export const readConfig = (environment: Environment) => {
   return {
     ...settings,
     ...identitySettings(read),
-    database: { ...settings.database, rowSecurity: read.DATABASE_ROW_SECURITY },
+    database: {
+      ...settings.database,
+      readUrl: read.DATABASE_READ_URL,
+      rowSecurity: read.DATABASE_ROW_SECURITY,
+    },
     systemTokens: read.SYSTEM_TOKENS,
     keyEncryptionKeys: sealingKeys(read),
     /** Whom to take everybody for; `ignored` where it was asked for and is not allowed. */

@@ -66,7 +66,7 @@ const accessOf = (config: Config, logger: Logger, clock: Overrides['clock']): Ac
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('crm', config.logLevel);
   const { clock, observers = [] } = overrides;
-  const database = createDatabase(config.database, logger);
+  const database = createDatabase({ ...config.database, redis: config.redis }, logger);
   const counters = createCounters(config.redis, 'crm', logger);
   const access = accessOf(config, logger, clock);
   return {

@@ -1,4 +1,11 @@
-import { createPool, createTenantDb, type TenantDb } from '@tessera/database-kit';
+import {
+  createPool,
+  createTenantDb,
+  memoryPositions,
+  Replica,
+  redisPositions,
+  type TenantDb,
+} from '@tessera/database-kit';
 import type { Logger } from '@tessera/http-kit';
 import type { Pool } from 'pg';
 import { TENANT_ROLE } from './row-level-security.ts';
@@ -19,31 +26,62 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   /** Whether the statements of a tenant run under row-level security. */
   readonly rowSecurity: boolean;
+  /** A read replica, which answers lists and exports. */
+  readonly readUrl?: string | undefined;
+  /** Where the replicas of the service share which changes a tenant must see. */
+  readonly redis?: { readonly url: string | undefined; readonly timeoutMs: number } | undefined;
 }
 
 export const migrations = new URL('../prisma/migrations', import.meta.url);
 
 const SCHEMA = 'tenant_crm';
 
-/** Gives access to the database; nothing connects before the first query. */
-export const createDatabase = (
-  { url, poolSize, rowSecurity }: DatabaseOptions,
-  logger: Logger,
-): Database => {
-  const pool = createPool(url, {
+const openPool = (url: string, size: number, logger: Logger): Pool =>
+  createPool(url, {
     applicationName: 'crm',
-    size: poolSize,
+    size,
     schema: SCHEMA,
     // A plan that suits every term is a bad one for the rare ones: seconds instead of a millisecond.
     planCacheMode: 'force_custom_plan',
     onConnectionLost: (err) => logger.warn({ err }, 'an idle database connection was lost'),
   });
-  const options = rowSecurity
+
+const openReplica = (
+  primary: Pool,
+  readUrl: string,
+  { poolSize, redis }: DatabaseOptions,
+  logger: Logger,
+) => {
+  const pool = openPool(readUrl, poolSize, logger);
+  const positions = redis?.url
+    ? redisPositions({ ...redis, url: redis.url, prefix: 'tessera:crm:written:' })
+    : memoryPositions();
+  const onFailure = (err: unknown): void =>
+    logger.warn({ err }, 'the read replica is not used for some seconds');
+  return {
+    replica: new Replica({ primary, replica: pool, positions, onFailure }),
+    async close() {
+      await positions.stop();
+      await pool.end();
+    },
+  };
+};
+
+/** Gives access to the database; nothing connects before the first query. */
+export const createDatabase = (options: DatabaseOptions, logger: Logger): Database => {
+  const { url, readUrl, poolSize, rowSecurity } = options;
+  const pool = openPool(url, poolSize, logger);
+  const reading = readUrl ? openReplica(pool, readUrl, options, logger) : undefined;
+  const guard = rowSecurity
     ? { role: TENANT_ROLE, readSchema: 'tenant_rows' }
     : { readSchema: SCHEMA };
   return {
     pool,
-    forTenant: (tenantId) => createTenantDb(pool, tenantId, options),
-    close: () => pool.end(),
+    forTenant: (tenantId) =>
+      createTenantDb(pool, tenantId, { ...guard, replica: reading?.replica }),
+    async close() {
+      await reading?.close();
+      await pool.end();
+    },
   };
 };

@@ -20,5 +20,12 @@ export {
   createReader,
   type PoolOptions,
 } from './pool.ts';
+export { Replica, type ReplicaOptions } from './replica.ts';
 export type { Statement } from './statements.ts';
 export { createTenantDb, type TenantDb } from './tenant-db.ts';
+export {
+  memoryPositions,
+  type RedisPositionsOptions,
+  redisPositions,
+  type WritePositions,
+} from './write-positions.ts';

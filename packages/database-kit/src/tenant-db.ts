@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Replica } from './replica.ts';
 import { type Statement, toQuery } from './statements.ts';
 import { TenantQuery } from './tenant-query.ts';
 import { type RunStatement, runTransaction } from './transaction.ts';
@@ -32,11 +33,15 @@ export interface TenantDbOptions {
    * row-level security applies to. Without it they run as the user of the connection.
    */
   readonly role?: string | undefined;
+  /** Answers `read` and `snapshot` where it has the tenant's last change. */
+  readonly replica?: Replica | undefined;
   /** How long a transaction may take, in milliseconds. Default 30,000. */
   readonly timeLimit?: number;
 }
 
 const LONGEST_TRANSACTION_MS = 30_000;
+
+const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ROLE = /^[a-z_]+$/;
@@ -57,30 +62,76 @@ const within = (about: Pick<TenantDb, 'tenantId' | 'readSchema'>, run: RunStatem
   return db;
 };
 
+/** Whether a statement may have changed rows; a common table expression may, too. */
+const mayWrite = (text: string, command: string): boolean =>
+  command !== 'SELECT' || /\b(?:insert|update|delete|merge)\b/i.test(text);
+
 /** Gives access to the rows of one tenant, through a pool. Throws a TypeError where the id is no UUID. */
 export const createTenantDb = (
   pool: pg.Pool,
   tenantId: string,
-  { readSchema = 'public', role, timeLimit = LONGEST_TRANSACTION_MS }: TenantDbOptions = {},
+  options: TenantDbOptions = {},
 ): TenantDb => {
+  const { readSchema = 'public', role, replica, timeLimit = LONGEST_TRANSACTION_MS } = options;
   if (!UUID.test(tenantId)) throw new TypeError('The id of a tenant must be a UUID');
   if (role && !ROLE.test(role)) throw new TypeError('The name of the role does not fit');
   const about = { tenantId, readSchema };
   const enter = role && enterTenant(role, '$1');
+
+  const send = (from: pg.Pool, statement: Statement): Promise<pg.QueryResult> =>
+    from.query(enter ? new TenantQuery(statement, enter, tenantId) : toQuery(statement));
+
   const query: RunStatement = async <R>(statement: Statement) => {
-    const query = enter ? new TenantQuery(statement, enter, tenantId) : toQuery(statement);
-    return (await pool.query(query)).rows as R[];
+    const { rows, command } = await send(pool, statement);
+    if (replica && mayWrite(statement.text, command)) await replica.wrote(tenantId);
+    return rows as R[];
   };
-  const begun = (begin: string): TenantDb['transaction'] => {
+
+  const begun = <T>(
+    from: pg.Pool,
+    begin: string,
+    work: (db: TenantDb) => Promise<T>,
+    onCommit?: (position: string) => Promise<void>,
+  ): Promise<T> => {
     const entered = role ? `${begin}; ${enterTenant(role, `'${tenantId}'`)}` : begin;
-    return (work) =>
-      runTransaction(pool, { begin: entered, timeLimit }, (run) => work(within(about, run)));
+    return runTransaction(from, { begin: entered, timeLimit, onCommit }, (run) =>
+      work(within(about, run)),
+    );
   };
+
   return {
     ...about,
     query,
-    read: query,
-    transaction: begun('BEGIN'),
-    snapshot: begun('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'),
+
+    async read<R>(statement: Statement) {
+      if (replica && (await replica.has(tenantId))) {
+        try {
+          return (await send(replica.pool, statement)).rows as R[];
+        } catch (error) {
+          if (!replica.refused(error)) throw error;
+        }
+      }
+      return (await send(pool, statement)).rows as R[];
+    },
+
+    transaction: (work) =>
+      begun(pool, 'BEGIN', work, replica && ((position) => replica.wrote(tenantId, position))),
+
+    async snapshot(work) {
+      let hasBegun = false;
+      const noted: typeof work = (db) => {
+        hasBegun = true;
+        return work(db);
+      };
+      if (replica && (await replica.has(tenantId))) {
+        try {
+          return await begun(replica.pool, SNAPSHOT, noted);
+        } catch (error) {
+          // What has begun may have had effects that must not be repeated.
+          if (hasBegun || !replica.refused(error)) throw error;
+        }
+      }
+      return begun(pool, SNAPSHOT, work);
+    },
   };
 };

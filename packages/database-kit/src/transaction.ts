@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { PRIMARY_POSITION } from './replica.ts';
 import { type Statement, toQuery } from './statements.ts';
 
 /** Runs a statement and gives its rows. */
@@ -9,6 +10,8 @@ export interface TransactionOptions {
   readonly begin: string;
   /** After so many milliseconds it is rolled back. */
   readonly timeLimit: number;
+  /** Hears of the primary's position behind the commit, which is then read in the same round trip. */
+  readonly onCommit?: ((position: string) => Promise<void>) | undefined;
 }
 
 /** A transaction took longer than it may; the same one may succeed later. */
@@ -23,7 +26,7 @@ export class TransactionTimeout extends Error {
  */
 export async function runTransaction<T>(
   pool: pg.Pool,
-  { begin, timeLimit }: TransactionOptions,
+  { begin, timeLimit, onCommit }: TransactionOptions,
   work: (run: RunStatement) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect();
@@ -39,7 +42,7 @@ export async function runTransaction<T>(
   try {
     await client.query(begin);
     const result = await Promise.race([work((statement) => statements.run(statement)), limit.over]);
-    await statements.commit();
+    await statements.commit(onCommit);
     return result;
   } catch (error) {
     // The statement under way may take as long as it likes: ending the connection stops the wait for it.
@@ -93,12 +96,18 @@ class Statements {
     return rows as R[];
   }
 
-  async commit(): Promise<void> {
-    const result = this.#inTurn({ text: 'COMMIT' });
+  async commit(onCommit?: TransactionOptions['onCommit']): Promise<void> {
+    const text = onCommit ? `COMMIT; ${PRIMARY_POSITION}` : 'COMMIT';
+    const committed = this.#inTurn({ text });
     this.close();
+    // Several statements have several results, which the types of pg do not say.
+    const [{ command }, position] = [await committed].flat() as pg.QueryResult[] as [
+      pg.QueryResult,
+      pg.QueryResult<{ position: string }>?,
+    ];
     // PostgreSQL answers COMMIT with ROLLBACK where a statement has failed.
-    if ((await result).command === 'ROLLBACK')
-      throw this.#failure ?? new Error('Nothing was committed');
+    if (command === 'ROLLBACK') throw this.#failure ?? new Error('Nothing was committed');
+    await onCommit?.(position?.rows[0]?.position ?? '0/0');
   }
 
   async rollback(): Promise<void> {

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { until } from '@tessera/local-stack';
+import type pg from 'pg';
+import { createPool } from './pool.ts';
+import { Replica } from './replica.ts';
+import type { Statement } from './statements.ts';
+import { createTenantDb, type TenantDb } from './tenant-db.ts';
+import { type Replicated, startReplicated } from './testing/replicated.ts';
+import { memoryPositions } from './write-positions.ts';
+
+const sql = (text: string, ...values: unknown[]): Statement => ({ text, values });
+const WHERE = sql('SELECT pg_is_in_recovery() AS here');
+const COUNT = sql('SELECT count(*) FROM notes');
+const WRITE = sql("INSERT INTO notes VALUES ('a')");
+
+let servers: Replicated;
+let primary: pg.Pool;
+let replica: pg.Pool;
+let failures: unknown[];
+let router: Replica;
+
+beforeAll(async () => {
+  servers = await startReplicated();
+  primary = createPool(servers.primary.url('postgres'), { applicationName: 'replica-test' });
+  replica = createPool(servers.replica.url('postgres'), { applicationName: 'replica-test' });
+  await primary.query('CREATE TABLE notes (text text)');
+});
+afterAll(async () => {
+  await Promise.all([primary?.end(), replica?.end()]);
+  await servers?.stop();
+});
+
+const open = (to = replica, pause = 60_000): void => {
+  failures = [];
+  const onFailure = (error: unknown) => failures.push(error);
+  router = new Replica({ primary, replica: to, positions: memoryPositions(), onFailure, pause });
+};
+beforeEach(async () => {
+  await replica.query('SELECT pg_wal_replay_resume()');
+  open();
+});
+
+const tenant = (id: string = randomUUID()): TenantDb =>
+  createTenantDb(primary, id, { replica: router });
+
+type Way = (db: TenantDb, statement: Statement) => Promise<unknown[]>;
+const read: Way = (db, statement) => db.read(statement);
+const snapshot: Way = (db, statement) => db.snapshot((inside) => inside.read(statement));
+const ways: [string, Way][] = [
+  ['A list', read],
+  ['A snapshot', snapshot],
+];
+const isOnReplica = async (way: Way, db: TenantDb): Promise<boolean> => {
+  const [row] = (await way(db, WHERE)) as { here: boolean }[];
+  return row?.here ?? false;
+};
+
+describe.each(ways)('%s', (_, way) => {
+  test('is read from the replica once that is up to date', async () => {
+    const db = tenant();
+    await until(() => isOnReplica(way, db));
+    expect(await db.query(WHERE)).toEqual([{ here: false }]);
+    expect(await db.transaction((inside) => inside.read(WHERE))).toEqual([{ here: false }]);
+  });
+
+  test.each([
+    ['a statement', (db: TenantDb) => db.query(WRITE)],
+    ['a transaction', (db: TenantDb) => db.transaction((inside) => inside.query(WRITE))],
+    [
+      'a common table expression',
+      (db: TenantDb) =>
+        db.query(sql("WITH added AS (INSERT INTO notes VALUES ('a') RETURNING 1) SELECT 1")),
+    ],
+  ])(
+    "has the tenant's own change by %s while the replica lags, and other tenants stay there",
+    async (_how, write) => {
+      const [writer, other] = [tenant(), tenant()];
+      await until(() => isOnReplica(way, other));
+      await replica.query('SELECT pg_wal_replay_pause()');
+      const [before] = (await primary.query(COUNT)).rows;
+      await write(writer);
+      expect(await way(writer, COUNT)).toEqual([{ count: before.count + 1 }]);
+      expect(await isOnReplica(way, writer)).toBe(false);
+      expect(await isOnReplica(way, other)).toBe(true);
+      await replica.query('SELECT pg_wal_replay_resume()');
+      await until(() => isOnReplica(way, writer));
+      expect(await way(writer, COUNT)).toEqual([{ count: before.count + 1 }]);
+    },
+  );
+
+  test('is read from the primary where the replica does not answer, which is then left alone', async () => {
+    const gone = createPool('postgresql://postgres:x@127.0.0.1:1/x', { applicationName: 'gone' });
+    open(gone);
+    expect(await isOnReplica(way, tenant())).toBe(false);
+    expect(await isOnReplica(way, tenant())).toBe(false);
+    expect(failures).toHaveLength(1);
+    await gone.end();
+  });
+});
+
+test('The end of a connection to the replica is not seen by who reads a list', async () => {
+  const db = tenant();
+  await until(() => isOnReplica(read, db));
+  const end = sql('SELECT pg_terminate_backend(pg_backend_pid()) WHERE pg_is_in_recovery()');
+  expect(await db.read(end)).toEqual([]);
+  expect(failures).toHaveLength(1);
+  expect(await isOnReplica(read, db)).toBe(false);
+});
+
+test('The replica is used again after its pause', async () => {
+  open(replica, 50);
+  const db = tenant();
+  await until(() => isOnReplica(read, db));
+  await db.read(sql('SELECT pg_terminate_backend(pg_backend_pid()) WHERE pg_is_in_recovery()'));
+  await until(() => isOnReplica(read, db));
+});
+
+test('An error of the statement itself is an error, and not tried on the primary', async () => {
+  const db = tenant();
+  await until(() => isOnReplica(read, db));
+  await expect(db.read(sql('SELECT 1 / 0'))).rejects.toMatchObject({ code: '22012' });
+  await expect(db.snapshot((inside) => inside.read(sql('SELEC')))).rejects.toMatchObject({
+    code: '42601',
+  });
+  expect(failures).toEqual([]);
+});
+
+test('What was written before the start of the process is seen, too', async () => {
+  await until(() => isOnReplica(read, tenant()));
+  await replica.query('SELECT pg_wal_replay_pause()');
+  await primary.query(WRITE);
+  open();
+  expect(await isOnReplica(read, tenant())).toBe(false);
+});

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { type Postgres, startPostgres, throwawaySettings } from '@tessera/local-stack';
+
+const run = promisify(execFile);
+
+export interface Replicated {
+  readonly primary: Postgres;
+  readonly replica: Postgres;
+  stop(): Promise<void>;
+}
+
+/** A primary and its streaming replica, a copy that follows the primary's log. */
+export const startReplicated = async (): Promise<Replicated> => {
+  const home = await mkdtemp(path.join(tmpdir(), 'tessera-replica-'));
+  const [first, second] = [path.join(home, 'primary'), path.join(home, 'replica')];
+  // Whom the servers run as must be able to enter.
+  await run('chmod', ['755', home]);
+  const settings = throwawaySettings;
+  // Stopped, its files are a whole to be copied.
+  await (await startPostgres({ directory: first, settings })).stop();
+  await run('cp', ['-a', first, second]);
+  await writeFile(path.join(second, 'data/standby.signal'), '');
+  const primary = await startPostgres({ directory: first, settings });
+  const source = new URL(primary.url('postgres'));
+  const replica = await startPostgres({
+    directory: second,
+    settings: {
+      ...settings,
+      primary_conninfo: `host=${source.hostname} port=${source.port} user=${source.username} password=${source.password}`,
+    },
+  });
+  return {
+    primary,
+    replica,
+    async stop() {
+      await replica.stop();
+      await primary.stop();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+};
