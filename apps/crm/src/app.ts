@@ -15,10 +15,7 @@ import type { Context } from './context.ts';
 import { migrations } from './database.ts';
 import { companyRoutes } from './features/companies/companies.routes.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
-import {
-  emailAccountRoutes,
-  smsAccountRoutes,
-} from './features/messaging-accounts/accounts.routes.ts';
+import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
 import { refusalOfCrm } from './refusal-examples.ts';
@@ -62,7 +59,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
 /** The routes by tag, in the order of the document. */
 const routesOf = (
   { pool, database }: Context,
-  { contacts, companies, messagingAccounts: { email, sms }, exports }: Services,
+  { contacts, companies, messagingAccounts, exports }: Services,
 ): RouteGroups => ({
   Health: {
     getService: rootRoute({
@@ -86,8 +83,7 @@ const routesOf = (
   Contacts: under('/api/crm', contactRoutes(contacts, exports)),
   Companies: under('/api/crm', companyRoutes(companies, exports)),
   System: under('/api/crm', {
-    ...emailAccountRoutes(email.kind, email.accounts),
-    ...smsAccountRoutes(sms.kind, sms.accounts),
+    ...accountRoutes(messagingAccounts),
     ...storageUsageRoutes(database),
   }),
 });

@@ -3,18 +3,9 @@ import { Exports } from '@tessera/http-kit';
 import type { Context } from './context.ts';
 import { type Companies, company } from './features/companies/companies.kind.ts';
 import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
-import {
-  type AccountKind,
-  type Accounts,
-  declareAccounts,
-} from './features/messaging-accounts/accounts.kind.ts';
+import { declareAccounts } from './features/messaging-accounts/accounts.kind.ts';
+import type { AccountService } from './features/messaging-accounts/accounts.routes.ts';
 import { createRecords } from './records/records.ts';
-
-/** The accounts of one channel: their kind, which depends on the vault, and their records. */
-export interface AccountService {
-  readonly kind: AccountKind;
-  readonly accounts: Accounts;
-}
 
 /** What CRM can do, one member for each feature. */
 export interface Services {

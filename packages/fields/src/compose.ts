@@ -95,6 +95,12 @@ export const nullable = <F extends Field>(
     ...(inner.bare && { bare: nullable(inner.bare) }),
   }) as never;
 
+/** The key may be left out, and null empties the field. */
+export const clearable = <F extends Field>(inner: F): OptionalField<Out<F> | null> => ({
+  ...(optional(nullable(inner)) as OptionalField<Out<F> | null>),
+  value: inner.bare ?? inner,
+});
+
 const objectOf = (fields: Fields): { joi: Joi.ObjectSchema; json: JsonSchema } => {
   const entries = Object.entries(fields);
   return {

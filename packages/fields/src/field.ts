@@ -19,6 +19,8 @@ export interface Field<T = unknown, Absent extends boolean = boolean> {
   readonly absent: Absent;
   /** The same field without its default, for partial shapes. */
   readonly bare?: Field<T>;
+  /** The same field that can neither be left out nor be null, for filters. */
+  readonly value?: Field;
   readonly [out]?: T;
 }
 

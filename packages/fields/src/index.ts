@@ -1,4 +1,5 @@
 export {
+  clearable,
   complete,
   described,
   fieldErrors,

@@ -1,5 +1,5 @@
 import type { SealedColumn } from '@tessera/vault';
-import { credentialsPurpose } from '../features/messaging-accounts/credentials.ts';
+import { credentialsPurpose } from '../features/messaging-accounts/accounts.rules.ts';
 
 /** Every column that the vault seals. */
 export const sealedColumns: readonly SealedColumn[] = [

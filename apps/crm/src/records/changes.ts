@@ -1,3 +1,4 @@
+import { HttpError } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantDb } from '../database.ts';
 import type { KindTypes, RowContext, RuleContext } from './kind.ts';
@@ -44,14 +45,26 @@ interface Change<T extends KindTypes> {
 export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T> => {
   type Row = T['row'];
   const { kind, repository, open, findLive, missing } = access;
-  const { rules, follow, deletion } = kind;
+  const { rules, follow, deletion, maximum } = kind;
   const columns = columnsOf(kind);
 
-  /** The columns that an input sets, those included that follow from it. */
-  const stored = (fields: T['create'] | T['update']): object =>
-    Object.fromEntries(
-      Object.entries({ ...fields, ...kind.stored?.(fields) }).filter(([name]) => columns.has(name)),
+  /** The fields of an input that a JSON column holds, where there are any. */
+  const heldBy = (fields: object, names: readonly string[]): object | undefined => {
+    const held = Object.entries(fields).filter(
+      ([name, value]) => names.includes(name) && value !== undefined,
     );
+    return held.length > 0 ? Object.fromEntries(held) : undefined;
+  };
+
+  /** The columns that an input sets, those included that follow from it. */
+  const stored = (fields: T['create'] | T['update']): object => {
+    const json = Object.entries(kind.jsonFields).flatMap(([column, names]) => {
+      const held = heldBy(fields, names);
+      return held ? [[column, held]] : [];
+    });
+    const values = { ...fields, ...Object.fromEntries(json), ...kind.stored?.(fields) };
+    return Object.fromEntries(Object.entries(values).filter(([name]) => columns.has(name)));
+  };
 
   const isEmpty = (values: object): boolean => Object.keys(values).length === 0;
 
@@ -143,8 +156,14 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
       const id = uuidv7();
       const insert = (within: TenantDb, ruled: object): Promise<Row> =>
         repository.insert(within, id, { ...stored(input), ...scope.columns, ...ruled });
-      if (!rules.create && !follow) return insert(db, {});
+      if (!rules.create && !follow && maximum === undefined) return insert(db, {});
       return db.transaction(async (transaction) => {
+        if (
+          maximum !== undefined &&
+          (await repository.countLocked(transaction, scope)) >= maximum
+        ) {
+          throw new HttpError(409, 'conflict', `There are ${maximum} already, which is the limit.`);
+        }
         const context: RuleContext<T> = { caller, db: transaction };
         const row = await insert(
           transaction,

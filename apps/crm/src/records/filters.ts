@@ -1,4 +1,4 @@
-import { type Field, time } from '@tessera/fields';
+import { type Field, type Fields, type Shape, time } from '@tessera/fields';
 import { Prisma } from '../generated/prisma/client.ts';
 
 const { sql } = Prisma;
@@ -24,6 +24,20 @@ const filter =
 /** The column has the value. */
 export const equals: Make = filter((column, value) => sql`${column} = ${value}`);
 
+type Equal<N extends string> = { readonly [K in N]: Filter<unknown, K> };
+
+/** The columns have the values, each named and checked as its field of the input. */
+export const equalTo = <F extends Fields, N extends keyof F & string>(
+  { fields }: Shape<F>,
+  ...names: readonly N[]
+): Equal<N> =>
+  Object.fromEntries(
+    names.map((name) => {
+      const field: Field = fields[name] as Field;
+      return [name, equals(name, field.value ?? field.bare ?? field)];
+    }),
+  ) as Equal<N>;
+
 /** The column is an array that holds the value. */
 export const has: Make = filter((column, value) => sql`${column} @> ARRAY[${value}]`);
 
@@ -40,3 +54,6 @@ export const timeFilters = {
   updated_from: from('updated_at', time()),
   updated_to: to('updated_at', time()),
 } as const;
+
+/** The orders by those times. */
+export const timeSort = { created_at: 'created_at', updated_at: 'updated_at' } as const;

@@ -1,4 +1,14 @@
-import { type Field, partial, type Shape, uuid } from '@tessera/fields';
+import {
+  complete,
+  type Field,
+  type Fields,
+  named,
+  partial,
+  type Shape,
+  shape,
+  time,
+  uuid,
+} from '@tessera/fields';
 import type { TenantDb } from '../database.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Caller, CrmPermission } from '../http.ts';
@@ -93,6 +103,9 @@ export interface ConstraintMessage {
 /** A function of a row. As a method's type it is bivariant, so that every kind is a `Kind`. */
 type OfRow<Row> = { of(row: Row): unknown }['of'];
 
+/** `jsonb` columns -> the fields of the input and the answer that each holds together. */
+export type JsonFields = Readonly<Record<string, readonly string[]>>;
+
 /** One kind of record, as `declareKind` completes it. */
 export interface Kind<T extends KindTypes = KindTypes> {
   readonly table: string;
@@ -105,6 +118,8 @@ export interface Kind<T extends KindTypes = KindTypes> {
   readonly computed: Readonly<Record<string, OfRow<T['row']>>>;
   readonly hidden: HiddenColumns;
   readonly inputOnly: readonly string[];
+  readonly jsonFields: JsonFields;
+  readonly maximum: number | undefined;
   readonly sort: Readonly<Record<T['sort'], string>>;
   readonly defaultSort: T['sort'] | `-${T['sort']}`;
   readonly filters: T['filters'];
@@ -172,6 +187,10 @@ export interface Declaration<
   readonly hidden?: Hidden;
   /** Fields of the input that no column holds: the rules make something else of them. */
   readonly inputOnly?: readonly (keyof T['create'] & string)[];
+  /** Fields that a hidden `jsonb` column holds together; a change replaces those that are given. */
+  readonly jsonFields?: JsonFields;
+  /** The most records that a scope holds; creating another one is a 409. Default: no limit. */
+  readonly maximum?: number;
   /** Sort keys -> columns. Each has an index `(tenant_id, [scope,] column, id)`. */
   readonly sort: Readonly<Record<T['sort'], string>>;
   readonly defaultSort: NoInfer<T['sort'] | `-${T['sort']}`>;
@@ -205,6 +224,20 @@ export interface Declaration<
   follow?(change: RecordChange<T>): Promise<void>;
 }
 
+/**
+ * The answer that most kinds give: the id, the fields of the input, all of them present, and the times.
+ * `fields` replace those of the input, and add to them.
+ */
+export const answerOf = <F extends Fields, const G extends Fields = Record<never, never>>(
+  title: string,
+  input: Shape<F>,
+  fields: G = {} as G,
+) => {
+  const times = { created_at: time(), updated_at: time() };
+  const own = complete(input).fields;
+  return named(title, shape({ id: uuid(), ...own, ...fields, ...times }));
+};
+
 const allOf = (resource: RecordResource): Permissions => ({
   list: `${resource}.list`,
   view: `${resource}.view`,
@@ -237,6 +270,8 @@ const kindsFor =
       computed: {},
       hidden: {},
       inputOnly: [],
+      jsonFields: {},
+      maximum: undefined,
       search: false,
       counted: true,
       countedBy: [],

@@ -2,7 +2,7 @@ import { readInBatches } from '@tessera/http-kit';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { createChanges } from './changes.ts';
 import { columnSql } from './filters.ts';
-import type { Kind, KindTypes, RowContext } from './kind.ts';
+import type { Kind, KindTypes, RowContext, TypesOf } from './kind.ts';
 import type { ListQuery, Narrowing } from './list-query.ts';
 import type { Listed } from './listing.ts';
 import { type ColumnValues, presenter } from './row.ts';
@@ -61,6 +61,8 @@ export interface Records<T extends KindTypes> {
   within(parentId: string): Records<T>;
 }
 
+export type RecordsOf<K> = Records<TypesOf<K>>;
+
 /** Runs a read when the process has room for it; see `Exports.read`. */
 export type LimitedRead = <R>(read: () => Promise<R>) => Promise<R>;
 
@@ -78,7 +80,7 @@ export const createRecords = <T extends KindTypes>(
   const access = createAccess(kind, source, parentId);
   const { repository, open, findLive } = access;
   const changes = createChanges(access);
-  const present = presenter<Row, Answer>(kind.answer, kind.computed);
+  const present = presenter<Row, Answer>(kind);
 
   const versioned = (row: Row): Versioned<Answer> => ({
     id: (row as unknown as Record<string, string>)[kind.key] ?? row.id,

@@ -40,6 +40,8 @@ export interface RecordRepository<T extends KindTypes> {
     id: string,
     lock?: 'lock',
   ): Promise<T['row'] | undefined>;
+  /** Counts the rows of the scope, and keeps others from counting them until the transaction ends. */
+  countLocked(db: TenantDb, scope: Scope<T['row']>): Promise<number>;
   insert(db: TenantDb, id: string, values: object): Promise<T['row']>;
   /** Changes the row with one statement; undefined where none is in the state that is expected. */
   update(
@@ -69,7 +71,7 @@ const keptCount = (
 /** The repository of a kind. Violated constraints are 422s that name the field. */
 export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepository<T> => {
   type Row = T['row'];
-  const { table: name, key, deletion, counted, countedBy, parent } = kind;
+  const { table: name, key, deletion, counted, countedBy, parent, jsonFields } = kind;
   const keptScopes = counted ? [...(parent ? [parent.column] : []), ...countedBy] : [];
   const table = raw(`tenant_crm.${name}`);
   const columns = columnsOf(kind);
@@ -159,6 +161,17 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       return row;
     },
 
+    async countLocked(db, scope) {
+      // Two transactions that counted at once would both find room.
+      const lock = `${name} ${db.tenantId} ${JSON.stringify(scope.columns ?? {})}`;
+      await db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))::text`);
+      const where = join([...within(db, scope), ...undeleted], ' AND ');
+      const [counted] = await db.query<{ count: number }>(
+        sql`SELECT count(*)::int AS count FROM ${table} WHERE ${where}`,
+      );
+      return counted?.count ?? 0;
+    },
+
     async insert(db, id, values) {
       const now = new Date();
       const own = written(values);
@@ -180,7 +193,11 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
 
     async update(db, scope, expected, values) {
       const changes = [
-        ...written(values).map(([column, value]) => sql`${raw(column)} = ${value}`),
+        ...written(values).map(([column, value]) =>
+          Object.hasOwn(jsonFields, column)
+            ? sql`${raw(column)} = ${raw(column)} || ${value}::jsonb`
+            : sql`${raw(column)} = ${value}`,
+        ),
         sql`version = version + 1`,
         sql`updated_at = ${new Date()}`,
       ];

@@ -65,6 +65,8 @@ export interface RecordRoutes<T extends KindTypes> {
   restore(text?: RouteText): RouteEntry;
   /** `GET .../export?format=csv|json`, with the search and the filters of the list. */
   export(options: ExportOptions): RouteEntry;
+  /** `PUT .../{id}/<field>`: replaces the value of one field. */
+  replace(field: keyof T['create'] & string, text?: RouteText): RouteEntry;
   /** `POST .../{id}/<name>`. */
   action<Body>(action: Action<T, Body>): RouteEntry;
 }
@@ -192,6 +194,9 @@ export const recordRoutes = <T extends KindTypes>(
         ...onAll('create'),
         method: 'post',
         summary: `Create ${aRecord}`,
+        ...(kind.maximum !== undefined && {
+          problems: { 409: `There are ${kind.maximum} already` },
+        }),
         ...text,
         body: create,
         responses: { 201: record(answer) },
@@ -266,6 +271,21 @@ export const recordRoutes = <T extends KindTypes>(
         (caller, params, _body, versions) =>
           scoped(params).restore(caller, keyIn(params), versions),
       ),
+
+    replace: (field, text = {}) => {
+      const { [field]: declared = uuid() } = create.fields;
+      return changing(
+        {
+          ...onOne('update', `/${field.replaceAll('_', '-')}`),
+          method: 'put',
+          summary: `Replace the ${field.replaceAll('_', ' ')} of ${aRecord}`,
+          body: shape({ [field]: declared.bare ?? declared }),
+          ...text,
+        },
+        (caller, params, body, versions) =>
+          scoped(params).update(caller, keyIn(params), body, versions),
+      );
+    },
 
     action: ({ name: action, rule, permission, ...declared }) =>
       changing(

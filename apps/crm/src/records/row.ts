@@ -54,6 +54,7 @@ interface Columned {
   readonly hidden: HiddenColumns;
   readonly deletion: 'soft' | 'permanent';
   readonly parent: { readonly column: string } | undefined;
+  readonly jsonFields: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The names of a kind's columns, `tenant_id` excepted, and whether each is `jsonb`. */
@@ -63,9 +64,11 @@ export const columnsOf = ({
   hidden: hiddenColumns,
   deletion,
   parent,
+  jsonFields,
 }: Columned): ReadonlyMap<string, boolean> => {
+  const held = new Set(Object.values(jsonFields).flat());
   const own = Object.entries(answer.fields)
-    .filter(([name]) => !Object.hasOwn(computed, name))
+    .filter(([name]) => !Object.hasOwn(computed, name) && !held.has(name))
     .map(([name, { json }]) => [name, isStoredAsJson(json)] as const);
   return new Map<string, boolean>([
     ['id', false],
@@ -81,18 +84,31 @@ export const columnsOf = ({
 
 type Present<Row, Answer> = (row: Row) => Answer;
 
-/** Makes the answer for a row: the columns that its fields are named after, and the computed ones. */
-export const presenter = <Row extends object, Answer>(
-  { fields }: Shape,
-  computed: Readonly<Record<string, (row: Row) => unknown>>,
-): Present<Row, Answer> => {
-  const names = Object.keys(fields);
+/** Makes the answer for a row: columns and fields of JSON columns by their names, and the computed fields. */
+export const presenter = <Row extends object, Answer>({
+  answer: { fields },
+  computed,
+  jsonFields,
+}: {
+  readonly answer: Shape;
+  readonly computed: Readonly<Record<string, (row: Row) => unknown>>;
+  readonly jsonFields: Columned['jsonFields'];
+}): Present<Row, Answer> => {
+  type Values = Readonly<Record<string, unknown>>;
+  const columnOf = new Map(
+    Object.entries(jsonFields).flatMap(([column, names]) => names.map((name) => [name, column])),
+  );
+  const readers = Object.keys(fields).map((name) => {
+    const column = columnOf.get(name);
+    const read = (row: Row): unknown =>
+      column === undefined
+        ? (row as Values)[name]
+        : ((row as Record<string, Values>)[column]?.[name] ?? null);
+    return [name, computed[name] ?? read] as const;
+  });
   return (row) => {
     const answer: Record<string, unknown> = {};
-    for (const name of names) {
-      const compute = computed[name];
-      answer[name] = compute ? compute(row) : row[name as keyof Row];
-    }
+    for (const [name, read] of readers) answer[name] = read(row);
     return answer as Answer;
   };
 };

@@ -1,34 +1,49 @@
-import { domain, email, uuid } from '@tessera/fields';
-import { equals, timeFilters } from '../../records/filters.ts';
-import { declareKind, type TypesOf } from '../../records/kind.ts';
+import {
+  clearable,
+  domain,
+  email,
+  list,
+  named,
+  shape,
+  text,
+  uuid,
+  withDefault,
+} from '@tessera/fields';
+import { equalTo, timeFilters, timeSort } from '../../records/filters.ts';
+import { answerOf, declareKind } from '../../records/kind.ts';
 import { identified } from '../../records/parts.ts';
-import type { Records } from '../../records/records.ts';
-import { Company, CompanyInput, industry, taxNumber } from './companies.schema.ts';
+import type { RecordsOf } from '../../records/records.ts';
+import { AddressPart, AddressPartInput, addressParts } from '../addresses.schema.ts';
+
+const CompanyInput = named(
+  'CompanyInput',
+  shape({
+    name: text(200),
+    domain: clearable(domain()),
+    tax_number: clearable(text(50)),
+    email: clearable(email()),
+    phone: clearable(text(50)),
+    industry: clearable(text(100)),
+    owner_id: clearable(uuid()),
+    notes: clearable(text(10_000)),
+    addresses: withDefault(list(AddressPartInput, addressParts), []),
+  }),
+);
 
 export const company = declareKind({
   table: 'companies',
   name: 'company',
   permissions: 'companies',
   create: CompanyInput,
-  answer: Company,
-  sort: {
-    name: 'sort_name',
-    domain: 'domain',
-    industry: 'industry',
-    created_at: 'created_at',
-    updated_at: 'updated_at',
-  },
+  answer: answerOf('Company', CompanyInput, { addresses: list(AddressPart, addressParts) }),
+  sort: { name: 'sort_name', domain: 'domain', industry: 'industry', ...timeSort },
   defaultSort: '-created_at',
   filters: {
-    domain: equals('domain', domain()),
-    email: equals('email', email()),
-    tax_number: equals('tax_number', taxNumber),
-    industry: equals('industry', industry),
-    owner_id: equals('owner_id', uuid()),
+    ...equalTo(CompanyInput, 'domain', 'email', 'tax_number', 'industry', 'owner_id'),
     ...timeFilters,
   },
   search: true,
   stored: ({ addresses }) => (addresses ? { addresses: identified('addresses', addresses) } : {}),
 });
 
-export type Companies = Records<TypesOf<typeof company>>;
+export type Companies = RecordsOf<typeof company>;

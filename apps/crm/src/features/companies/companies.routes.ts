@@ -1,18 +1,13 @@
 import type { Exports, RouteTable } from '@tessera/http-kit';
 import { partRoutes } from '../../records/part-routes.ts';
 import { recordRoutes } from '../../records/routes.ts';
-import { AddressInput } from '../addresses.schema.ts';
+import { addressParts } from '../addresses.schema.ts';
 import { type Companies, company } from './companies.kind.ts';
-import { CompanyAddress, MAX_ADDRESSES } from './companies.schema.ts';
 
 export const companyRoutes = (companies: Companies, exports: Exports): RouteTable => {
   const routes = recordRoutes(company, companies);
   const addresses = partRoutes(company, companies, {
-    field: 'addresses',
-    name: 'address',
-    input: AddressInput,
-    answer: CompanyAddress,
-    max: MAX_ADDRESSES,
+    ...addressParts,
     permission: 'companies.update',
   });
   return {

@@ -1,30 +1,55 @@
-import { email, reference, uuid } from '@tessera/fields';
-import { equals, has, timeFilters } from '../../records/filters.ts';
-import { declareKind, type TypesOf } from '../../records/kind.ts';
-import type { Records } from '../../records/records.ts';
-import { Contact, ContactInput, tag } from './contacts.schema.ts';
+import {
+  clearable,
+  email,
+  list,
+  named,
+  reference,
+  shape,
+  text,
+  uuid,
+  withDefault,
+} from '@tessera/fields';
+import { equalTo, has, timeFilters, timeSort } from '../../records/filters.ts';
+import { answerOf, declareKind } from '../../records/kind.ts';
+import type { RecordsOf } from '../../records/records.ts';
+import { Address, AddressInput } from '../addresses.schema.ts';
+
+const label = text(50);
+const tag = text(50);
+const few = { max: 20 };
+
+const ContactInput = named(
+  'ContactInput',
+  shape({
+    first_name: text(100),
+    last_name: clearable(text(100)),
+    email: clearable(email()),
+    phone: clearable(text(50)),
+    title: clearable(text(100)),
+    company_id: clearable(reference('companies')),
+    owner_id: clearable(uuid()),
+    notes: clearable(text(10_000)),
+    tags: withDefault(list(tag, { max: 50, unique: true }), []),
+    emails: withDefault(list(named('LabelledEmail', shape({ label, email: email() })), few), []),
+    phones: withDefault(list(named('LabelledPhone', shape({ label, phone: text(50) })), few), []),
+    addresses: withDefault(list(AddressInput, few), []),
+  }),
+);
 
 export const contact = declareKind({
   table: 'contacts',
   name: 'contact',
   permissions: 'contacts',
   create: ContactInput,
-  answer: Contact,
-  sort: {
-    name: 'sort_name',
-    email: 'email',
-    created_at: 'created_at',
-    updated_at: 'updated_at',
-  },
+  answer: answerOf('Contact', ContactInput, { addresses: list(Address, few) }),
+  sort: { name: 'sort_name', email: 'email', ...timeSort },
   defaultSort: '-created_at',
   filters: {
-    email: equals('email', email()),
-    company_id: equals('company_id', reference('companies')),
-    owner_id: equals('owner_id', uuid()),
+    ...equalTo(ContactInput, 'email', 'company_id', 'owner_id'),
     tag: has('tags', tag),
     ...timeFilters,
   },
   search: true,
 });
 
-export type Contacts = Records<TypesOf<typeof contact>>;
+export type Contacts = RecordsOf<typeof contact>;

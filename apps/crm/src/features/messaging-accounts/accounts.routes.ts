@@ -1,31 +1,27 @@
+import type { Channel } from '@tessera/contracts';
 import type { RouteTable } from '@tessera/http-kit';
 import { recordRoutes } from '../../records/routes.ts';
 import type { AccountKind, Accounts } from './accounts.kind.ts';
-import { MAX_ACCOUNTS } from './accounts.rules.ts';
 
-const createText = { problems: { 409: `The tenant has ${MAX_ACCOUNTS} accounts already` } };
-const deleteText = { description: 'Its credentials are deleted with it.' };
+/** The accounts of one channel: their kind, which depends on the vault, and their records. */
+export interface AccountService {
+  readonly kind: AccountKind;
+  readonly accounts: Accounts;
+}
 
-/** The routes of the accounts that a tenant's emails are sent with. */
-export const emailAccountRoutes = (kind: AccountKind, accounts: Accounts): RouteTable => {
-  const routes = recordRoutes(kind, accounts);
+export const accountRoutes = ({ email, sms }: Record<Channel, AccountService>): RouteTable => {
+  const emails = recordRoutes(email.kind, email.accounts);
+  const texts = recordRoutes(sms.kind, sms.accounts);
   return {
-    listEmailAccounts: routes.list({ summary: 'List the email accounts of a tenant' }),
-    createEmailAccount: routes.create(createText),
-    getEmailAccount: routes.get(),
-    updateEmailAccount: routes.update(),
-    deleteEmailAccount: routes.delete(deleteText),
-  };
-};
-
-/** The routes of the accounts that a tenant's text messages are sent with. */
-export const smsAccountRoutes = (kind: AccountKind, accounts: Accounts): RouteTable => {
-  const routes = recordRoutes(kind, accounts);
-  return {
-    listSmsAccounts: routes.list({ summary: 'List the SMS accounts of a tenant' }),
-    createSmsAccount: routes.create(createText),
-    getSmsAccount: routes.get(),
-    updateSmsAccount: routes.update(),
-    deleteSmsAccount: routes.delete(deleteText),
+    listEmailAccounts: emails.list({ summary: 'List the email accounts of a tenant' }),
+    createEmailAccount: emails.create(),
+    getEmailAccount: emails.get(),
+    updateEmailAccount: emails.update(),
+    deleteEmailAccount: emails.delete(),
+    listSmsAccounts: texts.list({ summary: 'List the SMS accounts of a tenant' }),
+    createSmsAccount: texts.create(),
+    getSmsAccount: texts.get(),
+    updateSmsAccount: texts.update(),
+    deleteSmsAccount: texts.delete(),
   };
 };
