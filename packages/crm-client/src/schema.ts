@@ -327,7 +327,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an email account
-         * @description Its credentials are deleted with it.
+         * @description It cannot be restored.
          */
         delete: operations["deleteEmailAccount"];
         options?: never;
@@ -370,7 +370,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a SMS account
-         * @description Its credentials are deleted with it.
+         * @description It cannot be restored.
          */
         delete: operations["deleteSmsAccount"];
         options?: never;
@@ -457,7 +457,7 @@ export interface components {
         CompanyAddressInput: {
             /**
              * Format: uuid
-             * @description That of an address that stays; a new address gets one.
+             * @description The id of an address that stays; a new address gets one.
              */
             id?: string;
             label: string;
@@ -982,7 +982,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The tenant has 100 accounts already */
+        /** @description There are 100 already */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { createVault, encryptionKeys, reseal } from '@tessera/vault';
-import { credentialsPurpose } from '../features/messaging-accounts/credentials.ts';
+import { credentialsPurpose } from '../features/messaging-accounts/accounts.rules.ts';
 import { startCrm, type TestCrm } from '../testing/crm.ts';
 import { sealedColumns } from './sealed-columns.ts';
 

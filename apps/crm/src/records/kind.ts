@@ -197,7 +197,7 @@ export interface Declaration<
   readonly filters: T['filters'];
   /** Whether lists can be searched: the table then has `search_text` and its index. Default false. */
   readonly search?: boolean;
-  /** Whether `keep_count` keeps the total of the table. Default true; false suits a few rows per tenant. */
+  /** Whether `keep_count` keeps the total of the table. Default: true, unless `maximum` bounds it. */
   readonly counted?: boolean;
   /**
    * Columns of a scope that `keep_count` keeps totals by, besides the parent's: without one, the total of a
@@ -273,7 +273,7 @@ const kindsFor =
       jsonFields: {},
       maximum: undefined,
       search: false,
-      counted: true,
+      counted: declaration.maximum === undefined,
       countedBy: [],
       deletion: 'soft',
       key: 'id',

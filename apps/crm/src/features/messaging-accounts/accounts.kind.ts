@@ -53,7 +53,6 @@ export const declareAccounts = (channel: Channel, vault: Vault | undefined) => {
     sort: { name: 'name' },
     defaultSort: 'name',
     filters: {},
-    counted: false,
     deletion: 'permanent',
     scope: () => ({ columns: { channel } }),
     rules: createRules(channel, vault),

@@ -3,16 +3,15 @@ import { HttpError, invalidField } from '@tessera/http-kit';
 import type { Vault } from '@tessera/vault';
 import type { RecordRow } from '../../records/row.ts';
 
-type Setting = string | number | boolean | null;
 type Credentials = Readonly<Record<string, string>>;
-export type Settings = Readonly<Record<string, Setting>>;
+export type Settings = Readonly<Record<string, string | number | boolean | null>>;
 
 /** What creating an account takes. Undefined credentials stay as they are. */
 export interface AccountInput {
   readonly name: string;
   readonly is_active: boolean;
   readonly credentials?: Credentials | null | undefined;
-  readonly [setting: string]: Setting | Credentials | undefined;
+  readonly [setting: string]: Settings[string] | Credentials | undefined;
 }
 
 export interface AccountRow extends RecordRow {
@@ -24,7 +23,7 @@ export interface AccountRow extends RecordRow {
 export const credentialsPurpose = (accountId: string): string =>
   `messaging_accounts.sealed_credentials ${accountId}`;
 
-/** The settings that decide who receives the credentials, and whether others can read them on the way. */
+/** The settings that decide who receives the credentials, and who can read them on the way. */
 const destinations: Readonly<Record<Channel, readonly string[]>> = {
   email: ['host', 'port', 'security'],
   sms: ['provider'],
