@@ -38,7 +38,7 @@ test.each(declared('Deployment', 'state').enum ?? [])(
   },
 );
 
-test('nothing that identity needs may be absent, and nothing else has to be there', () => {
+test('requires the members that identity needs, and no others', () => {
   const { tenant_id, state } = deployment;
   expect(validate(Deployment, { tenant_id, state }).ok).toBe(true);
   expect(validate(Deployment, { tenant_id }).ok).toBe(false);

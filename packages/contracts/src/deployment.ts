@@ -17,8 +17,8 @@ import {
 const link = url(2000);
 
 /**
- * How far a deployment is, as `deployment-automation.openapi.json` has it; more members may come. What a
- * change did not depend on is not refused: it was accepted, whatever the answer says besides.
+ * The state of a deployment, as `deployment-automation.openapi.json` declares it; further members are ignored. The
+ * members that identity does not depend on are not validated, because the change was already accepted.
  */
 export const Deployment = named(
   'Deployment',
@@ -43,7 +43,7 @@ export const Deployment = named(
 
 export type DeploymentPayload = Out<typeof Deployment>;
 
-/** The pull request that a change was made by: `prUrl` first, `pr_url` second; null where neither is a URL. */
+/** The URL of the pull request of a change: `prUrl`, or else `pr_url`; null if neither is a URL. */
 export const pullRequestOf = ({ prUrl, pr_url }: DeploymentPayload): string | null => {
   for (const given of [prUrl, pr_url]) {
     const read = validate(link, given);

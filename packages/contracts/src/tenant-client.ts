@@ -1,4 +1,4 @@
-/** The confidential client that each tenant has (identity.md section 2, decision I18), without its secret. */
+/** The confidential OAuth client of a tenant (decision I18), without its secret. */
 export interface TenantClient {
   readonly clientId: string;
   readonly name: string;
@@ -7,16 +7,15 @@ export interface TenantClient {
   readonly tenantId: string;
 }
 
-/** The id of the client of the tenant with this slug. */
+/** The client id for the tenant with this slug. */
 export const tenantClientId = (slug: string): string => `tenant-${slug}`;
 
-/** A redirect URI of the configuration for the tenant with this slug. */
+/** A redirect URI for the tenant with this slug. */
 export const tenantRedirectUri = (template: string, slug: string): string =>
   template.replaceAll('{slug}', slug);
 
 /**
- * The client of a tenant. `templates` are redirect URIs in which `{slug}` stands for the slug of the
- * tenant.
+ * The client of a tenant. `templates` are redirect URIs in which `{slug}` stands for the tenant's slug.
  */
 export const tenantClient = (
   { id, slug, name }: { readonly id: string; readonly slug: string; readonly name: string },

@@ -5,28 +5,28 @@ const allow = (action: string): Policy => ({ action, effect: 'allow' });
 const deny = (action: string): Policy => ({ action, effect: 'deny' });
 
 describe('decide', () => {
-  test('without a policy it is denied, by none', () => {
+  test('denies without a policy, and names none', () => {
     expect(decide([], 'a.b')).toEqual({ allowed: false, by: null });
     expect(decide([allow('a.c')], 'a.b')).toEqual({ allowed: false, by: null });
   });
 
-  test('an allow that covers allows, and is named', () => {
+  test('allows by an allow that covers the permission, and names it', () => {
     expect(decide([allow('a.c'), allow('a.*')], 'a.b')).toEqual({
       allowed: true,
       by: allow('a.*'),
     });
   });
 
-  test('a deny beats every allow, wherever it stands and however broad', () => {
+  test('denies by a deny, wherever it stands and however broad the allows are', () => {
     expect(decide([allow('a.b'), deny('*')], 'a.b')).toEqual({ allowed: false, by: deny('*') });
     expect(decide([deny('a.*'), allow('a.b')], 'a.b')).toEqual({ allowed: false, by: deny('a.*') });
   });
 
-  test('a deny of something else changes nothing', () => {
+  test('ignores a deny of another permission', () => {
     expect(decide([allow('*'), deny('a.c')], 'a.b').allowed).toBe(true);
   });
 
-  test('the order of the policies never matters', () => {
+  test('does not depend on the order of the policies', () => {
     const pattern = fc.constantFrom('*', 'a', 'a.*', '*.b', 'a.b', '*.*', 'a..b', 'x');
     const policy = fc.record({ action: pattern, effect: fc.constantFrom('allow', 'deny') });
     fc.assert(

@@ -1,18 +1,18 @@
 import { covers } from './pattern.ts';
 
 export interface Policy {
-  /** A pattern. */
+  /** A pattern of permissions: `tenant.*.crm.contacts.*`. */
   readonly action: string;
   readonly effect: 'allow' | 'deny';
 }
 
 export interface Decision<P extends Policy = Policy> {
   readonly allowed: boolean;
-  /** The policy that decided; null when none covers the permission, which denies it. */
+  /** The policy that decided; null if no policy covers the permission, which denies it. */
   readonly by: P | null;
 }
 
-/** Decides a permission: a deny beats every allow, and without a policy it is denied. */
+/** Decides whether policies allow a permission: a deny overrides every allow; the default is to deny. */
 export const decide = <P extends Policy>(
   policies: readonly P[],
   permission: string,

@@ -14,27 +14,27 @@ const allows = ({ policies, scopes }: Rights, permission: string): boolean =>
   decide(policies, permission).allowed && (scopes?.some((s) => covers(s, permission)) ?? true);
 
 describe('grantsBeyond', () => {
-  test('what the holder holds may be given', () => {
+  test('allows granting what the holder holds', () => {
     const holder = rights('tenant.*.crm.*.*');
     const after = rights('tenant.acme.crm.tasks.view', 'tenant.*.crm.*.list');
     expect(grantsBeyond({ holder, before: none, after })).toEqual([]);
   });
 
-  test('names what goes beyond, and what it left as it was it does not count', () => {
+  test('names what goes beyond, without what stays as it was', () => {
     const holder = rights('identity.members.list');
     const before = rights('identity.users.list');
     const after = rights('identity.users.list', 'identity.members.list', 'identity.roles.update');
     expect(grantsBeyond({ holder, before, after })).toEqual(['identity.roles.update']);
   });
 
-  test('a removed deny counts as a grant', () => {
+  test('counts a removed deny as a grant', () => {
     const holder = rights('a.*', '!a.secret');
     expect(
       grantsBeyond({ holder, before: rights('a.*', '!a.secret'), after: rights('a.*') }),
     ).toEqual(['a.secret']);
   });
 
-  test('holding every permission of today is not holding those of tomorrow', () => {
+  test('does not take holding every current permission for holding future ones', () => {
     const holder = rights('identity.users.list', 'identity.users.view');
     expect(grantsBeyond({ holder, before: none, after: rights('identity.users.*') })).toEqual([
       'identity.users.*',
@@ -44,13 +44,13 @@ describe('grantsBeyond', () => {
     );
   });
 
-  test('finds a permission that only joins words of two others', () => {
+  test('finds a permission whose segments come from two rules', () => {
     const holder = rights('identity.*.suspend', '!identity.users.*');
     const after = rights('identity.*.suspend');
     expect(grantsBeyond({ holder, before: none, after })).toEqual(['identity.users.suspend']);
   });
 
-  test('scopes bind on both sides', () => {
+  test('respects scopes on both sides', () => {
     const policies = rights('*').policies;
     const after = { policies, scopes: ['a.*'] };
     expect(grantsBeyond({ holder: rights('a.*'), before: none, after })).toEqual([]);
@@ -60,17 +60,17 @@ describe('grantsBeyond', () => {
     expect(grantsBeyond({ holder: { policies, scopes: [] }, before: none, after })).not.toEqual([]);
   });
 
-  test('a pattern that does not parse gives nothing', () => {
+  test('ignores a pattern that does not parse', () => {
     expect(grantsBeyond({ holder: none, before: none, after: rights('a..b', 'ta*') })).toEqual([]);
   });
 
-  test("giving someone one's own rights, the very same object, is no raise", () => {
+  test("allows granting the holder's own rights, passed as the same object", () => {
     const own = rights('*', '!a.b');
     expect(grantsBeyond({ holder: own, before: own, after: own })).toEqual([]);
     expect(grantsBeyond({ holder: own, before: none, after: own })).toEqual([]);
   });
 
-  test('agrees with trying every permission, those that no pattern names among them', () => {
+  test('agrees with a search of every permission, including those that no pattern names', () => {
     const words = ['a', 'b', 'new'];
     const longer = (shorter: string[]): string[] =>
       shorter.flatMap((p) => words.map((w) => `${p}.${w}`));
@@ -100,7 +100,7 @@ describe('grantsBeyond', () => {
     );
   });
 
-  describe('stays quick where many rules name many words', () => {
+  describe('is fast even if many rules name many segments', () => {
     const naming = (prefix: string, many: number, pattern: string): string[] =>
       Array.from({ length: many }, (_, i) => pattern.replace('_', `${prefix}${i}`));
     const crossing = rights(

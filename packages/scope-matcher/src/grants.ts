@@ -1,7 +1,7 @@
 import type { Policy } from './decide.ts';
 import { parsePattern, WILDCARD } from './pattern.ts';
 
-/** What someone may do: what the policies allow and, where there are scopes, one of them covers too. */
+/** What someone may do: what the policies allow and, if there are scopes, a scope also covers. */
 export interface Rights {
   readonly policies: readonly Policy[];
   readonly scopes?: readonly string[] | undefined;
@@ -28,14 +28,14 @@ const rulesOf = (owner: Rights): Rule[] => {
 const isEverything = ({ segments }: Rule): boolean =>
   segments.length === 1 && segments[0] === WILDCARD;
 
-/** The rules that cover permissions of this many segments. */
+/** The rules that can cover permissions of this many segments, with `*` alone expanded. */
 const ofLength = (rules: readonly Rule[], length: number): Rule[] =>
   rules.flatMap((rule) => {
     if (isEverything(rule)) return [{ ...rule, segments: Array(length).fill(WILDCARD) }];
     return rule.segments.length === length ? [rule] : [];
   });
 
-/** Whether one of the rules covers everything below, whatever the segments from `position` on are. */
+/** Whether one of the rules covers any segments from `position` on. */
 const coversRest = (rules: readonly Rule[], owner: Rights, role: Role, position: number): boolean =>
   rules.some(
     (rule) =>
@@ -44,19 +44,18 @@ const coversRest = (rules: readonly Rule[], owner: Rights, role: Role, position:
       rule.segments.every((segment, index) => index < position || segment === WILDCARD),
   );
 
-/** Given the rules that fit so far: does the owner hold everything below? At the end, the permission itself. */
+/** Whether the owner holds every permission with this prefix, given the rules that match the prefix. */
 const holdsRest = (rules: readonly Rule[], owner: Rights, position: number): boolean =>
   coversRest(rules, owner, 'allow', position) &&
   !rules.some((rule) => rule.owner === owner && rule.role === 'deny') &&
   (owner.scopes === undefined || coversRest(rules, owner, 'scope', position));
 
 /**
- * What a change gives away: the permissions that `after` allows while neither `before` nor `holder`
- * does. A removed deny counts. Empty when nobody is raised above what the holder holds.
+ * The permissions that a change grants beyond what `holder` holds: `after` allows them, and neither `before` nor
+ * `holder` does. A removed deny counts as a grant. Empty if the holder may make the change.
  *
- * Exact for every permission there could ever be, since new ones come with each release: rules can
- * tell two segments apart only where one of them names it, so one unnamed segment speaks for all.
- * It is written as `*` in the result, where it reads as "any other".
+ * Exact for every possible permission, including those of later releases: rules can distinguish two segments only
+ * if one of them names it, so one unnamed segment stands for all others. It appears as `*` in the result.
  */
 export const grantsBeyond = ({
   holder,
@@ -67,30 +66,30 @@ export const grantsBeyond = ({
   readonly before: Rights;
   readonly after: Rights;
 }): string[] => {
-  // Copies, so that the three stay apart even where a caller passes the same object twice.
+  // Copies, so that the three are distinct even if a caller passes the same object twice.
   const [given, had, held] = [{ ...after }, { ...before }, { ...holder }];
   const rules = [given, had, held].flatMap(rulesOf);
   const found: string[] = [];
 
-  const walk = (path: readonly string[], length: number, fitting: readonly Rule[]): void => {
+  const walk = (path: readonly string[], length: number, matching: readonly Rule[]): void => {
     const position = path.length;
-    if (!fitting.some(({ owner, role }) => owner === given && role === 'allow')) return;
-    // Where nothing below can be new, it need not be tried: or 200 rules would mean a million permissions.
-    if (holdsRest(fitting, held, position) || holdsRest(fitting, had, position)) return;
-    if (coversRest(fitting, given, 'deny', position)) return;
+    if (!matching.some(({ owner, role }) => owner === given && role === 'allow')) return;
+    // Prune where nothing can be new: otherwise 200 rules mean a million permissions to try.
+    if (holdsRest(matching, held, position) || holdsRest(matching, had, position)) return;
+    if (coversRest(matching, given, 'deny', position)) return;
     if (position === length) {
-      if (holdsRest(fitting, given, position)) found.push(path.join('.'));
+      if (holdsRest(matching, given, position)) found.push(path.join('.'));
       return;
     }
-    for (const segment of new Set([...fitting.map((r) => `${r.segments[position]}`), WILDCARD])) {
-      const next = fitting.filter(
+    for (const segment of new Set([...matching.map((r) => `${r.segments[position]}`), WILDCARD])) {
+      const next = matching.filter(
         ({ segments }) => segments[position] === WILDCARD || segments[position] === segment,
       );
       walk([...path, segment], length, next);
     }
   };
 
-  // One segment more than any rule has: only `*` alone reaches there.
+  // One segment more than the longest rule: only `*` alone covers that length.
   const longest = Math.max(0, ...rules.map(({ segments }) => segments.length));
   for (let length = 1; length <= longest + 1; length += 1)
     walk([], length, ofLength(rules, length));

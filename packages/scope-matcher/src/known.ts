@@ -1,16 +1,16 @@
 import { parsePattern, WILDCARD } from './pattern.ts';
 
 export type Knowledge =
-  /** `covers` counts the known permissions that it covers; 0 for a mere prefix such as `identity.*`. */
+  /** `covers` is the number of known permissions that it covers; 0 for a prefix such as `identity.*`. */
   | { readonly known: true; readonly covers: number }
   | { readonly known: false; readonly reason: string };
 
-/** A registry entry may hold placeholders, `tenant.{slug}.crm.tasks.view`: any literal stands there. */
+/** A registered name may contain placeholders, which match any literal: `tenant.{slug}.crm.tasks.view`. */
 const isPlaceholder = (segment: string): boolean => segment.startsWith('{');
 
 /**
- * Whether a pattern can mean something, given the permissions that exist: it is `*`, covers one of
- * them, or is the beginning of one. Otherwise the reason names the first segment that leads nowhere.
+ * Whether a pattern can match a registered permission: it is `*`, covers one, or is a prefix of one. Otherwise the
+ * reason names the first segment that no permission has.
  */
 export const knownPattern = (pattern: string, registry: readonly string[]): Knowledge => {
   const parsed = parsePattern(pattern);

@@ -1,4 +1,4 @@
-/** Everything; also, as one segment, any one segment. */
+/** Alone, it covers everything; as a segment of a pattern, any one segment. */
 export const WILDCARD = '*';
 
 export type ParsedPattern =
@@ -8,7 +8,7 @@ export type ParsedPattern =
 const LITERAL = /^[\w-]+$/;
 const PERMISSION = /^[\w-]+(?:\.[\w-]+)*$/;
 
-const fault = (segment: string): string | undefined => {
+const problemOf = (segment: string): string | undefined => {
   if (segment === WILDCARD || LITERAL.test(segment)) return undefined;
   if (segment === '') return 'is empty';
   if (segment.includes(WILDCARD)) {
@@ -17,24 +17,24 @@ const fault = (segment: string): string | undefined => {
   return `(${JSON.stringify(segment)}) may hold letters, digits, _ and - only`;
 };
 
-/** Reads a scope or a policy action: segments between dots, each a literal or `*`. */
+/** Parses a scope or a policy action: segments separated by dots, each a literal or `*`. */
 export const parsePattern = (text: string): ParsedPattern => {
   if (text === '') return { ok: false, reason: 'the pattern is empty' };
   const segments = text.split('.');
   for (const [index, segment] of segments.entries()) {
-    const problem = fault(segment);
+    const problem = problemOf(segment);
     if (problem) return { ok: false, reason: `segment ${index + 1} ${problem}` };
   }
   return { ok: true, segments };
 };
 
 /**
- * Whether a pattern covers a permission: `*` alone covers every one, a `*` segment exactly one segment,
- * any other segment itself. What is no pattern covers nothing, and what is no permission is not covered.
+ * Whether a pattern covers a permission: `*` alone covers every permission, a `*` segment covers exactly one segment,
+ * and any other segment covers itself. An invalid pattern covers nothing, and nothing covers an invalid permission.
  */
 export const covers = (pattern: string, permission: string): boolean => {
   if (pattern === WILDCARD) return PERMISSION.test(permission);
-  // On the path of every request: two cursors, no allocation, the costly check last.
+  // Runs on every request: two cursors, no allocation, the expensive check last.
   let at = 0;
   let here = 0;
   while (at < pattern.length && here < permission.length) {
@@ -49,11 +49,11 @@ export const covers = (pattern: string, permission: string): boolean => {
     }
     at += 1;
   }
-  // What equals a permission segment by segment is a pattern: it needs no check of its own.
+  // A pattern that matches a valid permission segment by segment is valid itself.
   return at === pattern.length && here === permission.length && PERMISSION.test(permission);
 };
 
-/** Whether a pattern covers everything that another pattern, or one permission, covers. */
+/** Whether a pattern covers everything that another pattern or a permission covers. */
 export const coversPattern = (pattern: string, other: string): boolean => {
   if (pattern === WILDCARD || pattern === other) return true;
   const own = pattern.split('.');

@@ -18,7 +18,7 @@ afterAll(() => crm.stop());
 const tenant = () => ({ 'x-tenant-id': crm.identity.acme.id });
 
 describe('system routes', () => {
-  test('are those below /api/crm/system, all of them and no other', () => {
+  test('are exactly those below /api/crm/system', () => {
     for (const { path, ...operation } of operationsOf(document() as OpenApiDocument)) {
       const { security } = operation as { security?: object[] };
       const isSystem = JSON.stringify(security) === '[{"systemToken":[],"systemTenant":[]}]';
@@ -26,7 +26,7 @@ describe('system routes', () => {
     }
   });
 
-  test.each(PATHS)('%s takes X-System-Token and X-Tenant-Id', async (path) => {
+  test.each(PATHS)('%s accepts X-System-Token and X-Tenant-Id', async (path) => {
     await crm.http.get(path).set(crm.system()).expect(200);
   });
 
@@ -45,14 +45,14 @@ describe('system routes', () => {
     }
   });
 
-  test('identity is not asked about them', async () => {
+  test('do not ask identity', async () => {
     const before = crm.identity.count('/api/user');
     await crm.http.get('/api/crm/system/storage-usage').set(crm.system()).expect(200);
     expect(crm.identity.count('/api/user')).toBe(before);
   });
 
   test.each(['', 'acme', `${randomUUID()}, ${randomUUID()}`])(
-    'the tenant %j is a 422 that names the header',
+    'with the tenant %j answer 422 and name the header',
     async (named) => {
       const headers = { 'x-system-token': SYSTEM_TOKEN, 'x-tenant-id': named };
       const { status, body } = await crm.http.get('/api/crm/system/storage-usage').set(headers);
@@ -60,12 +60,12 @@ describe('system routes', () => {
     },
   );
 
-  test('their token opens nothing else', async () => {
+  test('do not share their token with other routes', async () => {
     const { status } = await crm.http.get('/api/crm/contacts').set(crm.system());
     expect(status).toBe(401);
   });
 
-  test('both tokens count while one is changed, and none where there is none', async () => {
+  test('accept both tokens during a rotation, and none if none is configured', async () => {
     const next = 'n'.repeat(40);
     const rotating = await startCrm({ SYSTEM_TOKENS: `${next},${SYSTEM_TOKEN}` });
     const closed = await startCrm({ SYSTEM_TOKENS: '' });
@@ -82,7 +82,7 @@ describe('system routes', () => {
     }
   });
 
-  test('fake authentication does not open them', async () => {
+  test('are not opened by fake authentication', async () => {
     const fake = await startCrm({ APP_ENV: 'local', CRM_FAKE_AUTH: 'true' });
     try {
       await fake.http.get('/api/crm/contacts').expect(200);

@@ -3,7 +3,7 @@ import { uuid, validate } from '@tessera/fields';
 import { type Gate, HttpError, invalidField } from '@tessera/http-kit';
 import type { Request } from 'express';
 
-/** A service, acting in one tenant (decision C14). */
+/** A service that acts in one tenant (decision C14). */
 export class SystemCaller {
   readonly tenantId: string;
 
@@ -12,10 +12,10 @@ export class SystemCaller {
   }
 }
 
-/** What routes name that services use; see `withSystemCallers`. */
+/** The credential of routes that only services call; see `withSystemCallers`. */
 export const SYSTEM = 'system';
 
-/** How documents describe it. */
+/** The OpenAPI security schemes of this credential. */
 export const systemCredential = {
   systemToken: { type: 'apiKey', in: 'header', name: 'X-System-Token' },
   systemTenant: {
@@ -26,22 +26,21 @@ export const systemCredential = {
   },
 } as const;
 
-/** 401: no service is known by what was presented. */
+/** 401: the system token is missing or unknown. */
 export const systemTokenMissing = (): HttpError =>
-  new HttpError(401, 'unauthenticated', 'The header X-System-Token is needed here.');
+  new HttpError(401, 'unauthenticated', 'A valid token in the header X-System-Token is required.');
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const tenantOf = (req: Request): string => {
-  const named = validate(uuid(), req.get('x-tenant-id') ?? '', 'X-Tenant-Id');
-  if (named.ok) return named.value as string;
+  const tenantId = validate(uuid(), req.get('x-tenant-id') ?? '', 'X-Tenant-Id');
+  if (tenantId.ok) return tenantId.value as string;
   throw invalidField('X-Tenant-Id', 'the header X-Tenant-Id must be the id of a tenant');
 };
 
 /**
- * Lets services with one of the tokens into the routes that name the credential `system`, and nobody
- * else; all other routes stay with the gate that is given. Tokens are compared by their digests, each
- * with every known one, in a time that tells nothing.
+ * Adds system tokens to a gate: only services with one of the tokens may call the routes with the credential `system`;
+ * all other routes stay with the given gate. Digests are compared in constant time, with every known token.
  */
 export const withSystemCallers = <Caller>(
   gate: Gate<Caller>,
@@ -61,7 +60,7 @@ export const withSystemCallers = <Caller>(
     authorize(caller, route, req) {
       const isSystem = caller instanceof SystemCaller;
       if (isSystem !== (route.credential === SYSTEM)) {
-        throw new HttpError(403, 'permission_denied', 'This is for another kind of caller.');
+        throw new HttpError(403, 'permission_denied', 'This route is for another kind of caller.');
       }
       return isSystem ? undefined : gate.authorize(caller, route, req);
     },

@@ -4,7 +4,7 @@ import { SYSTEM, type SystemCaller } from './system-access.ts';
 
 const route = routesFor<SystemCaller, never>();
 
-/** Declares a route for services: they present a credential of their own and no bearer token. */
+/** Declares a route for services, which present a system token instead of a bearer token. */
 export const systemRoute = <
   const P extends string,
   R extends Responses,

@@ -15,15 +15,15 @@ import { onPartitions, partitionTables, sendPlans } from './partitioned-tables.t
 import { StatementPlans } from './statement-plans.ts';
 
 export interface CallerOptions extends PersonOptions {
-  /** Acme unless told otherwise. */
+  /** `acme` by default. */
   readonly tenant?: 'acme' | 'globex';
-  /** All of CRM's unless told otherwise. */
+  /** All permissions of CRM by default. */
   readonly permissions?: readonly CrmPermission[];
-  /** Denied, whatever else is held. */
+  /** Permissions that a policy denies, whatever else allows them. */
   readonly lacking?: readonly string[];
 }
 
-/** CRM as it runs, on a database of its own, with an identity that the test plays. */
+/** CRM with a database of its own and a stand-in for identity. */
 export interface TestCrm {
   readonly context: Context;
   readonly document: OpenApiDocument;
@@ -31,20 +31,19 @@ export interface TestCrm {
   /** Sends requests: `http.get('/api/crm/contacts').set(headers)`. */
   readonly http: Agent;
   readonly identity: IdentityStandIn;
-  /** Signs a new person in and gives the headers that they send. */
+  /** Signs in a new user and returns the headers of their requests. */
   caller(options?: CallerOptions): Record<string, string>;
-  /** Headers of a service that acts in a tenant. */
+  /** The headers of a service that acts in a tenant. */
   system(tenant?: 'acme' | 'globex'): Record<string, string>;
   /**
-   * Stops it, and throws where an answer was not as its operation declares, or where a statement touched several
-   * partitions.
+   * Stops CRM. Throws if an answer did not match its operation, or if a statement touched several partitions.
    */
   stop(): Promise<void>;
 }
 
 export const SYSTEM_TOKEN = randomBytes(32).toString('base64url');
 
-/** No limits: what a test is not about must not be in its way. */
+/** The environment of CRM in tests, without rate limits. */
 export const testEnvironment = (
   databaseUrl: string,
   identityUrl: string,
@@ -88,7 +87,7 @@ const policiesOf = (held: readonly string[], lacking: readonly string[]): Policy
   ...lacking.map((name): Policy => ({ action: `tenant.*.crm.${name}`, effect: 'deny' })),
 ];
 
-/** Starts CRM on a fresh database, or on the one in `environment`; variables and parts may be replaced. */
+/** Starts CRM with a fresh database, or with the one in `environment`; variables and dependencies can be replaced. */
 export const startCrm = async (
   environment: Readonly<Record<string, string>> = {},
   overrides: Overrides = {},

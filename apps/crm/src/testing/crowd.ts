@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Caller } from '../http.ts';
 import { callerIn } from './records.ts';
 
-/** The orders of contacts, and the columns behind them. */
+/** The sorts of contacts, and their columns. */
 export const columns = {
   name: 'sort_name',
   email: 'email',
@@ -12,7 +12,7 @@ export const columns = {
 
 type Sort = keyof typeof columns;
 
-/** So many contacts of a new tenant, with few different values, so that only their ids keep an order. */
+/** Creates contacts in a new tenant with few distinct values, so that only their ids determine a total order. */
 export const crowd = async (pool: Pool, size: number): Promise<Caller> => {
   const caller = callerIn();
   await pool.query(
@@ -27,7 +27,7 @@ export const crowd = async (pool: Pool, size: number): Promise<Caller> => {
   return caller;
 };
 
-/** The ids in the order that PostgreSQL gives to a plain query. */
+/** The ids in the order of a plain query in PostgreSQL. */
 export const inOrder = async (
   pool: Pool,
   tenantId: string,

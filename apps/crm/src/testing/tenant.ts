@@ -4,10 +4,10 @@ import { type CallerOptions, startCrm, type TestCrm } from './crm.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The tenant of a test, and what is sent by somebody who may do everything there; `headers` come on top. */
-export interface Tenancy {
+/** The tenant of a test. Requests are sent by a user with every permission; `headers` are added. */
+export interface TestTenant {
   crm(): TestCrm;
-  /** Signs somebody else of the tenant in and gives the headers that they send. */
+  /** Signs in another user of the tenant and returns the headers of their requests. */
   caller(options?: CallerOptions): Headers;
   get(path: string, headers?: Headers): Test;
   post(path: string, body?: object, headers?: Headers): Test;
@@ -15,8 +15,8 @@ export interface Tenancy {
   remove(path: string, headers?: Headers): Test;
 }
 
-/** Runs CRM for the tests of a file, and gives each of them a tenant that has no records yet. */
-export const tenantForEachTest = (): Tenancy => {
+/** Runs CRM for the tests of a file, each with a new tenant without records. */
+export const tenantForEachTest = (): TestTenant => {
   let crm: TestCrm;
   let tenant: ReturnType<typeof newTenant>;
   let own: Headers;
@@ -29,13 +29,13 @@ export const tenantForEachTest = (): Tenancy => {
     own = caller();
   });
   afterAll(() => crm.stop());
-  const by = (headers: Headers) => ({ ...own, ...headers });
+  const withOwn = (headers: Headers) => ({ ...own, ...headers });
   return {
     crm: () => crm,
     caller,
-    get: (path, headers = {}) => crm.http.get(path).set(by(headers)),
-    post: (path, body = {}, headers = {}) => crm.http.post(path).set(by(headers)).send(body),
-    put: (path, body, headers = {}) => crm.http.put(path).set(by(headers)).send(body),
-    remove: (path, headers = {}) => crm.http.delete(path).set(by(headers)),
+    get: (path, headers = {}) => crm.http.get(path).set(withOwn(headers)),
+    post: (path, body = {}, headers = {}) => crm.http.post(path).set(withOwn(headers)).send(body),
+    put: (path, body, headers = {}) => crm.http.put(path).set(withOwn(headers)).send(body),
+    remove: (path, headers = {}) => crm.http.delete(path).set(withOwn(headers)),
   };
 };

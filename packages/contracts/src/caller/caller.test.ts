@@ -28,7 +28,7 @@ const principal = {
 };
 
 describe('parsePrincipal', () => {
-  test('reads what identity declares, wrapped and bare', () => {
+  test('parses what identity declares, wrapped and bare', () => {
     expect(validate(PrincipalPayload, wire).ok).toBe(true);
     expect(parsePrincipal({ success: true, data: wire })).toEqual(principal);
     expect(parsePrincipal(wire)).toEqual(principal);
@@ -52,7 +52,7 @@ describe('parsePrincipal', () => {
     expect(parsePrincipal({ ...wire, tenants })?.tenants).toEqual(tenants);
   });
 
-  test('takes the little that a stub tells, and gives no right that was not told', () => {
+  test('accepts the few members that a stub sends, and adds no rights', () => {
     const bare = { id: 'dev', tenant_id: TENANT, tenants: [{ id: TENANT, slug: 'local' }] };
     expect(parsePrincipal(bare)).toEqual({
       id: 'dev',
@@ -101,7 +101,7 @@ describe('parsePrincipal', () => {
     expect(parsePrincipal({ success: true, data: body })).toBeNull();
   });
 
-  test('answers for anything at all', () => {
+  test('never throws, whatever the input', () => {
     fc.assert(
       fc.property(fc.anything(), (body) => {
         parsePrincipal(body);
@@ -119,7 +119,7 @@ describe('parsePolicies', () => {
     { action: 'identity.roles.*', effect: 'deny' },
   ];
 
-  test('reads a wrapped list with its version, and a bare one without', () => {
+  test('parses a wrapped list with its version, and a bare one without', () => {
     expect(parsePolicies({ success: true, data: policies, meta: { version: 3 } })).toEqual({
       policies,
       version: 3,
@@ -135,7 +135,7 @@ describe('parsePolicies', () => {
     expect(parsePolicies({ data: more, meta: { total: 2 } })).toEqual({ policies });
   });
 
-  test('an allow outside the grammar stays and covers nothing; a deny outside it is refused', () => {
+  test('accepts an invalid allow, which covers nothing, and refuses an invalid deny', () => {
     expect(parsePolicies([{ action: 'ta*', effect: 'allow' }])).not.toBeNull();
     expect(parsePolicies([...policies, { action: 'ta*', effect: 'deny' }])).toBeNull();
   });
@@ -154,7 +154,7 @@ describe('parsePolicies', () => {
   });
 });
 
-test('the payload that identity sends is what its type says', () => {
+test('the type of the payload requires every member that identity always sends', () => {
   const sent: Out<typeof PrincipalPayload> = { ...wire, type: 'user', expires_at: new Date() };
   // @ts-expect-error a name may be null, and is never absent
   const lacking: Out<typeof PrincipalPayload> = { ...sent, name: undefined };

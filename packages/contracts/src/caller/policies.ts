@@ -13,23 +13,23 @@ import {
 } from '@tessera/fields';
 import { type Policy, parsePattern } from '@tessera/scope-matcher';
 
-/** The longest pattern that a scope or the action of a policy has, in characters. */
+/** The maximum length of a scope or a policy action, in characters. */
 export const LONGEST_PATTERN = 200;
 
 const action = verbatim(LONGEST_PATTERN);
 const effect = oneOf('allow', 'deny');
 const version = int(0, Number.MAX_SAFE_INTEGER);
 
-/** One entry of `GET /api/policies`, and of what roles and memberships carry. */
+/** A policy in `GET /api/policies`, in roles, and in memberships. */
 export const PolicyPayload = named('Policy', shape({ action, effect }));
 
-/** The `meta` of `GET /api/policies`: which state of the tenant's policies the list shows. */
+/** The `meta` of `GET /api/policies`: the version of the tenant's policies. */
 export const PoliciesMeta = shape({ version: nullable(version) });
 export type PoliciesMeta = Out<typeof PoliciesMeta>;
 
 export interface Policies {
   readonly policies: readonly Policy[];
-  /** Grows with every change in the tenant; absent where the issuer keeps none. */
+  /** Grows with every change in the tenant; absent if the issuer does not send it. */
   readonly version?: number;
 }
 
@@ -40,15 +40,15 @@ const Wrapped = openShape({
 });
 
 /**
- * Reads an answer of `GET /api/policies`, in identity's envelope or as a bare list. Null when it is
- * neither, or holds a deny that the grammar does not know: to skip that one would allow too much.
+ * Parses an answer of `GET /api/policies`, in identity's envelope or as a bare list. Null if it is neither, or if it
+ * contains a deny that does not parse: ignoring that deny would allow too much.
  */
 export const parsePolicies = (body: unknown): Policies | null => {
   const result = validate(Wrapped, Array.isArray(body) ? { data: body } : body);
   if (!result.ok) return null;
   const { data: policies, meta } = result.value;
-  const isStrangeDeny = ({ action, effect }: Policy): boolean =>
+  const isInvalidDeny = ({ action, effect }: Policy): boolean =>
     effect === 'deny' && !parsePattern(action).ok;
-  if (policies.some(isStrangeDeny)) return null;
+  if (policies.some(isInvalidDeny)) return null;
   return { policies, ...(typeof meta?.version === 'number' && { version: meta.version }) };
 };

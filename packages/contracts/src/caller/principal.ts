@@ -20,7 +20,7 @@ import {
 } from '@tessera/fields';
 import { LONGEST_PATTERN } from './policies.ts';
 
-/** The most scopes that one token or client has. */
+/** The maximum number of scopes of a token or a client. */
 export const MOST_SCOPES = 1000;
 
 const kind = oneOf('user', 'service_account', 'client');
@@ -32,35 +32,35 @@ export const PrincipalTenant = named(
   shape({ id: uuid(), slug: text(63), name: text(200), plan: text(100), is_active: bool() }),
 );
 
-/** What identity answers at `GET /api/user` (decision I9), inside its envelope. */
+/** The `data` of `GET /api/user` (decision I9). */
 export const PrincipalPayload = named(
   'Principal',
   shape({
-    /** A user's UUID, or the client id of a client token. */
+    /** The UUID of a user, or the client id of a client. */
     id: text(200),
     type: kind,
     email: nullable(text(254)),
-    /** First and last name, 200 characters each, with a space between them. */
+    /** First and last name, up to 200 characters each, separated by a space. */
     name: nullable(text(401)),
-    /** The token's tenant, which decides everywhere. */
+    /** The tenant of the token, which is the tenant that the caller acts in. */
     tenant_id: nullable(uuid()),
     is_system_admin: bool(),
     is_service_account: bool(),
     tenants: list(PrincipalTenant, { max: 10_000 }),
-    /** Only where the token has them; no list means no limit, an empty one covers nothing. */
+    /** Absent if the token is not limited by scopes; an empty list covers nothing. */
     scopes: optional(scopes),
     client_id: optional(text(200)),
     impersonator_id: optional(uuid()),
     token_id: text(200),
     session_id: optional(uuid()),
-    /** Of the token's tenant; null where there is none. */
+    /** The version of the policies in the tenant of the token; null without a tenant. */
     policies_version: nullable(version),
     expires_at: time(),
   }),
 );
 export type PrincipalPayload = Out<typeof PrincipalPayload>;
 
-/** A caller, as a service knows them from identity or from an issuer that tells less. */
+/** A caller as identity describes them; members that an issuer does not send are null. */
 export interface Principal {
   readonly id: string;
   readonly type: 'user' | 'service_account' | 'client';
@@ -76,7 +76,7 @@ export interface Principal {
     readonly plan: string | null;
     readonly is_active: boolean;
   }[];
-  /** Absent: the token is not limited. Empty: nothing is covered. */
+  /** Absent if the token is not limited by scopes; an empty list covers nothing. */
   readonly scopes?: readonly string[];
   readonly client_id: string | null;
   readonly impersonator_id: string | null;
@@ -86,7 +86,7 @@ export interface Principal {
   readonly expires_at: Date | null;
 }
 
-/** A caller with the facts that are given, and otherwise none: no tenant, no administrator, no limit. */
+/** Creates a principal; what is not given is null, false, or empty: no tenant, no rights, no scopes. */
 export const createPrincipal = (
   known: Pick<Principal, 'id'> & Partial<Omit<Principal, 'id'>>,
 ): Principal => ({
@@ -106,35 +106,35 @@ export const createPrincipal = (
   ...known,
 });
 
-type MayMiss<F extends Fields> = { [K in keyof F]: OptionalField<Out<F[K]> | null> };
+type Nullish<F extends Fields> = { [K in keyof F]: OptionalField<Out<F[K]> | null> };
 
-const mayMiss = <F extends Fields>({ fields }: Shape<F>): MayMiss<F> =>
+const nullish = <F extends Fields>({ fields }: Shape<F>): Nullish<F> =>
   Object.fromEntries(
     Object.entries(fields).map(([key, field]) => [key, optional(nullable(field))]),
-  ) as MayMiss<F>;
+  ) as Nullish<F>;
 
-/** Text that is only shown: no length or blank of it may cost a caller their access. */
+/** Text for display only: its length or an empty value must not cost a caller their access. */
 const shown = optional(nullable(verbatim(10_000, 0)));
 
 const { id } = PrincipalPayload.fields;
 const { id: tenantId, slug } = PrincipalTenant.fields;
-const ReadableTenant = openShape({
-  ...mayMiss(PrincipalTenant),
+const AcceptedTenant = openShape({
+  ...nullish(PrincipalTenant),
   id: tenantId,
   slug,
   name: shown,
   plan: shown,
 });
-/** Only what nobody can do without has to be there; all that is there has to be of its type. */
-const Readable = openShape({
-  ...mayMiss(PrincipalPayload),
+/** Requires only what no service can do without; whatever is present must have its type. */
+const AcceptedPrincipal = openShape({
+  ...nullish(PrincipalPayload),
   id,
   email: shown,
   name: shown,
-  tenants: optional(nullable(list(ReadableTenant, { max: 10_000 }))),
+  tenants: optional(nullable(list(AcceptedTenant, { max: 10_000 }))),
 });
 
-const complete = (read: Out<typeof Readable>): Principal => ({
+const complete = (read: Out<typeof AcceptedPrincipal>): Principal => ({
   id: read.id,
   type: read.type ?? (read.is_service_account ? 'service_account' : 'user'),
   email: read.email ?? null,
@@ -159,12 +159,12 @@ const complete = (read: Out<typeof Readable>): Principal => ({
 });
 
 /**
- * Reads an answer of `GET /api/user`, in identity's envelope or bare, whatever else it holds. Null when
- * it tells no caller, or tells one wrongly: a `scopes` that is no list must not read as "no limit".
+ * Parses an answer of `GET /api/user`, in identity's envelope or bare; ignores unknown members. Null if it is not a
+ * principal or a member has the wrong type: a `scopes` that is not a list must not mean "not limited".
  */
 export const parsePrincipal = (body: unknown): Principal | null => {
   for (const candidate of [body, (body as { data?: unknown } | null | undefined)?.data]) {
-    const result = validate(Readable, candidate);
+    const result = validate(AcceptedPrincipal, candidate);
     if (result.ok) return complete(result.value);
   }
   return null;

@@ -21,20 +21,20 @@ describe('the AsyncAPI document', () => {
     expect(await problemsOf(document())).toEqual([]);
   });
 
-  test('with a mistake in it is found invalid', async () => {
+  test('with a planted mistake is invalid', async () => {
     const broken = document();
     Object.assign(broken.channels['identity.user.updated'] ?? {}, { address: 7 });
     expect(await problemsOf(broken)).not.toEqual([]);
   });
 
-  test('has a topic for each kind, named as the kind, and one for its dead letters', () => {
+  test('has a topic named after each kind, and one for its dead letters', () => {
     const addresses = Object.values(document().channels).map(({ address }) => address);
     expect(addresses.toSorted()).toEqual(
       eventTypes.flatMap((type) => [type, `${type}.dead-letter`]).toSorted(),
     );
   });
 
-  test('shows examples that consumers can read', () => {
+  test('has examples that consumers can parse', () => {
     const { messages } = document().components;
     for (const type of eventTypes) {
       const [example] = messages[type]?.examples ?? [];

@@ -25,15 +25,14 @@ const message = (type: EventType): object => ({
 const deadLetter = {
   name: 'dead-letter',
   title: 'Dead letter',
-  summary: 'The value of a record that could not be read, byte for byte.',
+  summary: 'The value of a record that could not be parsed, byte for byte.',
   contentType: 'application/octet-stream',
   payload: { type: 'string', format: 'binary' },
   bindings: {
     kafka: {
       key: {
         type: 'string',
-        description:
-          'Topic, partition and offset of the record: every replica writes the same one.',
+        description: 'Topic, partition, and offset of the record: all replicas write the same key.',
       },
       bindingVersion: BINDING_VERSION,
     },
@@ -43,15 +42,15 @@ const deadLetter = {
 const entries = <T>(of: (type: EventType) => [string, T]): Record<string, T> =>
   Object.fromEntries(eventTypes.map(of));
 
-/** The AsyncAPI 3 document of identity's events, made from the definitions that check them. */
+/** The AsyncAPI 3 document of identity's events, generated from the definitions that validate them. */
 export const asyncapiDocument = (): object => ({
   asyncapi: '3.0.0',
   info: {
     title: 'Events of identity',
     version: '1.0.0',
     description:
-      'CloudEvents 1.0 in structured JSON, one topic a kind. Records of one key keep their order; ' +
-      'any record may come more than once. Consumers ignore fields that they do not know.',
+      'CloudEvents 1.0 in structured JSON, one topic for each kind. Records with the same key keep their ' +
+      'order; any record may be delivered more than once. Consumers must ignore unknown fields.',
     license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
   },
   defaultContentType: 'application/cloudevents+json',
@@ -68,7 +67,7 @@ export const asyncapiDocument = (): object => ({
       deadLetterTopic(type),
       {
         address: deadLetterTopic(type),
-        summary: `Records of ${type} that a consumer could not read.`,
+        summary: `Records of ${type} that a consumer could not parse.`,
         messages: { record: { $ref: '#/components/messages/dead-letter' } },
       },
     ]),

@@ -73,7 +73,7 @@ describe('an event', () => {
     });
   });
 
-  test('read back is the event that was written', () => {
+  test('is unchanged after it is parsed', () => {
     fc.assert(
       fc.property(anyEvent, (event) => {
         expect(parseEvent(event.type, JSON.stringify(event))).toEqual({ ok: true, event });
@@ -81,7 +81,7 @@ describe('an event', () => {
     );
   });
 
-  test('of its kind tells the type of its data', () => {
+  test('has data of the type of its kind', () => {
     const versionOf = (event: IdentityEvent): number | undefined =>
       event.type === 'identity.policy.updated' ? event.data.version : undefined;
     expect(versionOf(policyUpdated)).toBe(3);
@@ -90,10 +90,10 @@ describe('an event', () => {
     expect(wrong).toBeDefined();
   });
 
-  test('whose data does not fit is not made', () => {
+  test('with invalid data is not created', () => {
     const data = { tenant_id: TENANT, version: -1, user_ids: null };
     expect(() => identityEvent('identity.policy.updated', data, context)).toThrow(
-      'This is no identity.policy.updated: data.version must be greater than or equal to 0',
+      'Invalid identity.policy.updated: data.version must be greater than or equal to 0',
     );
     const many = { tenant_id: TENANT, version: 1, user_ids: Array(MAX_NAMED_USERS + 1).fill(USER) };
     expect(() => identityEvent('identity.policy.updated', many, context)).toThrow(TypeError);
@@ -102,7 +102,7 @@ describe('an event', () => {
     );
   });
 
-  test('leaves out what is not part of its kind', () => {
+  test('has only the data of its kind', () => {
     const data = { user_id: USER, email: 'ada@example.com' };
     const event = identityEvent('identity.user.updated', data, context);
     expect(event.data).toEqual({ user_id: USER });
@@ -110,7 +110,7 @@ describe('an event', () => {
 });
 
 describe('eventKey', () => {
-  test('is the tenant, and the user where there is no tenant', () => {
+  test('is the tenant, or the user if there is no tenant', () => {
     const keys = [
       policyUpdated,
       identityEvent('identity.user.updated', { user_id: USER }, context),
@@ -150,7 +150,7 @@ describe('parseEvent', () => {
   const topic = 'identity.policy.updated';
   const changed = (change: object): string => JSON.stringify({ ...policyUpdated, ...change });
 
-  test('ignores what later versions and others on the way add', () => {
+  test('ignores what later versions and intermediaries add', () => {
     const data = { ...policyUpdated.data, because: 'x' };
     expect(parseEvent(topic, changed({ traceparent: '00-1', data }))).toEqual({
       ok: true,
@@ -171,18 +171,18 @@ describe('parseEvent', () => {
       changed({ data: { tenant_id: 'secret', version: '3' } }),
       'data.tenant_id must be a UUID; data.version must be an integer; data.user_ids is required',
     ],
-    [changed({ subject: USER }), 'subject is not whom the data names'],
-  ])('refuses %s, and the reason names the place and repeats no value', (text, reason) => {
+    [changed({ subject: USER }), 'subject does not match the data'],
+  ])('refuses %s, with a reason that names the field and contains no values', (text, reason) => {
     expect(parseEvent(topic, text)).toEqual({ ok: false, reason });
   });
 
-  test('refuses a topic that it does not know', () => {
+  test('refuses an unknown topic', () => {
     for (const unknown of ['identity.policy', 'toString', '__proto__', '']) {
       expect(parseEvent(unknown, JSON.stringify(policyUpdated)).ok).toBe(false);
     }
   });
 
-  test('answers for any text at all', () => {
+  test('never throws, whatever the text', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...eventTypes),

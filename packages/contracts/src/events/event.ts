@@ -10,13 +10,13 @@ import {
 } from '@tessera/fields';
 import { type EventData, type EventType, eventTypes, kinds } from './kinds.ts';
 
-/** CloudEvents 1.0 in structured JSON, exactly as it travels. */
+/** CloudEvents 1.0 in structured JSON, as it is published. */
 type CloudEvent<T extends EventType> = {
   readonly specversion: '1.0';
   readonly id: string;
   readonly source: string;
   readonly type: T;
-  /** Whom it concerns: the key of its record. */
+  /** The tenant or user that it is about: the key of its record. */
   readonly subject: string;
   /** ISO 8601, UTC, milliseconds. */
   readonly time: string;
@@ -24,7 +24,7 @@ type CloudEvent<T extends EventType> = {
   readonly data: EventData<T>;
 };
 
-/** An event of identity. `type` is also its topic, and tells the type of `data`. */
+/** An event of identity. `type` is also its topic, and determines the type of `data`. */
 export type IdentityEvent<T extends EventType = EventType> = { [K in T]: CloudEvent<K> }[T];
 
 export type ParsedEvent =
@@ -40,7 +40,7 @@ const envelope = {
   datacontenttype: oneOf('application/json'),
 };
 
-/** Attributes that others add on the way are let through, as CloudEvents asks. */
+/** Accepts extension attributes, as CloudEvents requires. */
 const fieldOf = (type: EventType): Field =>
   openShape({ ...envelope, type: oneOf(type), data: kinds[type].data as Field });
 
@@ -52,7 +52,7 @@ export const eventSchema = (type: EventType): JsonSchema => fieldOf(type).json;
 const keyOf = (type: EventType, data: unknown): string | undefined =>
   kinds[type].key(data as never);
 
-/** The key of the event's record: its tenant, or its user where there is no tenant. */
+/** The key of the event's record: its tenant, or its user if there is no tenant. */
 export const eventKey = ({ subject }: IdentityEvent): string => subject;
 
 const parseJson = (text: string): unknown => {
@@ -63,29 +63,29 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-const sentence = (errors: FieldErrors): string => Object.values(errors).flat().join('; ');
+const reasonOf = (errors: FieldErrors): string => Object.values(errors).flat().join('; ');
 
 const refused = (reason: string): ParsedEvent => ({ ok: false, reason });
 
-/** Reads the value of a record. A reason names what does not fit, and repeats no value. */
+/** Parses the value of a record. The reason of a failure names the invalid fields and contains no values. */
 export const parseEvent = (topic: string, text: string): ParsedEvent => {
   const field = fields.get(topic);
-  if (!field) return refused('There is no such topic of identity.');
+  if (!field) return refused('The topic is not one of identity.');
   const json = parseJson(text);
   if (json === undefined) return refused('The value is not JSON.');
   const result = validate(field, json, 'event');
-  if (!result.ok) return refused(sentence(result.errors));
+  if (!result.ok) return refused(reasonOf(result.errors));
   const { time: moment, ...rest } = result.value as Omit<IdentityEvent, 'time'> & { time: Date };
   const event = { ...rest, time: moment.toISOString() } as IdentityEvent;
   if (eventKey(event) !== keyOf(event.type, event.data)) {
-    return refused('subject is not whom the data names');
+    return refused('subject does not match the data');
   }
   return { ok: true, event };
 };
 
 /**
- * A new event. Throws a TypeError when the data does not fit: better here, inside the transaction of
- * the change, than in the relay, which a record that nobody takes would hold up.
+ * Creates an event. Throws a TypeError if the data is invalid: that fails the transaction of the change, instead of
+ * blocking the relay later.
  */
 export const identityEvent = <T extends EventType>(
   type: T,
@@ -105,6 +105,6 @@ export const identityEvent = <T extends EventType>(
       data,
     }),
   );
-  if (!parsed.ok) throw new TypeError(`This is no ${type}: ${parsed.reason}`);
+  if (!parsed.ok) throw new TypeError(`Invalid ${type}: ${parsed.reason}`);
   return parsed.event as IdentityEvent<T>;
 };

@@ -14,14 +14,14 @@ import {
   uuid,
 } from '@tessera/fields';
 
-/** One kind of event. Its name is its topic. */
+/** A kind of event. Its name is also its topic. */
 interface Kind<F extends Fields> {
   readonly summary: string;
-  /** What consumers read; they ignore what later versions add. */
+  /** The `data` of the event; consumers ignore what later versions add. */
   readonly data: Shape<F>;
   /** Describes the record's key. Records of one key keep their order. */
   readonly keyField: Field;
-  /** The record's key: the tenant, or the user where there is no tenant. None: the data names nobody. */
+  /** The key of the record: the tenant, or else the user; undefined if the data names neither. */
   key(data: Out<Shape<F>>): string | undefined;
   readonly example: Out<Shape<F>>;
 }
@@ -34,34 +34,34 @@ const USER = '01980a5d-b0c1-7d52-9f0e-6a2d7e4c1b93';
 const tenantKey = described(uuid(), 'The tenant', TENANT);
 const userKey = described(uuid(), 'The user', USER);
 
-/** More users than this are told as "everybody": a record stays small. */
+/** The maximum number of users in an event; more are reported as everyone, so that records stay small. */
 export const MAX_NAMED_USERS = 1000;
 
 const ofUser = openShape({ user_id: uuid() });
 
 const Revocation = openShape({
-  token_id: optional(described(text(200), 'This token is gone')),
-  session_id: optional(described(uuid(), 'The tokens of this session are gone')),
-  user_id: optional(described(uuid(), 'All tokens of this user are gone')),
-  client_id: optional(described(text(200), 'All tokens of this client are gone')),
-  kid: optional(described(text(200), 'All tokens signed with this key are gone')),
-  reason: described(text(200), 'Why, in one word', 'logout'),
+  token_id: optional(described(text(200), 'The token that was revoked')),
+  session_id: optional(described(uuid(), 'All tokens of this session were revoked')),
+  user_id: optional(described(uuid(), 'All tokens of this user were revoked')),
+  client_id: optional(described(text(200), 'All tokens of this client were revoked')),
+  kid: optional(described(text(200), 'All tokens signed with this key were revoked')),
+  reason: described(text(200), 'The reason, in one word', 'logout'),
 });
 
 const named = ['token_id', 'session_id', 'user_id', 'client_id', 'kid'] as const;
 
 export const kinds = {
   'identity.policy.updated': kind({
-    summary: 'What some or all members of a tenant may do has changed.',
+    summary: 'The policies of some or all members of a tenant have changed.',
     data: openShape({
       tenant_id: uuid(),
       version: described(
         int(0, Number.MAX_SAFE_INTEGER),
-        'Of the policies of the tenant; grows with every change',
+        'The version of the policies of the tenant; grows with every change',
       ),
       user_ids: described(
         nullable(list(uuid(), { max: MAX_NAMED_USERS })),
-        'Whose policies have changed; null is everybody',
+        'The users whose policies have changed; null means everyone',
       ),
     }),
     keyField: tenantKey,
@@ -69,21 +69,21 @@ export const kinds = {
     example: { tenant_id: TENANT, version: 7, user_ids: [USER] },
   }),
   'identity.user.updated': kind({
-    summary: 'What identity says of a user has changed.',
+    summary: 'A user has changed: administrator, name, or address.',
     data: ofUser,
     keyField: userKey,
     key: ({ user_id }) => user_id,
     example: { user_id: USER },
   }),
   'identity.user.deactivated': kind({
-    summary: 'A user may no longer do anything.',
+    summary: 'A user was deactivated.',
     data: ofUser,
     keyField: userKey,
     key: ({ user_id }) => user_id,
     example: { user_id: USER },
   }),
   'identity.tenant.status_changed': kind({
-    summary: 'A tenant has moved to another state.',
+    summary: 'The status of a tenant has changed.',
     data: openShape({
       tenant_id: uuid(),
       status: oneOf('provisioning', 'active', 'suspended', 'failed', 'deleting', 'gone'),
@@ -93,14 +93,14 @@ export const kinds = {
     example: { tenant_id: TENANT, status: 'suspended' },
   }),
   'identity.token.revoked': kind({
-    summary: 'Tokens are gone before their time.',
+    summary: 'Tokens were revoked.',
     data: {
       ...Revocation,
       json: { ...Revocation.json, anyOf: named.map((name) => ({ required: [name] })) },
     },
     keyField: described(
       text(200),
-      'The user; without one the client, the session, the token or the key',
+      'The user, or else the client, the session, the token, or the signing key',
     ),
     key: ({ user_id, client_id, session_id, token_id, kid }) =>
       user_id ?? client_id ?? session_id ?? token_id ?? kid,
@@ -113,13 +113,13 @@ export type EventData<T extends EventType> = Out<(typeof kinds)[T]['data']>;
 
 export const eventTypes = Object.keys(kinds) as EventType[];
 
-/** What is gone: that token, or all of the session, of the user, of the client, or of the signing key. */
+/** What was revoked: one token, or all tokens of a session, a user, a client, or a signing key. */
 export interface Revoked {
   readonly by: (typeof named)[number];
   readonly id: string;
 }
 
-/** Reads a revocation: the first of its ids says what is gone, the others only whose it was. */
+/** Parses a revocation: the first id determines what was revoked, the others only describe it. */
 export const revoked = (data: EventData<'identity.token.revoked'>): Revoked | null => {
   for (const by of named) {
     const id = data[by];

@@ -10,7 +10,7 @@ const record = <const R extends string>(resource: R, one: string, many: string) 
     [`${resource}.delete`]: `Delete and restore ${one}`,
   }) as Record<`${R}.${Verb}`, string>;
 
-/** Short name -> what it lets one do. In full a name is `tenant.<slug>.crm.<short name>`. */
+/** Short name -> description. The full name is `tenant.<slug>.crm.<short name>`. */
 export const crmPermissions = {
   ...record('contacts', 'a contact', 'contacts'),
   'contacts.export': 'Export contacts',

@@ -1,4 +1,4 @@
-/** Held through the policies of a role or a membership, in that tenant. */
+/** Granted by the policies of a role or a membership, within its tenant. */
 export const tenantPermissions = {
   'identity.users.create': 'Register a person as a member of the tenant',
   'identity.members.list': 'List the members',
@@ -34,8 +34,8 @@ export const tenantPermissions = {
 } as const;
 
 /**
- * Held by system administrators, and by system applications whose scope covers them; a policy in a
- * tenant never gives them, not even `*` (decision I12).
+ * Granted to system administrators, and to system applications whose scopes cover them. A policy in a tenant never
+ * grants them, not even `*` (decision I12).
  */
 export const systemPermissions = {
   'identity.tenants.list': 'List the tenants',
@@ -66,6 +66,6 @@ export type TenantPermission = keyof typeof tenantPermissions;
 export type SystemPermission = keyof typeof systemPermissions;
 export type IdentityPermission = TenantPermission | SystemPermission;
 
-/** Whether no policy in a tenant can give this permission. */
+/** Whether a permission is one that no policy in a tenant can grant. */
 export const isSystemPermission = (permission: string): permission is SystemPermission =>
   Object.hasOwn(systemPermissions, permission);

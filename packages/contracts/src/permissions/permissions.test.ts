@@ -28,7 +28,7 @@ describe('the permission registry', () => {
     }
   });
 
-  test('every name fits the grammar and is covered by itself', () => {
+  test('every name is a valid pattern that covers itself', () => {
     for (const permission of concrete) {
       expect(parsePattern(permission)).toMatchObject({ ok: true });
       expect(covers(permission, permission)).toBe(true);
@@ -36,7 +36,7 @@ describe('the permission registry', () => {
     }
   });
 
-  test('holds every permission that the specifications name', () => {
+  test('contains every permission that the specifications name', () => {
     const named = `
       contacts.list contacts.create contacts.view contacts.update contacts.delete companies.list
       companies.create companies.view companies.update companies.delete communication_logs.list
@@ -63,7 +63,7 @@ describe('the permission registry', () => {
     );
   });
 
-  test('patterns that no permission fits are told by their place, with the reason', () => {
+  test('reports patterns that no permission matches, with index and reason', () => {
     const patterns = ['identity.*', 'identity.membres.list', '*', 'tenant.acme.crm.tasks.ta*'];
     expect(unknownPatterns(patterns)).toEqual([
       { pattern: patterns[1], index: 1, reason: expect.stringContaining('"membres"') },
@@ -72,11 +72,11 @@ describe('the permission registry', () => {
     expect(unknownPatterns([])).toEqual([]);
   });
 
-  test('a CRM permission is written out for a tenant', () => {
+  test('gives the full name of a CRM permission in a tenant', () => {
     expect(crmPermission('acme', 'blog.posts.list')).toBe('tenant.acme.crm.blog.posts.list');
   });
 
-  test('an unknown name does not compile', () => {
+  test('rejects an unknown name at compile time', () => {
     // @ts-expect-error a typo
     crmPermission('acme', 'contacts.lsit');
     // @ts-expect-error the short names are CRM's
@@ -84,7 +84,7 @@ describe('the permission registry', () => {
     expect(isSystemPermission(wrong)).toBe(false);
   });
 
-  test('system permissions are told from those of a tenant', () => {
+  test('distinguishes system permissions from those of a tenant', () => {
     expect(isSystemPermission('identity.tenants.suspend')).toBe(true);
     expect(isSystemPermission('identity.users.impersonate')).toBe(true);
     expect(Object.keys(tenantPermissions).filter(isSystemPermission)).toEqual([]);
@@ -100,7 +100,7 @@ describe('the built-in roles', () => {
     }
   });
 
-  test('none denies', () => {
+  test('none has a deny', () => {
     const effects = Object.values(builtInRoles).flatMap(({ policies }) =>
       policies.map(({ effect }) => effect),
     );
@@ -144,7 +144,7 @@ describe('the built-in roles', () => {
     expect(heldBy('viewer')).toEqual(reads.map((name) => crmPermission('acme', name)));
   });
 
-  test('each may be given by whoever has the one above, and not the other way round', () => {
+  test('each can be granted by members with the role above it, and not the other way round', () => {
     const order = [
       builtInRoles.owner,
       builtInRoles.admin,

@@ -4,7 +4,7 @@ import { crmPermissions } from './crm.ts';
 import { systemPermissions, tenantPermissions } from './identity.ts';
 
 export interface Permission {
-  /** In full; `{slug}` stands for the slug of any tenant. */
+  /** The full name; `{slug}` stands for the slug of any tenant. */
   readonly name: string;
   readonly description: string;
   /** Held by system administrators and system applications only. */
@@ -21,19 +21,19 @@ const permissions = (
     system,
   }));
 
-/** Every permission of both services. */
+/** Every permission of every service. */
 export const permissionRegistry: readonly Permission[] = [
   ...permissions(tenantPermissions),
   ...permissions(systemPermissions, { system: true }),
   ...permissions(crmPermissions, { prefix: 'tenant.{slug}.crm.' }),
 ];
 
-/** Their names; `{slug}` stands for the slug of any tenant. */
+/** The full names of all permissions; `{slug}` stands for the slug of any tenant. */
 export const permissionNames: readonly string[] = permissionRegistry.map(({ name }) => name);
 
 /**
- * What a scope, or the action of a policy, can mean among all permissions (decision B7). One that is longer
- * than `LONGEST_PATTERN` is unknown: services would refuse a caller who has it.
+ * Whether a scope or a policy action can match a registered permission (decision B7). A pattern longer than
+ * `LONGEST_PATTERN` is unknown, because services would refuse a caller who has it.
  */
 export const knowledgeOf = (pattern: string): Knowledge =>
   pattern.length > LONGEST_PATTERN
@@ -42,13 +42,13 @@ export const knowledgeOf = (pattern: string): Knowledge =>
 
 export interface UnknownPattern {
   readonly pattern: string;
-  /** Its place in what was given, from 0. */
+  /** Its index in the given list. */
   readonly index: number;
-  /** A sentence. */
+  /** Completes the sentence "The pattern is refused: ...". */
   readonly reason: string;
 }
 
-/** Those of some patterns that no permission fits, so that no typo lands where it grants or limits. */
+/** The patterns that cannot match any permission, so that typing errors are refused. */
 export const unknownPatterns = (patterns: readonly string[]): UnknownPattern[] =>
   patterns.flatMap((pattern, index) => {
     const knowledge = knowledgeOf(pattern);

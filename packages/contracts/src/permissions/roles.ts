@@ -9,7 +9,7 @@ export interface BuiltInRole {
 const allow = (...actions: string[]): Policy[] =>
   actions.map((action) => ({ action, effect: 'allow' }));
 
-/** Some CRM names have one segment more than others: `tasks.list`, `blog.posts.list`. */
+/** Permissions of CRM with this verb; their names have different lengths: `tasks.list`, `blog.posts.list`. */
 const everywhere = (verb: string): string[] => [
   `tenant.*.crm.*.${verb}`,
   `tenant.*.crm.*.*.${verb}`,
@@ -42,13 +42,13 @@ const administration = [
 ];
 
 /**
- * The roles that every tenant has. Each holds all that the next one holds, so that whoever has a role
- * may give the lesser ones; none denies, so that one more policy can always widen it.
+ * The roles that every tenant has. Each includes the next one, so that members can grant the roles below their own.
+ * None has a deny, so that an additional policy can always extend it.
  */
 export const builtInRoles = {
   owner: {
     name: 'owner',
-    description: 'Everything in the tenant, with what later releases add',
+    description: 'Everything in the tenant, including what later releases add',
     policies: allow('*'),
   },
   admin: {

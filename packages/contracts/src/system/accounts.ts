@@ -19,17 +19,17 @@ import {
   withDefault,
 } from '@tessera/fields';
 
-/** What a message is sent by. */
+/** How a message is sent. */
 export type Channel = 'email' | 'sms';
 
-const name = described(text(100), 'Given once in the tenant');
+const name = described(text(100), 'Unique in the tenant');
 const isActive = withDefault(bool(), true);
 
 const emailSettings = {
   from_address: email(),
   from_name: withDefault(nullable(text(200)), null),
   host: described(
-    matching(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/, 'the name of a host', 253),
+    matching(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/, 'a host name', 253),
     'The SMTP server',
     'smtp.example.com',
   ),
@@ -38,25 +38,29 @@ const emailSettings = {
 } as const;
 
 const smsSettings = {
-  provider: described(matching(/^[a-z0-9_-]+$/, 'a name in lower case', 50), 'Who sends', 'twilio'),
+  provider: described(
+    matching(/^[a-z0-9_-]+$/, 'a lower-case name', 50),
+    'The provider that sends',
+    'twilio',
+  ),
   sender: described(
     matching(
       /^(\+[1-9][0-9]{6,14}|[A-Za-z0-9 ]{1,11})$/,
       'a number such as +3612345678, or a name',
       20,
     ),
-    'What the reader sees',
+    'The sender that recipients see',
     '+3612345678',
   ),
 } as const;
 
-const kept = 'Sealed where it is stored, and never told. Null: none.';
+const secrecy = 'Stored encrypted and never returned. Null means none.';
 
-/** What changing an account does to the fields that are left out. */
+/** What an update of an account does to fields that are absent. */
 export const accountChange =
-  'Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.';
+  'Absent fields keep their values, including credentials. A change of `host`, `port`, `security`, or `provider` requires `credentials` as well: the stored ones are never sent to another server.';
 
-/** What creating an email account takes. */
+/** The body that creates an email account. */
 export const EmailAccountInput = named(
   'EmailAccountInput',
   shape({
@@ -65,12 +69,12 @@ export const EmailAccountInput = named(
     is_active: isActive,
     credentials: described(
       optional(nullable(shape({ username: verbatim(500), password: verbatim(2000) }))),
-      kept,
+      secrecy,
     ),
   }),
 );
 
-/** What creating an SMS account takes. */
+/** The body that creates an SMS account. */
 export const SmsAccountInput = named(
   'SmsAccountInput',
   shape({
@@ -79,31 +83,31 @@ export const SmsAccountInput = named(
     is_active: isActive,
     credentials: described(
       optional(nullable(mapOf(verbatim(4000), 20))),
-      `What the provider asks for, by its own names. ${kept}`,
+      `The credentials that the provider requires, by its own names. ${secrecy}`,
       { account_sid: 'AC0', auth_token: 'secret' },
     ),
   }),
 );
 
-const told = { has_credentials: bool(), created_at: time(), updated_at: time() } as const;
+const readOnly = { has_credentials: bool(), created_at: time(), updated_at: time() } as const;
 
-/** What is told of an email account. */
+/** An email account in an answer; without its credentials. */
 export const EmailAccount = named(
   'EmailAccount',
   shape({
     id: uuid(),
     ...complete(shape({ name, ...emailSettings, is_active: isActive })).fields,
-    ...told,
+    ...readOnly,
   }),
 );
 
-/** What is told of an SMS account. */
+/** An SMS account in an answer; without its credentials. */
 export const SmsAccount = named(
   'SmsAccount',
   shape({
     id: uuid(),
     ...complete(shape({ name, ...smsSettings, is_active: isActive })).fields,
-    ...told,
+    ...readOnly,
   }),
 );
 

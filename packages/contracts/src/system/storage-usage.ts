@@ -2,9 +2,9 @@ import { described, int, list, named, type Out, shape, text, time } from '@tesse
 
 const amount = () => int(0, Number.MAX_SAFE_INTEGER);
 const rows = described(amount(), 'Records that are not deleted');
-const bytes = described(amount(), "The tenant's part of what is on disk, indexes included");
+const bytes = described(amount(), "The tenant's share of the space on disk, including indexes");
 
-/** How much a tenant keeps in CRM. */
+/** How much storage a tenant uses in CRM. */
 export const StorageUsage = named(
   'StorageUsage',
   shape({
