@@ -18,43 +18,43 @@ const isWithinScopes = ({ scopes }: Caller, permission: string): boolean =>
   scopes === undefined || scopes.some((scope) => covers(scope, permission));
 
 /**
- * Scopes aside: those of a client are its policies, administrators hold everything, and no policy of a
- * tenant reaches what is the system's.
+ * Whether a caller holds a permission, apart from scopes: the permissions of a client are its scopes,
+ * administrators hold all, and policies of a tenant never grant system permissions.
  */
 const isHeld = (caller: Caller, permission: string): boolean =>
   caller.type === 'client' ||
   caller.isSystemAdmin ||
   (!isSystemPermission(permission) && decide(caller.policies, permission).allowed);
 
-/** Whether a permission is held in the tenant of the token; for rules finer than the route's own. */
+/** Whether the caller holds a permission in the token's tenant, for rules beyond the route's permission. */
 export const can = (caller: Caller, permission: IdentityPermission): boolean =>
   isWithinScopes(caller, permission) && isHeld(caller, permission);
 
-/** 403: the caller has nothing to do with the tenant. */
+/** 403: the caller does not belong to the tenant. */
 export const tenantForbidden = (): HttpError =>
   new HttpError(403, 'tenant_forbidden', 'You do not belong to this tenant.');
 
-/** The active tenant that the caller acts in; 403 where there is none. */
+/** The caller's tenant; 403 without one, or if it is suspended. */
 export const activeTenant = (caller: Caller): CallerTenant => {
   if (caller.type === 'client' || caller.tenant === null) throw tenantForbidden();
   if (caller.tenant.isActive) return caller.tenant;
   throw new HttpError(403, 'tenant_suspended', 'The tenant is suspended.');
 };
 
-/** The caller as a user; clients, who have no account, get 403. */
+/** The caller as a user; 403 for clients, which have no account. */
 export const userOf = (caller: Caller): UserCaller => {
   if (caller.type !== 'client') return caller;
   throw new HttpError(403, 'permission_denied', 'A client has no account: this is for users.');
 };
 
-/** The caller as a person: service accounts have no way in of their own to look after. */
+/** The caller as a person; 403 for clients and service accounts, which do not sign in. */
 export const personOf = (caller: Caller): UserCaller => {
   const user = userOf(caller);
   if (user.type === 'user') return user;
   throw new HttpError(403, 'permission_denied', 'This is for a person who signed in themselves.');
 };
 
-/** Refuses what the caller does not hold, and says what that is. */
+/** 403, which names the permission, unless the caller holds it. */
 const demand = (caller: Caller, permission: string, route: RouteEntry, req: Request): void => {
   const isWithin = isWithinScopes(caller, permission);
   if (isWithin && isHeld(caller, permission)) return;
@@ -68,7 +68,7 @@ const demand = (caller: Caller, permission: string, route: RouteEntry, req: Requ
   throw permissionDenied(permission, denied, code);
 };
 
-/** What a tenant gives is good in that tenant: the one of the path is the token's, and it is active. */
+/** 403 unless the tenant of the path is the token's, and active: policies count in their own tenant only. */
 const demandTenant = (caller: UserCaller, tenantId: string | undefined): void => {
   if (tenantId !== undefined && tenantId.toLowerCase() !== caller.tenant?.id) {
     throw tenantForbidden();
@@ -76,7 +76,7 @@ const demandTenant = (caller: UserCaller, tenantId: string | undefined): void =>
   activeTenant(caller);
 };
 
-const restrictionPages: Readonly<Record<Restriction, string>> = {
+const restrictionMessages: Readonly<Record<Restriction, string>> = {
   two_factor_required: 'Finish signing in with the second factor.',
   pin_required: 'Give the PIN first.',
   email_verification_required: 'Confirm the email address first.',
@@ -84,26 +84,26 @@ const restrictionPages: Readonly<Record<Restriction, string>> = {
 };
 
 /**
- * Refuses who has something left to do, except where that is done. A replaced token passes, to be found reused:
- * what its user has left to do must not hide that somebody has a copy (decision I4).
+ * 403 for restricted callers (2FA, PIN, address or password pending), except on the routes that lift the
+ * restriction. A replaced token passes, so that its reuse is detected (decision I4).
  */
-const demandFinished = (caller: UserCaller, { admits = [] }: RouteEntry): void => {
+const demandUnrestricted = (caller: UserCaller, { admits = [] }: RouteEntry): void => {
   const { restriction, isReplaced = false } = caller;
   if (restriction === null || admits.includes(restriction) || isReplaced) return;
-  throw new HttpError(403, restriction, restrictionPages[restriction]);
+  throw new HttpError(403, restriction, restrictionMessages[restriction]);
 };
 
-/** 403: not while acting as another, or nobody may act as that user (decision I16). */
+/** 403: not possible during impersonation, or the user cannot be impersonated (decision I16). */
 export const impersonationForbidden = (message: string): HttpError =>
   new HttpError(403, 'impersonation_forbidden', message);
 
-/** Refuses whoever acts as another user, except where the route says that they may come. */
-const demandOneself = (caller: UserCaller, { admits = [] }: RouteEntry): void => {
+/** 403 during impersonation, except on routes that admit it. */
+const demandNoImpersonation = (caller: UserCaller, { admits = [] }: RouteEntry): void => {
   if (caller.impersonatorId === null || admits.includes('impersonation')) return;
   throw impersonationForbidden('This is not possible while acting as another user.');
 };
 
-/** Refuses the client of a tenant or of a third party where the account itself is at stake (decision I19). */
+/** 403 for clients of tenants and third parties on routes of account security (decision I19). */
 const demandFirstParty = (caller: UserCaller, { clients }: RouteEntry): void => {
   if (clients !== 'first_party' || caller.clientKind === 'first_party') return;
   const message = 'Only a first-party application may do this. Use the account pages.';
@@ -111,8 +111,8 @@ const demandFirstParty = (caller: UserCaller, { clients }: RouteEntry): void => 
 };
 
 /**
- * A person's token with scopes opens what its scopes name. What every known caller may do, such as seeing
- * one's own profile, no scope names: it is only open where the route says so.
+ * 403 if the scopes of a person's token do not allow the route. No scope names the routes that need no
+ * permission, such as those of one's own profile: they are allowed only if they admit `scoped`.
  */
 const demandScope = ({ type, scopes }: UserCaller, route: RouteEntry): void => {
   if (type !== 'user' || scopes === undefined) return;
@@ -123,15 +123,15 @@ const demandScope = ({ type, scopes }: UserCaller, route: RouteEntry): void => {
   });
 };
 
-/** Whether a known caller may use a route: what it needs must be held where it leads (decision I12). */
+/** Checks that a caller may use a route; throws 403 otherwise, and 404 for a malformed tenant id (decision I12). */
 export const authorize: Gate<Caller>['authorize'] = (caller, route, req) => {
   if (caller.type !== 'client') {
     demandFirstParty(caller, route);
-    demandOneself(caller, route);
-    demandFinished(caller, route);
+    demandNoImpersonation(caller, route);
+    demandUnrestricted(caller, route);
     demandScope(caller, route);
   }
-  // The keys of a suspended tenant open nothing (decision I13).
+  // API keys of a suspended tenant are refused (decision I13).
   if (caller.type === 'service_account') activeTenant(caller);
   const tenantId = req.params.tenantId?.toString();
   if (tenantId !== undefined && !isUuid(tenantId)) throw notFound();

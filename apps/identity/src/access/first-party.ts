@@ -1,8 +1,8 @@
 import { flatten, type RouteGroups } from '@tessera/http-kit';
 
 /**
- * Account security and administration (decision I19): a client of a tenant or of a third party has no
- * business there, except where a route says otherwise.
+ * Paths of account security and administration, where each route must declare whether clients of tenants and
+ * third parties may use it (decision I19).
  */
 const SECURITY = [
   /^\/api\/auth\/(2fa|pin|password)\//,
@@ -17,8 +17,8 @@ const SECURITY = [
 ];
 
 /**
- * The same routes, once each one of account security and administration has decided whose clients may use
- * it. Throws where one has not: the app does not start.
+ * Returns the routes after checking that each route of account security and administration declares `clients`.
+ * Throws otherwise, so that the app does not start.
  */
 export const demandDecisions = (groups: RouteGroups): RouteGroups => {
   for (const [id, { path, permission, clients }] of flatten(groups)) {

@@ -14,7 +14,7 @@ const id = '019aa0f5-7c1e-7a52-9d3b-5f0c2a8e4b61';
 const isOAuth = ({ bodyTypes }: RouteEntry): boolean =>
   bodyTypes?.includes('application/x-www-form-urlencoded') ?? false;
 
-/** What clients of OAuth are told (RFC 6749 section 5.2). */
+/** Errors of OAuth endpoints (RFC 6749 section 5.2). */
 const ofOAuth = (status: number, { body }: RouteEntry): HttpError | undefined => {
   const [needed] = isBinary(body) ? [] : [body?.json.required ?? []].flat();
   if (status === 400) return invalidRequest(`${needed} is required.`);
@@ -23,7 +23,7 @@ const ofOAuth = (status: number, { body }: RouteEntry): HttpError | undefined =>
   return status === 415 ? wrongType() : undefined;
 };
 
-/** Examples of identity's own refusals, for its document. */
+/** Examples of identity's own errors, for the OpenAPI document. */
 export const refusalOfIdentity: RefusalExample = (status, route) => {
   if (isOAuth(route)) return ofOAuth(status, route);
   const [permission] = permissionsOf(route);

@@ -2,8 +2,8 @@ import { notFound } from '@tessera/http-kit';
 import type { Transaction } from '../database.ts';
 
 /**
- * 404 where there is no such tenant. The gate lets members into their own only; who stands above tenants,
- * administrators and system applications, may name any.
+ * 404 if the tenant does not exist. Only administrators and system applications can get here with a tenant that
+ * is not their token's.
  */
 export const demandTenant = async (
   tx: Pick<Transaction, 'tenant'>,

@@ -1,4 +1,4 @@
-/** What an entry of the activity log is about; people filter their log by it. */
+/** Categories of the activity log, which users can filter by. */
 export const ACTIVITY_KINDS = [
   'sign_in',
   'security',
@@ -12,14 +12,14 @@ export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
 
 interface ActionInfo {
   readonly kind: ActivityKind;
-  /** Somebody else in the account may have done it: the entry offers "This was not me". */
+  /** Whether the entry offers "This was not me", because somebody else may have used the account. */
   readonly isDisputable?: true;
 }
 
 const disputable = (kind: ActivityKind) => ({ kind, isDisputable: true }) as const;
 
 /**
- * Everything that the activity log notes. A new action also needs words in every language, in
+ * The actions of the activity log. A new one also needs a text in each language, in
  * `pages/texts/account/<language>/actions.ts`.
  */
 export const actions = {
@@ -108,18 +108,18 @@ export const actions = {
   impersonation_started: disputable('administration'),
 } as const satisfies Record<string, ActionInfo>;
 
-/** What an entry of the activity log is called. */
+/** The name of an action. */
 export type Action = keyof typeof actions;
 
 const infos: Readonly<Record<Action, ActionInfo>> = actions;
 
 const isAction = (name: string): name is Action => Object.hasOwn(actions, name);
 
-/** What is known of the action of an entry; null for one that is no longer noted. */
+/** Information about the action of an entry; null for an action that no longer exists. */
 export const actionOf = (name: string): (ActionInfo & { readonly name: Action }) | null =>
   isAction(name) ? { ...infos[name], name } : null;
 
-/** The actions of a kind. */
+/** The actions of a category. */
 export const actionsOfKind = (kind: ActivityKind): Action[] =>
   Object.keys(actions)
     .filter(isAction)

@@ -3,7 +3,7 @@ import type { Origin } from '../origin/origin.ts';
 import type { Caller, UserCaller } from '../tokens/caller.ts';
 import type { Action } from './actions.ts';
 
-/** Who does something, in which tenant, and from where. */
+/** The user of an activity, their tenant, and where the request came from. */
 export interface Actor extends Origin {
   readonly userId: string;
   readonly tenantId: string | null;
@@ -11,11 +11,11 @@ export interface Actor extends Origin {
   readonly impersonatorId?: string | null;
 }
 
-/** What an entry tells besides who did what. */
-export interface Particulars {
-  /** Whom or what it was done to, where that is not the user. */
+/** Optional details of an entry. */
+export interface ActivityDetails {
+  /** The id of what was changed, if it is not the user. */
   readonly subjectId?: string;
-  /** Why, in the words of who did it. */
+  /** The reason, as entered by the actor. */
   readonly reason?: string;
 }
 
@@ -24,29 +24,29 @@ export const actorOf = (
   origin: Origin,
 ): Actor => ({ userId: id, tenantId: tenant?.id ?? null, impersonatorId, ...origin });
 
-/** Notes what a user did, in their activity log. */
+/** Adds an entry to the user's activity log. */
 export const note = async (
   tx: Pick<Transaction, 'activityEntry'>,
   actor: Actor,
   action: Action,
-  particulars: Particulars = {},
+  details: ActivityDetails = {},
 ): Promise<void> => {
   const { userId, tenantId, impersonatorId = null, ipAddress, userAgent } = actor;
   await tx.activityEntry.create({
-    data: { userId, tenantId, impersonatorId, ipAddress, userAgent, action, ...particulars },
+    data: { userId, tenantId, impersonatorId, ipAddress, userAgent, action, ...details },
   });
 };
 
-/** Notes what a caller did, where it is somebody with a log: a system application has none. */
+/** Adds an entry to the caller's activity log; system applications have none. */
 export const noteOf = async (
   tx: Pick<Transaction, 'activityEntry'>,
   caller: Caller,
   origin: Origin,
   action: Action,
-  particulars: Particulars & { readonly tenantId?: string | null } = {},
+  details: ActivityDetails & { readonly tenantId?: string | null } = {},
 ): Promise<void> => {
   if (caller.type === 'client') return;
-  const { tenantId, ...more } = particulars;
+  const { tenantId, ...more } = details;
   const actor = actorOf(caller, origin);
   await note(tx, tenantId === undefined ? actor : { ...actor, tenantId }, action, more);
 };

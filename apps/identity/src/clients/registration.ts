@@ -4,12 +4,12 @@ import { digest, newSecret } from '../security/secrets.ts';
 import { FIRST_PARTY } from '../tokens/access-token.ts';
 import { redirectUriProblem } from './redirect-uri.ts';
 
-/** Throws where an id cannot be a client's: tokens that are issued without a client carry it. */
+/** Throws if a client id is reserved for tokens that are issued without a client. */
 export const demandFreeClientId = (clientId: string): void => {
   if (clientId === FIRST_PARTY) throw new Error(`The client id ${clientId} is reserved.`);
 };
 
-/** Throws an error that names the address and what is wrong with it. */
+/** Throws an error that names the invalid redirect URI and the reason. */
 export const demandRedirectUris = (clientId: string, uris: readonly string[]): void => {
   for (const uri of uris) {
     const problem = redirectUriProblem(uri);
@@ -21,14 +21,14 @@ export interface NewClient {
   readonly clientId: string;
   readonly name: string;
   readonly redirectUris: readonly string[];
-  /** Without a secret: in a browser or on a phone it would be none. */
+  /** Has no secret, because browsers and phones cannot keep one. */
   readonly isPublic: boolean;
-  /** Users are not asked for consent. */
+  /** Whether users are not asked for consent. */
   readonly isTrusted: boolean;
-  /** Part of the platform itself: it gets the scope `api` (decision I19). Never a tenant's client. */
+  /** Whether it is part of the platform and gets the scope `api` (decision I19). Never for a tenant's client. */
   readonly isFirstParty: boolean;
   readonly tenantId: string | null;
-  /** Of a third-party client: the patterns within which it may ask for permissions. */
+  /** For a third-party client: the patterns within which it can request permissions. */
   readonly allowedScopes?: readonly string[];
 }
 
@@ -38,8 +38,8 @@ const secretOf = (): { secret: string; secretHash: Uint8Array<ArrayBuffer> } => 
 };
 
 /**
- * Makes a user-facing client and gives its secret, of which only the digest is kept; null where it is
- * public. Throws where a redirect URI is refused or the id is taken.
+ * Registers a user-facing client and returns its secret, of which only the digest is stored; null for a public
+ * client. Throws if a redirect URI is invalid or the id is taken.
  */
 export const registerClient = async (
   tx: Transaction,
@@ -59,7 +59,7 @@ export const registerClient = async (
   return made?.secret ?? null;
 };
 
-/** A tenant, as far as its client is about it. */
+/** The tenant of a client. */
 export interface ClientOwner {
   readonly id: string;
   readonly slug: string;
@@ -67,9 +67,9 @@ export interface ClientOwner {
 }
 
 /**
- * Makes the confidential client of a tenant (identity.md section 2, decision I18) and gives its secret, of
- * which only the digest is kept. `templates` are the redirect URIs of the configuration. Null where the
- * id of the client is taken; the transaction can go on.
+ * Registers the confidential client of a tenant (identity.md section 2, decision I18) and returns its secret, of
+ * which only the digest is stored. `templates` are the configured redirect URIs. Null if the client id is taken;
+ * the transaction can continue.
  */
 export const registerTenantClient = async (
   tx: Transaction,

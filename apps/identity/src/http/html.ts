@@ -6,10 +6,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text in HTML, in an element or in a quoted attribute. */
+/** Escapes text for HTML, in an element or a quoted attribute. */
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
 
-/** Markup that is safe to send. */
+/** HTML that is already escaped. */
 export class Html {
   readonly markup: string;
 
@@ -18,7 +18,7 @@ export class Html {
   }
 }
 
-/** What stands in a template; false and undefined leave nothing. */
+/** A value in a template; false and undefined render nothing. */
 export type Content = string | number | Html | false | undefined | readonly Content[];
 
 const markupOf = (content: Content): string => {
@@ -27,6 +27,6 @@ const markupOf = (content: Content): string => {
   return typeof content === 'object' ? content.map(markupOf).join('') : escaped(`${content}`);
 };
 
-/** A template in which everything is escaped that is not markup itself. */
+/** A template literal that escapes every value except `Html`. */
 export const html = (template: TemplateStringsArray, ...contents: readonly Content[]): Html =>
   new Html(String.raw({ raw: template }, ...contents.map(markupOf)));

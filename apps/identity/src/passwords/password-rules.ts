@@ -1,10 +1,7 @@
-/** bcrypt reads no further: two passwords that begin alike would be the same. */
+/** bcrypt ignores further bytes, so that longer passwords with the same beginning would be equal. */
 export const MAX_PASSWORD_BYTES = 72;
 
-/**
- * A password as it is hashed and compared: what looks the same is the same, whichever keyboard it was
- * typed on (NFC, as RFC 8265 section 4.2).
- */
+/** A password as it is hashed and compared: NFC, whatever keyboard it was typed on (RFC 8265 section 4.2). */
 export const normalisedPassword = (password: string): string => password.normalize('NFC');
 
 export const isTooLongToHash = (password: string): boolean =>
@@ -17,19 +14,19 @@ const KINDS = [
   ['special', /[^\p{L}\p{M}\p{N}]/u],
 ] as const;
 
-/** Whose password it is: it must not contain what everybody knows of them. */
+/** The owner of a password, whose name and address it must not contain. */
 export interface PasswordOwner {
   readonly email: string | null;
   readonly firstName?: string | undefined;
   readonly lastName?: string | undefined;
 }
 
-/** The rules for a new password: those of the specification (section 8), and those of decision I25. */
+/** The rules for new passwords (identity.md section 8, decision I25). */
 export type PasswordRule =
   | ('too_long' | 'too_short' | (typeof KINDS)[number][0])
   | ('common' | 'has_address' | 'has_name' | 'has_brand' | 'reused');
 
-/** What a program is told of each rule. */
+/** The error message of each rule. */
 const messagesOf = (minLength: number): Readonly<Record<PasswordRule, string>> => ({
   too_long: `the password must have at most ${MAX_PASSWORD_BYTES} bytes in UTF-8`,
   too_short: `the password must have at least ${minLength} characters`,
@@ -47,17 +44,17 @@ const messagesOf = (minLength: number): Readonly<Record<PasswordRule, string>> =
 export const messageOfRule = (rule: PasswordRule, minLength: number): string =>
   messagesOf(minLength)[rule];
 
-/** The rule that a message is about; undefined where it is about none. */
+/** The rule of an error message; undefined for any other message. */
 export const ruleOfMessage = (message: string, minLength: number): PasswordRule | undefined => {
   const found = Object.entries(messagesOf(minLength)).find(([, known]) => known === message);
   return found?.[0] as PasswordRule | undefined;
 };
 
-/** Without case and accents. */
+/** Lower case, without accents. */
 const folded = (text: string): string =>
   text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
-/** Shorter names and addresses are parts of too many words. */
+/** Shorter names and addresses occur in too many words. */
 const SHORTEST_PART = 4;
 const SHORTEST_BRAND = 3;
 
@@ -74,7 +71,7 @@ const addressParts = (email: string): readonly string[] => [
   email.slice(0, email.lastIndexOf('@')),
 ];
 
-/** The rules that a new password breaks by how it is made. */
+/** The rules about length and characters that a new password breaks. */
 export const brokenForm = (given: string, minLength: number): PasswordRule[] => {
   const password = normalisedPassword(given);
   const isShort = [...password].length < minLength;
@@ -85,7 +82,7 @@ export const brokenForm = (given: string, minLength: number): PasswordRule[] => 
   ];
 };
 
-/** The rules that it breaks by what it contains. */
+/** The rules about contents that a new password breaks: address, name and brand. */
 export const brokenContent = (
   given: string,
   { email, firstName = '', lastName = '' }: PasswordOwner,

@@ -14,32 +14,32 @@ import {
   type PasswordOwner,
 } from './password-rules.ts';
 
-/** 503: every core is hashing and enough wait already. */
+/** 503: all cores are hashing and the queue is full. */
 const overloaded = (): HttpError =>
   new HttpError(503, 'overloaded', 'Too many sign-ins are under way. Try again.', {
     headers: { 'Retry-After': '1' },
   });
 
 export interface PasswordSettings {
-  /** Of bcrypt: each step doubles the work. */
+  /** bcrypt cost: each increment doubles the work. */
   readonly cost: number;
-  /** How many may wait for a core. */
+  /** Maximum number of operations that wait for a core. */
   readonly queueLimit: number;
-  /** Fewest characters of a new password. */
+  /** Minimum length of a new password, in characters. */
   readonly minLength: number;
-  /** What the service is called: no password may contain it. */
+  /** The name of the service, which no password may contain. */
   readonly brandName: string;
 }
 
-/** A hash that no password has: comparing with it takes as long as with a real one of that cost. */
-const nobodysHash = (cost: number): string => `$2b$${`${cost}`.padStart(2, '0')}$${'.'.repeat(53)}`;
+/** A hash that matches no password; comparing with it takes as long as with a real one of that cost. */
+const dummyHash = (cost: number): string => `$2b$${`${cost}`.padStart(2, '0')}$${'.'.repeat(53)}`;
 
-/** The part of the queue that one account may fill. */
+/** The share of the queue that one account can fill. */
 const SHARE = 1 / 4;
 
 /**
- * What new passwords must be, and bcrypt in a bounded queue: slow by design, so it must not be the way to take
- * the service down. Each call names the account that it is for: no account gets more than a share of the queue.
+ * Checks new passwords, and runs bcrypt in a bounded queue, because slow hashing could be used to overload the
+ * service. No account can fill more than a share of the queue.
  */
 export class Passwords {
   readonly #cost: number;
@@ -48,7 +48,7 @@ export class Passwords {
   readonly #common = new CommonPasswords();
   readonly #most: number;
   readonly #run: LimitFunction;
-  /** By account: how much is waiting or running. */
+  /** Operations waiting or running, by account. */
   readonly #ofAccounts: InFlight;
 
   constructor({ cost, queueLimit, minLength, brandName }: PasswordSettings) {
@@ -61,7 +61,7 @@ export class Passwords {
     this.#run = pLimit(cores);
   }
 
-  /** Every rule that a new password of this person breaks, but for its history; a message each. */
+  /** A message for each rule, except reuse, that a new password of this person breaks. */
   problems(password: string, owner: PasswordOwner): string[] {
     const rules = [
       ...brokenForm(password, this.#minLength),
@@ -71,7 +71,7 @@ export class Passwords {
     return rules.map((rule) => messageOfRule(rule, this.#minLength));
   }
 
-  /** What is wrong with a new password and its confirmation, for an answer; empty where nothing is. */
+  /** The errors of a new password and its confirmation, by field; empty if both are valid. */
   errors(
     field: string,
     { password, confirmation }: { readonly password: string; readonly confirmation: string },
@@ -85,7 +85,7 @@ export class Passwords {
     return errors;
   }
 
-  /** 422 on the field: the password is one of those that may not come back. */
+  /** 422 on the field: the password was used recently. */
   reused(field: string): HttpError {
     return invalidField(field, messageOfRule('reused', this.#minLength));
   }
@@ -100,33 +100,33 @@ export class Passwords {
   }
 
   /**
-   * Whether the password has this hash; without a hash, or with one that was made with less work, a no
-   * takes as long. 503 when the queue is full.
+   * Whether the password matches the hash. A mismatch takes equally long without a hash or with one of a lower
+   * cost. 503 when the queue is full.
    */
-  async matches(given: string, kept: string | null, account: string): Promise<boolean> {
+  async matches(given: string, stored: string | null, account: string): Promise<boolean> {
     const password = normalisedPassword(given);
-    const known = isTooLongToHash(password) ? null : kept;
-    const hash = known ?? nobodysHash(this.#cost);
+    const known = isTooLongToHash(password) ? null : stored;
+    const hash = known ?? dummyHash(this.#cost);
     const equal = await this.#queued(account, () => this.#compare(password, hash));
     return equal && known !== null;
   }
 
-  /** Whether the password has any of these hashes. 503 when the queue is full. */
+  /** Whether the password matches any of these hashes. 503 when the queue is full. */
   async matchesAny(password: string, hashes: readonly string[], account: string): Promise<boolean> {
     for (const hash of hashes) if (await this.matches(password, hash, account)) return true;
     return false;
   }
 
-  /** Whether a hash was made with less work than is asked for today. */
+  /** Whether a hash has a lower cost than configured. */
   isOutdated(hash: string): boolean {
     return bcrypt.getRounds(hash) < this.#cost;
   }
 
-  /** Each step of the cost doubles the work, so that those up to today's add up to what is missing. */
+  /** After a mismatch, compares once per cost up to the configured one: together with the first, the same work. */
   async #compare(password: string, hash: string): Promise<boolean> {
     if (await bcrypt.compare(password, hash)) return true;
     for (let cost = bcrypt.getRounds(hash); cost < this.#cost; cost += 1) {
-      await bcrypt.compare(password, nobodysHash(cost));
+      await bcrypt.compare(password, dummyHash(cost));
     }
     return false;
   }

@@ -2,22 +2,22 @@ import { type HttpError, tooManyAttempts } from '@tessera/http-kit';
 import type { Pool } from 'pg';
 
 export interface LockoutPolicy {
-  /** Wrong guesses in a row until the first lock. */
+  /** Consecutive wrong codes until the first lock. */
   readonly attempts: number;
-  /** Seconds of the first lock. Each further wrong guess locks for twice as long. */
+  /** Duration of the first lock, in seconds; it doubles with each further wrong code. */
   readonly firstLock: number;
 }
 
-/** In seconds. */
+/** Maximum duration of a lock, in seconds. */
 const LONGEST_LOCK = 86_400;
 
-/** The tables whose rows count the wrong guesses at what they hold. */
+/** Tables whose rows count wrong codes. */
 type Factor = 'two_factors' | 'pins';
 
-/** What a right guess writes into the row, in the transaction that it opens the way to. */
+/** What a correct code writes into the row, in the transaction that it authorizes. */
 export const UNLOCKED = { failures: 0, lockedUntil: null } as const;
 
-/** Locks a factor after wrong guesses, for a growing time and whichever replica is asked (decision I3). */
+/** Locks a factor after wrong codes, for increasing times, across all replicas (decision I3). */
 export class Lockout {
   readonly #pool: Pool;
   readonly #factor: Factor;
@@ -30,21 +30,21 @@ export class Lockout {
   }
 
   /**
-   * Lets a guess through and gives what `judge` makes of it; null is wrong. It counts as wrong before it
-   * is judged, so that a hundred guesses at once are no more than a few. 429 while the factor is locked;
-   * what `judge` throws is no guess.
+   * Checks a code and returns the result of `check`; null means wrong. The attempt is counted as wrong before
+   * it is checked, so that concurrent attempts cannot exceed the limit. 429 while the factor is locked. An
+   * error of `check` does not count as an attempt.
    */
-  async guess<T>(userId: string, judge: () => Promise<T | null>): Promise<T | null> {
-    await this.#take(userId);
+  async attempt<T>(userId: string, check: () => Promise<T | null>): Promise<T | null> {
+    await this.#count(userId);
     try {
-      return await judge();
+      return await check();
     } catch (error) {
-      await this.#giveBack(userId);
+      await this.#uncount(userId);
       throw error;
     }
   }
 
-  async #take(userId: string): Promise<void> {
+  async #count(userId: string): Promise<void> {
     const { attempts, firstLock } = this.#policy;
     const { rowCount } = await this.#pool.query(
       `UPDATE identity.${this.#factor} SET failures = failures + 1,
@@ -56,7 +56,7 @@ export class Lockout {
     if (rowCount === 0) throw await this.#locked(userId);
   }
 
-  async #giveBack(userId: string): Promise<void> {
+  async #uncount(userId: string): Promise<void> {
     await this.#pool.query(
       `UPDATE identity.${this.#factor} SET failures = greatest(failures - 1, 0), locked_until = NULL
        WHERE user_id = $1`,

@@ -4,23 +4,23 @@ import type { TokenRecord, TokenSigner } from './issue.ts';
 
 /** In seconds. */
 export interface RenewalTimes {
-  /** How long a renewed token lives, by its use. No other use is renewed (decision I4). */
+  /** Lifetimes of renewed tokens by use. Tokens of other uses are not renewed (decision I4). */
   readonly login: number;
   readonly switch: number;
-  /** So long after its renewal a token may be renewed once more; 0: never. */
+  /** How long after its renewal a token can be renewed once more; 0: never. */
   readonly grace: number;
 }
 
 export interface Renewed {
   readonly token: string;
   readonly record: TokenRecord;
-  /** When the session ends, and with it the chain of its tokens. */
+  /** When the session, and with it the chain of its tokens, ends. */
   readonly chainEndsAt: Date;
 }
 
 export interface Renewal {
   readonly tokenId: string;
-  /** The id of the new token. Given the same one again, a renewal that has committed gives the same token. */
+  /** The id of the new token. Repeating a committed renewal with the same id returns the same token. */
   readonly successorId: string;
 }
 
@@ -29,7 +29,7 @@ interface Successor extends Renewal {
   readonly kid: string;
 }
 
-/** A new token, or why there is none: it was renewed before, or it is revoked or its chain has ended. */
+/** A new token, `reused` if the old one was already renewed, or `gone` if it is revoked or its chain has ended. */
 export type RenewToken = (
   tx: Transaction,
   renewal: Renewal,
@@ -38,8 +38,8 @@ export type RenewToken = (
 type Row = TokenRecord & { readonly chainEndsAt: Date };
 
 /**
- * The session of a token, locked: whoever ends it waits for the new token and then revokes that too, or
- * was first, and then there is no chain.
+ * Selects and locks the session of a token. A concurrent end of the session either waits and then revokes the
+ * new token as well, or came first, and then there is no row.
  */
 const chainOf = (tokenId: string) => Prisma.sql`
   chain AS MATERIALIZED (
@@ -48,7 +48,7 @@ const chainOf = (tokenId: string) => Prisma.sql`
     WHERE t.id = ${tokenId}::uuid AND s.ended_at IS NULL AND s.expires_at > now()
     FOR NO KEY UPDATE OF s)`;
 
-/** Everything of the chain stays: whose it is, its tenant, what it was issued for and what it is called. */
+/** Inserts the new token, with the user, tenant, use and name of the chain. */
 const successorOf = ({ successorId, kid }: Successor, times: RenewalTimes) => Prisma.sql`
   INSERT INTO identity.tokens (id, user_id, tenant_id, session_id, client_id, use, name, grant_id,
     kid, created_at, expires_at)
@@ -61,7 +61,7 @@ const successorOf = ({ successorId, kid }: Successor, times: RenewalTimes) => Pr
     client_id AS "clientId", use, kid, created_at AS "createdAt", expires_at AS "expiresAt",
     (SELECT ends_at FROM old) AS "chainEndsAt"`;
 
-/** Replaces a good token: one statement, so that of any number at once one succeeds. */
+/** Replaces a valid token in one statement, so that only one of several concurrent renewals succeeds. */
 const rotation = ({ tokenId, ...successor }: Successor, times: RenewalTimes) => Prisma.sql`
   WITH ${chainOf(tokenId)}, old AS (
     UPDATE identity.tokens SET revoked_at = now(), replaced_by_id = ${successor.successorId}::uuid
@@ -71,7 +71,7 @@ const rotation = ({ tokenId, ...successor }: Successor, times: RenewalTimes) => 
     RETURNING tokens.*, chain.ends_at)
   ${successorOf({ tokenId, ...successor }, times)}`;
 
-/** Another successor of a token that was replaced a moment ago. */
+/** Inserts another successor of a token that was replaced within the grace period. */
 const sibling = ({ tokenId, ...successor }: Successor, times: RenewalTimes) => Prisma.sql`
   WITH ${chainOf(tokenId)}, old AS (
     SELECT tokens.*, chain.ends_at FROM identity.tokens JOIN chain ON chain.id = tokens.session_id
@@ -79,7 +79,7 @@ const sibling = ({ tokenId, ...successor }: Successor, times: RenewalTimes) => P
       AND tokens.revoked_at > clock_timestamp() - make_interval(secs => ${times.grace}::float8))
   ${successorOf({ tokenId, ...successor }, times)}`;
 
-/** What an earlier attempt with the same successor has committed. */
+/** Selects what an earlier attempt with the same successor has committed. */
 const committed = ({ tokenId, successorId }: Renewal) => Prisma.sql`
   SELECT t.id, t.user_id AS "userId", t.tenant_id AS "tenantId", t.session_id AS "sessionId",
     t.client_id AS "clientId", t.use, t.kid, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
@@ -89,7 +89,7 @@ const committed = ({ tokenId, successorId }: Renewal) => Prisma.sql`
   JOIN identity.sessions s ON s.id = t.session_id
   WHERE old.id = ${tokenId}::uuid AND t.id = ${successorId}::uuid`;
 
-/** Renews tokens, in the transaction of the caller's events. */
+/** Renews tokens, in the transaction of the caller. */
 export const renewTokens =
   (signer: TokenSigner, times: RenewalTimes): RenewToken =>
   async (tx, renewal) => {

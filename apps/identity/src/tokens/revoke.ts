@@ -3,7 +3,7 @@ import type { NewEvent } from '../outbox/outbox.ts';
 import { digest } from '../security/secrets.ts';
 import { lockUser } from '../users/users.ts';
 
-/** Why tokens were revoked before their time, in one word. */
+/** Why tokens were revoked. */
 export type RevocationReason =
   | 'logout'
   | 'logout_all'
@@ -38,12 +38,12 @@ export type RevocationReason =
 
 type Revoked = Extract<NewEvent, { type: 'identity.token.revoked' }>;
 
-/** What there is to tell of tokens that are gone. */
+/** The event that tokens were revoked. */
 export const revoked = (
   data: Revoked['data'] & { readonly reason: RevocationReason },
 ): Revoked => ({ type: 'identity.token.revoked', data });
 
-/** Revokes one token. Gives what there is to tell of it, for `enqueue` in the same transaction. */
+/** Revokes one token. Returns the event, for `enqueue` in the same transaction. */
 export const revokeToken = async (
   tx: Transaction,
   { tokenId, userId }: { readonly tokenId: string; readonly userId: string },
@@ -56,10 +56,7 @@ export const revokeToken = async (
   return revoked({ token_id: tokenId, user_id: userId, reason });
 };
 
-/**
- * Ends sessions of a user with every token that hangs on them, those by which the user acts as another
- * included.
- */
+/** Ends sessions of a user and all their tokens, including those for impersonation. */
 export const endSessions = async (
   tx: Transaction,
   { sessionIds, userId }: { readonly sessionIds: string[]; readonly userId: string },
@@ -77,7 +74,7 @@ export const endSessions = async (
   return sessionIds.map((id) => revoked({ session_id: id, user_id: userId, reason }));
 };
 
-/** Ends a session with every token that hangs on it. */
+/** Ends a session and all its tokens. */
 export const endSession = async (
   tx: Transaction,
   { sessionId, userId }: { readonly sessionId: string; readonly userId: string },
@@ -87,10 +84,7 @@ export const endSession = async (
   return revoked({ session_id: sessionId, user_id: userId, reason });
 };
 
-/**
- * Ends the grant of an authorization code: every token that came out of it, directly or through another
- * one, and the refresh token that would give more.
- */
+/** Ends the grant of an authorization code, with its refresh token and all tokens that originate from it. */
 export const revokeGrant = async (
   tx: Transaction,
   grantId: string,
@@ -98,17 +92,17 @@ export const revokeGrant = async (
 ): Promise<Revoked[]> => {
   const idHash = digest(grantId);
   await tx.oAuthArtifact.deleteMany({ where: { OR: [{ grantId }, { model: 'Grant', idHash }] } });
-  const gone = await tx.token.updateManyAndReturn({
+  const tokens = await tx.token.updateManyAndReturn({
     where: { grantId, revokedAt: null },
     data: { revokedAt: new Date() },
     select: { id: true, userId: true },
   });
-  return gone.map(({ id, userId }) => revoked({ token_id: id, user_id: userId, reason }));
+  return tokens.map(({ id, userId }) => revoked({ token_id: id, user_id: userId, reason }));
 };
 
 /**
- * Ends all that a client holds for a user: codes, refresh tokens, grants and access tokens. Whoever exchanges
- * one of them holds the lock of the user, which the caller must hold too.
+ * Ends everything that a client holds for a user: codes, refresh tokens, grants and access tokens. The caller
+ * must hold the lock of the user, as token requests do.
  */
 export const revokeClientTokens = async (
   tx: Transaction,
@@ -126,8 +120,8 @@ export const revokeClientTokens = async (
 };
 
 /**
- * Waits for whatever issues tokens in the user's sessions. Always in one order, the user, the sessions,
- * their tokens: so nobody waits in a circle.
+ * Locks the user's sessions, so that concurrent token requests have finished. The order is always user, sessions,
+ * tokens, which prevents deadlocks.
  */
 const lockSessions = async (tx: Transaction, userId: string): Promise<void> => {
   await lockUser(tx, userId);
@@ -136,8 +130,8 @@ const lockSessions = async (tx: Transaction, userId: string): Promise<void> => {
 };
 
 /**
- * Revokes every token of a user: in one tenant, or everywhere, and then their sessions end too, and with
- * them what they do as another user. What is being issued at the same time is revoked as well.
+ * Revokes all tokens of a user in one tenant, or everywhere; the latter also ends their sessions and
+ * impersonations. Tokens that are being issued concurrently are revoked as well.
  */
 export const revokeUserTokens = async (
   tx: Transaction,
@@ -161,18 +155,17 @@ export const revokeUserTokens = async (
 };
 
 /**
- * Ends every session of a user but one, and every token but one, those by which they act as another
- * included. The session and the token that stay are those of the caller; the refresh token of that token's
- * grant stays with it.
+ * Ends all sessions and tokens of a user, including impersonations, except the caller's session and token. The
+ * refresh token of that token's grant remains valid.
  */
 export const revokeOtherTokens = async (
   tx: Transaction,
-  kept: { readonly userId: string; readonly sessionId: string | null; readonly tokenId: string },
+  caller: { readonly userId: string; readonly sessionId: string | null; readonly tokenId: string },
   reason: RevocationReason,
 ): Promise<Revoked[]> => {
-  const { userId, sessionId, tokenId } = kept;
+  const { userId, sessionId, tokenId } = caller;
   await lockSessions(tx, userId);
-  // The refresh tokens of the other sessions end with those.
+  // Refresh tokens of the other sessions end with their sessions.
   await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
     WHERE session_id = ${sessionId}::uuid AND grant_id IS DISTINCT FROM
       (SELECT grant_id FROM identity.tokens WHERE id = ${tokenId}::uuid)`;
@@ -190,20 +183,22 @@ export const revokeOtherTokens = async (
     data: { revokedAt: new Date() },
     select: { id: true, userId: true },
   });
-  const told = loose.map((token) => revoked({ token_id: token.id, user_id: token.userId, reason }));
-  return [...ended, ...told];
+  const events = loose.map((token) =>
+    revoked({ token_id: token.id, user_id: token.userId, reason }),
+  );
+  return [...ended, ...events];
 };
 
 /**
- * Ends every session of a user but the caller's, with all that hangs on them, and every token without a
- * session but the caller's. The session that stays keeps its tokens and its apps.
+ * Ends all sessions of a user except the caller's, with their tokens, and all tokens without a session except the
+ * caller's. The remaining session keeps its tokens and apps.
  */
 export const revokeOtherSessions = async (
   tx: Transaction,
-  kept: { readonly userId: string; readonly sessionId: string | null; readonly tokenId: string },
+  caller: { readonly userId: string; readonly sessionId: string | null; readonly tokenId: string },
   reason: RevocationReason,
 ): Promise<Revoked[]> => {
-  const { userId, sessionId, tokenId } = kept;
+  const { userId, sessionId, tokenId } = caller;
   await lockSessions(tx, userId);
   const others = await tx.session.findMany({
     where: { userId, endedAt: null, ...(sessionId && { id: { not: sessionId } }) },
@@ -215,6 +210,6 @@ export const revokeOtherSessions = async (
     data: { revokedAt: new Date() },
     select: { id: true },
   });
-  const told = loose.map(({ id }) => revoked({ token_id: id, user_id: userId, reason }));
-  return [...ended, ...told];
+  const events = loose.map(({ id }) => revoked({ token_id: id, user_id: userId, reason }));
+  return [...ended, ...events];
 };

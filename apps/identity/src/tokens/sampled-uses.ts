@@ -10,16 +10,16 @@ export interface SampledUsesOptions {
 
 /** How uses are written. */
 interface Writing {
-  /** Takes the ids and the times as two arrays, and waits for no row that somebody holds. */
+  /** Takes ids and times as two arrays, and never waits for a lock. */
   readonly statement: string;
-  /** In the log, where they could not be written. */
+  /** What is written, for the log message of a failure. */
   readonly what: string;
   readonly everyMs: number;
 }
 
 /**
- * When things were last used, as far as that can be had for nothing: a request only leaves a note in memory,
- * and every now and then one statement writes what was noted. A process that is killed takes its notes with it.
+ * Records when things were last used, at almost no cost: requests only update a map in memory, which one
+ * statement writes periodically. If the process is killed, the unwritten uses are lost.
  */
 export class SampledUses {
   readonly #pool: Pick<Pool, 'query'>;
@@ -34,7 +34,7 @@ export class SampledUses {
     this.#writing = writing;
   }
 
-  /** Notes that this is used now. */
+  /** Records a use now. */
   note(id: string): void {
     this.#noted.set(id, Date.now());
   }
@@ -43,7 +43,7 @@ export class SampledUses {
     this.#timer = setInterval(() => void this.flush(), this.#writing.everyMs);
   }
 
-  /** Writes what was noted since the last time. What cannot be written is forgotten. */
+  /** Writes the uses since the last time. Uses that cannot be written are dropped. */
   async flush(): Promise<void> {
     const noted = this.#noted;
     if (noted.size === 0) return;
@@ -57,7 +57,7 @@ export class SampledUses {
     }
   }
 
-  /** Writes what there is, and nothing more. */
+  /** Writes the remaining uses and stops. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.flush();

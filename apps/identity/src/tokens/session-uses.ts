@@ -1,6 +1,6 @@
 import { SampledUses, type SampledUsesOptions } from './sampled-uses.ts';
 
-/** Longest time between two writes, in seconds. */
+/** Maximum seconds between two writes. */
 const LONGEST_ROUND = 30;
 
 /** Seconds between two writes: a small part of the time after which a session is idle. */
@@ -19,10 +19,10 @@ const idleAfter = (idleSignOut: number): number =>
 export const isInUse = (seconds: string): string => `(s.is_remembered OR ${seconds}::float8 = 0
   OR s.last_active_at > now() - make_interval(secs => ${seconds}::float8))`;
 
-/** Seconds between two records of a remembered session: it does not end for idleness, and only people look. */
+/** Seconds between two records of a remembered session, which does not end for idleness. */
 const REMEMBERED_ROUND = 300;
 
-/** A session that was idle for too long stays ended, whatever its tokens do afterwards. */
+/** Does not revive sessions that were idle for too long. */
 const statementOf = (idleSignOut: number): string => `
   WITH used AS (
     SELECT s.id, u.at FROM identity.sessions s
@@ -33,7 +33,7 @@ const statementOf = (idleSignOut: number): string => `
     ORDER BY s.id FOR NO KEY UPDATE OF s SKIP LOCKED)
   UPDATE identity.sessions s SET last_active_at = used.at FROM used WHERE s.id = used.id`;
 
-/** When sessions were last used, on pages or by their tokens. */
+/** Records when sessions were last used, by pages or tokens. */
 export class SessionUses extends SampledUses {
   /** Seconds without a use after which a session has ended for its browser; 0: never. */
   readonly idleAfter: number;

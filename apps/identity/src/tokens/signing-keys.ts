@@ -10,16 +10,16 @@ import { advisoryLocks, type Database, type Transaction } from '../database.ts';
 
 const DAY = 86_400_000;
 
-/** How often a replica looks for keys that were made or retired elsewhere: a retired one is used for no longer. */
+/** How often a replica checks for new and retired keys: the longest time that it uses a retired one. */
 export const REFRESH_MS = 5000;
-/** A stranger's `kid` costs one look a second, not one a request. */
+/** Minimum interval between lookups of unknown key ids. */
 const UNKNOWN_KEY_MS = 1000;
-/** Caches of the JWKS (five minutes) and all replicas know a new key before it signs. */
+/** Time between publishing and using a new key: longer than caches of the JWKS keep it (five minutes). */
 const LEAD_MS = 10 * 60_000;
-/** API keys live longest: a key that signs no more is published for them. */
+/** The longest lifetime of a token (API keys), for which a replaced key stays published. */
 const LONGEST_TOKEN_MS = 366 * DAY;
 
-/** To end every token of a key takes a while. */
+/** Ending all tokens of a key can take long. */
 const TRANSACTION = { timeout: 60_000 };
 
 /** The members that RFC 7518 section 6.2.1 names for an elliptic curve. */
@@ -46,7 +46,7 @@ export interface SigningKey {
   readonly privateKey: KeyObject;
 }
 
-/** A key that was taken out of use. */
+/** A retired key. */
 export interface RetiredKey {
   readonly kid: string;
   /** It signed nothing before. */
@@ -61,7 +61,7 @@ interface Known {
   readonly signsFrom: Date;
 }
 
-/** The ES256 keys of the issuer: kept in the database, shared by all replicas (decision I17). */
+/** The ES256 keys of the issuer, stored in the database and shared by all replicas (decision I17). */
 export class SigningKeys {
   readonly #database: Database;
   readonly #vault: Vault;
@@ -76,18 +76,18 @@ export class SigningKeys {
     this.#vault = vault;
   }
 
-  /** Makes the first key where there is none. Replicas that start together agree on one. */
+  /** Creates the first key if there is none. Replicas that start at the same time agree on one. */
   async start(): Promise<void> {
     await this.#locked(async (tx) => {
       const usable = await tx.signingKey.count({ where: { removedAt: null } });
-      // Nobody can hold a set of keys without it: there was none.
+      // There was no key, so no cached JWKS can lack this one.
       if (usable === 0) await this.#insert(tx, new Date());
     });
     await this.#read();
     await this.signing();
   }
 
-  /** Keeps the set fresh without anybody asking, so that an idle replica does not sign with a retired key. */
+  /** Refreshes the keys periodically, so that an idle replica does not sign with a retired key. */
   watch(): void {
     this.#timer = setInterval(() => this.#refresh(0).catch(() => undefined), REFRESH_MS);
     this.#timer.unref();
@@ -99,8 +99,8 @@ export class SigningKeys {
   }
 
   /**
-   * The key to sign with. It waits for no reading: it is called in transactions, and were every connection
-   * held by one of those, the reading would wait for them. A key that is no longer the newest signs well.
+   * The current signing key. Does not wait for a refresh, because it is called in transactions, and if these
+   * held all connections, the refresh would wait for them. A key that is no longer the newest is still valid.
    */
   async signing(): Promise<SigningKey> {
     this.#refresh(REFRESH_MS).catch(() => undefined);
@@ -112,14 +112,14 @@ export class SigningKeys {
     return this.#open(newest);
   }
 
-  /** The key with that id, to sign a token whose record names it. Throws where it is out of use. */
+  /** The key with this id, to sign a token whose record names it. Throws if it is retired or unknown. */
   signingAs(kid: string): SigningKey {
     const known = this.#known.get(kid);
     if (!known) throw new Error(`The signing key ${kid} is out of use.`);
     return this.#open(known);
   }
 
-  /** Every published key that has begun to sign, the one that signs now first. */
+  /** All published keys that can sign, the current one first. */
   async forSigning(): Promise<SigningKey[]> {
     const { kid } = await this.signing();
     const began = [...this.#known.values()].filter(({ signsFrom }) => +signsFrom <= Date.now());
@@ -127,13 +127,13 @@ export class SigningKeys {
     return keys.sort((a, b) => Number(b.kid === kid) - Number(a.kid === kid));
   }
 
-  /** The public key of that id; undefined where there is none, also in the database. */
+  /** The public key with this id; undefined if it does not exist. */
   async find(kid: string): Promise<KeyObject | undefined> {
     await this.#refresh(this.#known.has(kid) ? REFRESH_MS : UNKNOWN_KEY_MS);
     return this.#known.get(kid)?.publicKey;
   }
 
-  /** What the JWKS publishes (RFC 7517): also the key that will sign soon, and those of living tokens. */
+  /** The JWKS (RFC 7517): includes the next key, and earlier keys whose tokens may still be valid. */
   async published(): Promise<PublishedKey[]> {
     await this.#refresh(REFRESH_MS);
     return [...this.#known.values()].map(({ kid, publicJwk }) => {
@@ -143,8 +143,8 @@ export class SigningKeys {
   }
 
   /**
-   * Makes the next key: published now, signing ten minutes from now, so that whoever keeps a copy of the
-   * JWKS has it by then. The one before it stays published until the last token of it has expired.
+   * Creates the next key, which is published now and signs in ten minutes, when caches of the JWKS have it. The
+   * previous key stays published until its last token has expired.
    */
   async rotate(): Promise<{ readonly kid: string; readonly signsFrom: Date }> {
     const next = await this.#locked(async (tx) => {
@@ -160,9 +160,9 @@ export class SigningKeys {
   }
 
   /**
-   * Takes a key out of use and out of the JWKS at once (decision I23). Where it is the newest one that
-   * signs, its successor signs from now on: the next key, or a new one. Throws where there is no such key.
-   * The tokens that it signed are for `endTokens` to end, in the same transaction.
+   * Retires a key and removes it from the JWKS immediately (decision I23). If it is the current key, the next
+   * key, or a new one, signs from now on. Throws if the key does not exist. `endTokens` ends the tokens that it
+   * signed, in the same transaction.
    */
   async retire<T>(
     kid: string,
@@ -183,7 +183,7 @@ export class SigningKeys {
     return result;
   }
 
-  /** Another key, no older than the one that went, signs as soon as that one did. */
+  /** Ensures that another key signs from the time at which the retired one would have. */
   async #demandSuccessor(tx: Transaction, since: Date, now: Date): Promise<void> {
     const newer = await tx.signingKey.findFirst({
       where: {
@@ -228,7 +228,7 @@ export class SigningKeys {
     return key;
   }
 
-  /** Reads the keys unless they were read within so many milliseconds; never twice at once. */
+  /** Reads the keys unless they were read within `maxAge` milliseconds. Concurrent calls share one read. */
   async #refresh(maxAge: number): Promise<void> {
     if (performance.now() - this.#readAt < maxAge) return;
     this.#reading ??= this.#read().finally(() => {
@@ -254,5 +254,5 @@ export class SigningKeys {
   }
 }
 
-/** What a private part is sealed for: it opens in no other row. */
+/** The purpose that a private key is sealed with, so that it cannot be opened in another row. */
 export const signingKeyPurpose = (kid: string): string => `signing key ${kid}`;

@@ -5,8 +5,8 @@ import type { Prisma, User } from '../generated/prisma/client.ts';
 type Users = Pick<Transaction, 'user'>;
 
 /**
- * The unconfirmed account that an address stands for: a member of a tenant before all others, then the
- * newest. Null where there is none. `where` restricts it further.
+ * The unconfirmed account of an address: members of a tenant first, then the newest. Null if there is none.
+ * `where` restricts the search further.
  */
 export const findClaimant = async (
   tx: Users,
@@ -23,8 +23,8 @@ export const findClaimant = async (
 };
 
 /**
- * The person whose address this is: the one who confirmed it, or else `findClaimant`. Null where there is
- * none. Service accounts may have the same address: nobody signs in with theirs (decision I20).
+ * The person with this address: whoever confirmed it, or else `findClaimant`. Null if there is none. Service
+ * accounts can have the same address, since they do not sign in with it (decision I20).
  */
 export const findPerson = async (tx: Users, email: string): Promise<User | null> =>
   (await tx.user.findFirst({
@@ -32,16 +32,16 @@ export const findPerson = async (tx: Users, email: string): Promise<User | null>
   })) ?? findClaimant(tx, email);
 
 /**
- * Locks a user until the transaction ends. What decides how they sign in, and what it decides, come one
- * after the other: nobody gets in by what is being taken away.
+ * Locks a user until the transaction ends, so that sign-ins and changes of credentials run one after the other:
+ * nobody signs in with a credential that is being removed.
  */
 export const lockUser = async (tx: Transaction, userId: string): Promise<void> => {
   await tx.$queryRaw`SELECT 1 FROM identity.users WHERE id = ${userId}::uuid FOR NO KEY UPDATE`;
 };
 
 /**
- * Waits for whoever confirms, or registers, the same address; until the transaction ends. Taken before
- * users are locked.
+ * Locks an address until the transaction ends, so that registrations and confirmations of the same address run
+ * one after the other. Taken before locks of users.
  */
 export const lockAddress = async (tx: Transaction, email: string): Promise<void> => {
   await tx.$queryRaw`SELECT 1 FROM pg_advisory_xact_lock(hashtextextended(${email}, 0))`;

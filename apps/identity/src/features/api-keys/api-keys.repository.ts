@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Transaction } from '../../database.ts';
 import type { Token } from '../../generated/prisma/client.ts';
-import { type PageAsked, readPage } from '../../lists/paging.ts';
+import { type PageRequest, readPage } from '../../lists/paging.ts';
 import { FIRST_PARTY } from '../../tokens/access-token.ts';
 import type { TokenSigner } from '../../tokens/issue.ts';
 import type { ServiceAccountRef } from '../service-accounts/service-accounts.service.ts';
@@ -57,7 +57,7 @@ export class ApiKeysRepository {
   /** One page, newest first, and its number. A page beyond the last one returns the last one. */
   async list(
     account: ServiceAccountRef,
-    page: PageAsked,
+    page: PageRequest,
   ): Promise<{ keys: ApiKey[]; page: number; total: number }> {
     const where = rowsOf(account);
     const { rows, ...at } = await readPage(this.#database, page, {

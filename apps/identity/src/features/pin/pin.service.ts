@@ -120,7 +120,7 @@ export class PinService {
     if (!stored) throw noPin();
     demandAcceptable(given, given.current);
     const actor = actorOf(caller, origin);
-    const isCorrect = await lockout.guess(userId, async () => {
+    const isCorrect = await lockout.attempt(userId, async () => {
       if (!(await passwords.matches(given.current, stored.hash, userId))) return null;
       const hash = await passwords.hash(given.pin, userId);
       if (await repository.replace(actor, stored.hash, hash)) return true;
@@ -140,7 +140,7 @@ export class PinService {
     const { id: userId, sessionId } = caller;
     const stored = await repository.find(userId);
     if (!stored) throw noPin();
-    const isCorrect = await lockout.guess(userId, async () => {
+    const isCorrect = await lockout.attempt(userId, async () => {
       if (!(await passwords.matches(pin, stored.hash, userId))) return null;
       await repository.unlock(userId, sessionId);
       return true;

@@ -1,9 +1,9 @@
 import { type ActivityKind, actionsOfKind } from '../../activity/actions.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { PageAsked } from '../../lists/paging.ts';
+import type { PageRequest } from '../../lists/paging.ts';
 
 /** Page and filters of a user's own activity; an undefined field does not filter. */
-export interface OwnActivityQuery extends PageAsked {
+export interface OwnActivityQuery extends PageRequest {
   readonly kind?: ActivityKind | undefined;
   /** Inclusive. */
   readonly from?: Date | undefined;

@@ -179,7 +179,7 @@ export class TwoFactorService {
     await this.#demandEnabled(userId);
     const actor = actorOf(caller, client);
     const code = parseCode(given.code);
-    const verified = await lockout.guess(userId, () =>
+    const verified = await lockout.attempt(userId, () =>
       repository.change(userId, async (tx) => {
         const used = await this.#useCode(tx, await this.#demandEnabled(userId, tx), code, actor);
         if (!used) return null;
