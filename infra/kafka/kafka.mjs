@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { freePort } from '../../packages/local-stack/src/free-port.ts';
-import { keepProcess } from '../../packages/local-stack/src/kept-process.ts';
+import { superviseProcess } from '../../packages/local-stack/src/supervised-process.ts';
 import { classes, formatted, install, jars } from './install.mjs';
 
 const HOST = '127.0.0.1';
@@ -83,7 +83,7 @@ export async function startBroker(options = {}) {
   if (!existsSync(join(directory, 'data', 'meta.properties'))) await format(directory, properties);
 
   const log = await open(join(directory, 'kafka.log'), 'w+', 0o600);
-  const kafka = keepProcess({
+  const kafka = superviseProcess({
     command: 'java',
     args: [...java, ...sharing(options.dump), 'kafka.Kafka', properties],
     signal: 'SIGTERM',

@@ -27,10 +27,10 @@ export interface Scenario {
 }
 
 /** Thrown if a scenario gets an unexpected response. */
-export class UnexpectedAnswers extends Error {}
+export class UnexpectedResponses extends Error {}
 
 /** Throws unless there were responses and each has one of these statuses, by default 2xx. */
-export const demandAnswers = (
+export const requireResponses = (
   what: string,
   { statuses, errors }: Load,
   isExpected = (status: number): boolean => status >= 200 && status < 300,
@@ -42,5 +42,5 @@ export const demandAnswers = (
     ...(errors > 0 ? [`${errors} broken connections or late answers`] : []),
     ...(found.length === 0 ? ['no answer'] : []),
   ];
-  if (problems.length > 0) throw new UnexpectedAnswers(`${what}: ${problems.join(', ')}`);
+  if (problems.length > 0) throw new UnexpectedResponses(`${what}: ${problems.join(', ')}`);
 };

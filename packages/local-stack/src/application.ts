@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type KeptProcess, keepProcess } from './kept-process.ts';
+import { type SupervisedProcess, superviseProcess } from './supervised-process.ts';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -60,13 +60,13 @@ export const isReady = async (url: string): Promise<boolean> => {
 /** A service as a separate process that can be stopped, killed and restarted. */
 export const application = (options: ApplicationOptions): Application => {
   const { name, from, environment, url, log } = options;
-  let running: KeptProcess | undefined;
+  let running: SupervisedProcess | undefined;
 
-  const launch = (): KeptProcess => {
+  const launch = (): SupervisedProcess => {
     const output = openSync(log, 'a', 0o600);
     try {
       const args = nodeArguments(name, 'main', from);
-      return keepProcess({
+      return superviseProcess({
         command: process.execPath,
         args,
         signal: 'SIGTERM',
@@ -78,7 +78,7 @@ export const application = (options: ApplicationOptions): Application => {
     }
   };
 
-  const untilReady = async (started: KeptProcess): Promise<void> => {
+  const untilReady = async (started: SupervisedProcess): Promise<void> => {
     let ended = false;
     void started.exited.then(() => {
       ended = true;

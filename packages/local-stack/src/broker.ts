@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
-import { type KeptProcess, keepProcess } from './kept-process.ts';
+import { type SupervisedProcess, superviseProcess } from './supervised-process.ts';
 
 const START_LIMIT_MS = 60_000;
 const HOST = '127.0.0.1';
@@ -76,10 +76,10 @@ const localServer = (port: number): object => ({
   bindings: { kafka: { 'group.initial.rebalance.delay.ms': 1 } },
 });
 
-function launch(configuration: string, log: string, remove: string | undefined): KeptProcess {
+function launch(configuration: string, log: string, remove: string | undefined): SupervisedProcess {
   const output = openSync(log, 'w', 0o600);
   try {
-    return keepProcess({
+    return superviseProcess({
       command: executable(),
       // It splits path arguments at spaces and commas; this path contains neither.
       cwd: path.dirname(configuration),
@@ -108,7 +108,7 @@ function executable(): string {
   return String(found);
 }
 
-async function answers(broker: KeptProcess, port: number, log: string): Promise<void> {
+async function answers(broker: SupervisedProcess, port: number, log: string): Promise<void> {
   let ended = false;
   void broker.exited.then(() => {
     ended = true;

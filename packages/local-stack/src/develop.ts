@@ -5,11 +5,11 @@ import { keyEncryptionKeys, localSystem } from './credentials.ts';
 import { DeploymentAutomationStandIn } from './deployment-automation/stand-in.ts';
 import { askedToEnd, firstEnd } from './ending.ts';
 import { startIdentityStub, stubNotice } from './identity-stub/stub.ts';
-import { type KeptProcess, keepProcess } from './kept-process.ts';
 import { portOf } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { seedIdentity } from './seed.ts';
 import { mailDirectory } from './stack.ts';
+import { type SupervisedProcess, superviseProcess } from './supervised-process.ts';
 
 const HOST = '127.0.0.1';
 const STANDARD_OUTPUT = 1;
@@ -80,7 +80,11 @@ export type Development = keyof typeof around;
 export const isDevelopment = (what: string): what is Development => Object.hasOwn(around, what);
 
 /** Prints the notice after the service's startup log, unless it exits before it is ready. */
-const tellOnceReady = async (service: KeptProcess, url: string, notice: string): Promise<void> => {
+const tellOnceReady = async (
+  service: SupervisedProcess,
+  url: string,
+  notice: string,
+): Promise<void> => {
   let hasEnded = false;
   void service.exited.then(() => {
     hasEnded = true;
@@ -112,7 +116,7 @@ export const develop = async (
     const place = { directory, common, identityUrl, crmUrl };
     const { environment, notice, stop } = await around[what](place);
     if (stop) stops.push(stop);
-    const service = keepProcess({
+    const service = superviseProcess({
       command: process.execPath,
       args: ['--watch', ...nodeArguments(app, 'main', 'source')],
       environment: { ...common, ...environment },

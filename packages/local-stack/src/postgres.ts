@@ -8,8 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { freePort } from './free-port.ts';
-import { type KeptProcess, keepProcess } from './kept-process.ts';
 import { type Account, binary, unprivilegedAccount, withAccount } from './postgres-account.ts';
+import { type SupervisedProcess, superviseProcess } from './supervised-process.ts';
 
 const START_LIMIT_MS = 60_000;
 const PREVIOUS_SERVER_LIMIT_MS = 10_000;
@@ -148,9 +148,9 @@ function launch({
   readonly settings: Record<string, string>;
   readonly persistent: boolean;
   readonly output: number;
-}): KeptProcess {
+}): SupervisedProcess {
   const all = Object.entries({ ...settings, unix_socket_directories: '' });
-  return keepProcess({
+  return superviseProcess({
     ...withAccount(account, directory, command, [
       `-D${path.join(directory, 'data')}`,
       ...all.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
@@ -163,7 +163,7 @@ function launch({
 }
 
 /** Polls until the server responds; false if it has ended, or after a minute. */
-async function answers(server: KeptProcess, url: string): Promise<boolean> {
+async function answers(server: SupervisedProcess, url: string): Promise<boolean> {
   let ended = false;
   const end = server.exited.then(() => {
     ended = true;

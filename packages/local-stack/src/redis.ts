@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { freePort } from './free-port.ts';
-import { keepProcess } from './kept-process.ts';
+import { superviseProcess } from './supervised-process.ts';
 import { until } from './until.ts';
 
 export interface RedisServer {
@@ -33,7 +33,7 @@ export const startRedis = async (): Promise<RedisServer> => {
   const port = await freePort();
   const run = async () => {
     const sink = await open('/dev/null', 'w');
-    const server = keepProcess({
+    const server = superviseProcess({
       command: 'redis-server',
       args: ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
       signal: 'SIGTERM',

@@ -1,4 +1,4 @@
-import { duel } from '../duel.ts';
+import { compare } from '../comparison.ts';
 import type { Scenario } from '../scenario.ts';
 
 /**
@@ -10,7 +10,7 @@ export const canary: Scenario = {
     const cpu = () => bench.system.cpu('identity');
     const url = `${bench.system.stack.identity.url}/api/health`;
     return [
-      await duel(bench, {
+      await compare(bench, {
         what: 'a planted fault',
         subject: { request: { url: `${url}/not-there` }, cpu },
         floor: { request: { url }, cpu },

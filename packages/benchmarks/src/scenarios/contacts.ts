@@ -53,7 +53,7 @@ export const contactList: Scenario = {
       url: `${crm.url}/api/crm/contacts`,
       tokens: [await bench.system.signIn('owner')],
       database: 'crm',
-      areAlike: isSamePage,
+      isEquivalent: isSamePage,
       statement: { text: LIST, values: [system.owner.tenant_id, PER_PAGE, 0] },
       target: 0.6,
     });
@@ -69,7 +69,7 @@ export const contactSearch: Scenario = {
       url: `${crm.url}/api/crm/contacts?search=${encodeURIComponent(TERM)}`,
       tokens: [await bench.system.signIn('owner')],
       database: 'crm',
-      areAlike: isSamePage,
+      isEquivalent: isSamePage,
       statement: { text: SEARCH, values: [system.owner.tenant_id, TERM, PER_PAGE, 0] },
       target: 0.5,
     });

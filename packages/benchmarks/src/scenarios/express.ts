@@ -1,7 +1,7 @@
-import { bearing, CONNECTIONS, duel } from '../duel.ts';
+import { bearerVariants, CONNECTIONS, compare } from '../comparison.ts';
 import type { Listening } from '../floors/listening.ts';
 import { startProgram } from '../program.ts';
-import { type Bench, type Result, type Scenario, UnexpectedAnswers } from '../scenario.ts';
+import { type Bench, type Result, type Scenario, UnexpectedResponses } from '../scenario.ts';
 import type { Service } from '../system.ts';
 
 export interface Answer {
@@ -18,7 +18,7 @@ export interface Route {
   readonly database: Service;
   readonly statement: { readonly text: string; readonly values: readonly unknown[] };
   /** Whether the system's response equals that of the floor. */
-  readonly areAlike?: (subject: Answer, floor: Answer) => boolean;
+  readonly isEquivalent?: (subject: Answer, floor: Answer) => boolean;
   readonly target: number;
 }
 
@@ -28,7 +28,7 @@ const answerOf = async (url: string, headers: Record<string, string> = {}): Prom
 /** Compares a data request with an Express route of one statement. */
 export const besideExpress = async (
   bench: Bench,
-  { what, url, tokens, database, statement, areAlike, target }: Route,
+  { what, url, tokens, database, statement, isEquivalent, target }: Route,
 ): Promise<readonly Result[]> => {
   const program = startProgram('floors/express', {
     DATABASE_URL: bench.system.stack.postgres.url(database),
@@ -38,14 +38,14 @@ export const besideExpress = async (
   try {
     const floor = await program.ask<Listening>({});
     const subject = await answerOf(url, { authorization: `Bearer ${tokens[0]}` });
-    if (areAlike && !areAlike(subject, await answerOf(`${floor.url}/data`))) {
-      throw new UnexpectedAnswers(`${what}: the floor answers something else`);
+    if (isEquivalent && !isEquivalent(subject, await answerOf(`${floor.url}/data`))) {
+      throw new UnexpectedResponses(`${what}: the floor answers something else`);
     }
     return [
-      await duel(bench, {
+      await compare(bench, {
         what,
         subject: {
-          request: { url, variants: bearing(tokens) },
+          request: { url, variants: bearerVariants(tokens) },
           cpu: () => bench.system.cpu(database),
         },
         floor: {

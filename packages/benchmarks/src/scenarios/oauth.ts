@@ -1,4 +1,4 @@
-import { CONNECTIONS, duel } from '../duel.ts';
+import { CONNECTIONS, compare } from '../comparison.ts';
 import type { Listening } from '../floors/listening.ts';
 import type { Target } from '../load/plan.ts';
 import { startProgram } from '../program.ts';
@@ -51,7 +51,7 @@ const besideProvider = async (
       introspection: `${identity_url}/api/oauth/introspect`,
     };
     const bare = { token: `${url}/token`, introspection: `${url}/token/introspection` };
-    const result = await duel(bench, {
+    const result = await compare(bench, {
       what,
       subject: { request: await requestTo(own, client), cpu: () => system.cpu('identity') },
       floor: {

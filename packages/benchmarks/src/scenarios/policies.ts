@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { percentile } from '../load/plan.ts';
-import { type Bench, type Scenario, UnexpectedAnswers } from '../scenario.ts';
+import { type Bench, type Scenario, UnexpectedResponses } from '../scenario.ts';
 
 const LIMIT_MS = 250;
 /** A change that CRM has not applied by then is lost. */
-const PATIENCE_MS = 30_000;
+const GIVE_UP_MS = 30_000;
 
 /** A viewer may not delete contacts (403), a member may, and there is none with this id (404). */
-const OBEYED = { viewer: 403, member: 404 } as const;
+const EXPECTED_STATUS = { viewer: 403, member: 404 } as const;
 
 const request = async (method: string, url: string, token: string, body?: object) => {
   const response = await fetch(url, {
@@ -20,7 +20,7 @@ const request = async (method: string, url: string, token: string, body?: object
 };
 
 const demand = (what: string, status: number, expected: readonly number[]): void => {
-  if (!expected.includes(status)) throw new UnexpectedAnswers(`${what}: ${status}`);
+  if (!expected.includes(status)) throw new UnexpectedResponses(`${what}: ${status}`);
 };
 
 /**
@@ -38,11 +38,11 @@ const changes = async ({ system, options }: Bench): Promise<number[]> => {
     const role = change % 2 === 0 ? 'member' : 'viewer';
     demand('a policy change', await request('PUT', member, owner, { role }), [200]);
     const changed = performance.now();
-    for (let status = 0; status !== OBEYED[role]; ) {
+    for (let status = 0; status !== EXPECTED_STATUS[role]; ) {
       status = await request('DELETE', contact, viewer);
-      demand('a policy in CRM', status, Object.values(OBEYED));
-      if (performance.now() - changed > PATIENCE_MS) {
-        throw new UnexpectedAnswers('a policy change was not obeyed');
+      demand('a policy in CRM', status, Object.values(EXPECTED_STATUS));
+      if (performance.now() - changed > GIVE_UP_MS) {
+        throw new UnexpectedResponses('a policy change was not obeyed');
       }
     }
     delays.push(performance.now() - changed);

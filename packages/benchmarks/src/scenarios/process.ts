@@ -1,6 +1,6 @@
-import { bearing, CONNECTIONS } from '../duel.ts';
+import { bearerVariants, CONNECTIONS } from '../comparison.ts';
 import { type Load, median } from '../load/plan.ts';
-import { demandAnswers, type Result, type Scenario } from '../scenario.ts';
+import { type Result, requireResponses, type Scenario } from '../scenario.ts';
 
 const STARTS = 3;
 const WORK_SECONDS = 5;
@@ -29,7 +29,7 @@ export const memory: Scenario = {
       identity: await system.memory('identity'),
       crm: await system.memory('crm'),
     };
-    const variants = bearing([await system.signIn('owner')]);
+    const variants = bearerVariants([await system.signIn('owner')]);
     const { identity, crm } = system.stack;
     const work = {
       identity: `${identity.url}/api/user`,
@@ -39,7 +39,7 @@ export const memory: Scenario = {
     for (const service of ['identity', 'crm'] as const) {
       const seconds = Math.min(options.seconds, WORK_SECONDS);
       const plan = { url: work[service], variants, connections: CONNECTIONS, seconds };
-      demandAnswers(`the work of ${service}`, await load.ask<Load>(plan));
+      requireResponses(`the work of ${service}`, await load.ask<Load>(plan));
       const loaded = await system.memory(service);
       results.push({
         what: `resident memory of ${service}`,

@@ -1,17 +1,17 @@
-import { bearing, CONNECTIONS, takeTurns } from '../duel.ts';
+import { alternate, bearerVariants, CONNECTIONS } from '../comparison.ts';
 import type { Comparisons } from '../floors/bcrypt.ts';
 import { type Load, median, type Plan } from '../load/plan.ts';
 import { startProgram } from '../program.ts';
-import { type Bench, demandAnswers, type Scenario } from '../scenario.ts';
+import { type Bench, requireResponses, type Scenario } from '../scenario.ts';
 
 /** Identity's own default. */
 const COST = 12;
 const TARGET = 0.85;
 const ROUNDS = 3;
-const SIGN_INS_A_ROUND = 48;
+const LOGINS_PER_ROUND = 48;
 
 const STORM = 300;
-const MOST_SLOWER = 10;
+const MAX_SLOWDOWN = 10;
 /** Occasional requests to an idle service, to measure response time without queueing. */
 const CALM: Pick<Plan, 'connections' | 'rate'> = { connections: 8, rate: 100 };
 
@@ -31,18 +31,18 @@ export const signIns: Scenario = {
   name: 'logins',
   run: async (bench) => {
     const { smoke } = bench.options;
-    const amount = smoke ? CONNECTIONS : SIGN_INS_A_ROUND;
+    const amount = smoke ? CONNECTIONS : LOGINS_PER_ROUND;
     const bcrypt = startProgram('floors/bcrypt');
     try {
       const subject = async (): Promise<Load> => {
         const plan: Plan = { ...signInPlan(bench), connections: CONNECTIONS, amount };
         const load = await bench.load.ask<Load>(plan);
-        demandAnswers('password logins', load);
+        requireResponses('password logins', load);
         return load;
       };
       const floor = (): Promise<Load> =>
         bcrypt.ask({ cost: COST, amount, concurrency: CONNECTIONS } satisfies Comparisons);
-      const { ratio, ...loads } = await takeTurns(smoke ? 1 : ROUNDS, subject, floor);
+      const { ratio, ...loads } = await alternate(smoke ? 1 : ROUNDS, subject, floor);
       return [
         {
           what: `password logins, bcrypt at cost ${COST}`,
@@ -67,7 +67,7 @@ export const signInStorm: Scenario = {
     const others: Plan = {
       ...CALM,
       url: `${system.stack.identity.url}/api/user`,
-      variants: bearing([await system.signIn('owner')]),
+      variants: bearerVariants([await system.signIn('owner')]),
       seconds: options.smoke ? 1 : 5,
     };
     const crowd = startProgram('load/generator');
@@ -77,16 +77,16 @@ export const signInStorm: Scenario = {
       let shed = 0;
       for (let round = 0; round < (options.smoke ? 1 : 3); round += 1) {
         const idle = await bench.load.ask<Load>(others);
-        demandAnswers(what, idle);
+        requireResponses(what, idle);
         const storm = crowd.ask<Load>({
           ...signInPlan(bench),
           connections: STORM,
           amount: STORM,
         });
         const busy = await bench.load.ask<Load>(others);
-        demandAnswers(`${what} during the logins`, busy);
+        requireResponses(`${what} during the logins`, busy);
         const signedIn = await storm;
-        demandAnswers(`${STORM} logins at once`, signedIn, (s) => s === 200 || s === 503);
+        requireResponses(`${STORM} logins at once`, signedIn, (s) => s === 200 || s === 503);
         shed = signedIn.statuses[503] ?? 0;
         pairs.push({ idle, busy });
       }
@@ -104,7 +104,7 @@ export const signInStorm: Scenario = {
           load: p99('busy'),
           ratio,
           remark: `p99 idle ${p99('idle').p99.toFixed(1)} ms; ${shed} logins shed with 503`,
-          target: { text: 'p99 < 10 × idle', isMet: ratio < MOST_SLOWER },
+          target: { text: 'p99 < 10 × idle', isMet: ratio < MAX_SLOWDOWN },
         },
       ];
     } finally {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const keeper = fileURLToPath(new URL('../tools/keep.mjs', import.meta.url));
 
-export interface KeptCommand {
+export interface SupervisedCommand {
   command: string;
   args: string[];
   /** The working directory. Default: that of this process. */
@@ -23,7 +23,7 @@ export interface KeptCommand {
   output: number;
 }
 
-export interface KeptProcess {
+export interface SupervisedProcess {
   /** Settles with the exit code when the command has ended for any reason. */
   exited: Promise<number>;
   /** Stops the command gracefully and waits for its end. May be called twice. */
@@ -36,7 +36,11 @@ export interface KeptProcess {
  * Starts a command that ends with this process, even if that is killed with SIGKILL, and that does not receive
  * the terminal's Ctrl-C. It does not keep this process alive.
  */
-export function keepProcess({ output, environment, ...command }: KeptCommand): KeptProcess {
+export function superviseProcess({
+  output,
+  environment,
+  ...command
+}: SupervisedCommand): SupervisedProcess {
   const child: ChildProcess = spawn(process.execPath, [keeper, JSON.stringify(command)], {
     detached: true,
     env: { ...process.env, ...environment },

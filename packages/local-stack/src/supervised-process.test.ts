@@ -2,7 +2,7 @@ import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type KeptProcess, keepProcess } from './kept-process.ts';
+import { type SupervisedProcess, superviseProcess } from './supervised-process.ts';
 
 let directory: string;
 let log: string;
@@ -14,9 +14,9 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 /** Runs a script and waits for what it prints first. */
-async function keep(script: string, remove?: string): Promise<KeptProcess> {
+async function keep(script: string, remove?: string): Promise<SupervisedProcess> {
   const output = await open(log, 'w');
-  const kept = keepProcess({
+  const kept = superviseProcess({
     command: process.execPath,
     args: ['--eval', script],
     signal: 'SIGTERM',
@@ -54,7 +54,12 @@ test('A command that ignores its signal is ended all the same', async () => {
 
 test('A command that cannot be started says so', async () => {
   const output = await open(log, 'w');
-  const kept = keepProcess({ command: '/no/such', args: [], signal: 'SIGTERM', output: output.fd });
+  const kept = superviseProcess({
+    command: '/no/such',
+    args: [],
+    signal: 'SIGTERM',
+    output: output.fd,
+  });
   expect(await kept.exited).toBe(127);
   await output.close();
   expect(await readFile(log, 'utf8')).toContain('/no/such');

@@ -1,5 +1,5 @@
 import { type Load, median, type Target } from './load/plan.ts';
-import { type Bench, demandAnswers, type Result } from './scenario.ts';
+import { type Bench, type Result, requireResponses } from './scenario.ts';
 
 /** Number of concurrent requests. */
 export const CONNECTIONS = 32;
@@ -8,7 +8,7 @@ const ROUND_SECONDS = 2;
 const WARM_UP_SECONDS = 2;
 
 /** The same request with each token. */
-export const bearing = (tokens: readonly string[]): NonNullable<Target['variants']> =>
+export const bearerVariants = (tokens: readonly string[]): NonNullable<Target['variants']> =>
   tokens.map((token) => ({ headers: { authorization: `Bearer ${token}` } }));
 
 const middle = (loads: readonly Load[]): Load => ({
@@ -26,7 +26,7 @@ export type Side = () => Promise<Load>;
 /**
  * Alternates between two sides; returns the median of each, and of the ratios of adjacent rounds.
  */
-export const takeTurns = async (
+export const alternate = async (
   rounds: number,
   subject: Side,
   floor: Side,
@@ -43,35 +43,35 @@ export const takeTurns = async (
 };
 
 /** A process under load. */
-export interface Contender {
+export interface MeasuredProcess {
   readonly request: Target;
   /** CPU time used by the process so far, in seconds. */
   cpu(): Promise<number>;
 }
 
-export interface Duel {
+export interface Comparison {
   readonly what: string;
-  readonly subject: Contender;
-  readonly floor: Contender;
+  readonly subject: MeasuredProcess;
+  readonly floor: MeasuredProcess;
   /** The target ratio. */
   readonly target: number;
 }
 
-const answersIn = ({ statuses }: Load): number =>
+const responsesIn = ({ statuses }: Load): number =>
   Object.values(statuses).reduce((sum, count) => sum + count, 0);
 
 /** Compares a request with that of its floor under the same load. */
-export const duel = async (
+export const compare = async (
   { options, load }: Bench,
-  { what, subject, floor, target }: Duel,
+  { what, subject, floor, target }: Comparison,
 ): Promise<Result> => {
   const side =
-    (who: string, { request, cpu }: Contender, seconds: number): Side =>
+    (who: string, { request, cpu }: MeasuredProcess, seconds: number): Side =>
     async () => {
       const before = await cpu();
       const measured = await load.ask<Load>({ ...request, connections: CONNECTIONS, seconds });
-      demandAnswers(who, measured);
-      return { ...measured, cpu: (1000 * ((await cpu()) - before)) / answersIn(measured) };
+      requireResponses(who, measured);
+      return { ...measured, cpu: (1000 * ((await cpu()) - before)) / responsesIn(measured) };
     };
   const rounds = Math.max(1, Math.round(options.seconds / ROUND_SECONDS));
   const sides = (seconds: number) =>
@@ -79,7 +79,7 @@ export const duel = async (
       side(what, subject, Math.min(options.seconds, seconds)),
       side(`the floor of ${what}`, floor, Math.min(options.seconds, seconds)),
     ] as const;
-  await takeTurns(1, ...sides(WARM_UP_SECONDS));
-  const { ratio, ...loads } = await takeTurns(rounds, ...sides(ROUND_SECONDS));
+  await alternate(1, ...sides(WARM_UP_SECONDS));
+  const { ratio, ...loads } = await alternate(rounds, ...sides(ROUND_SECONDS));
   return { what, ...loads, ratio, target: { text: `≥ ${target}`, isMet: ratio >= target } };
 };
