@@ -321,7 +321,7 @@ export interface paths {
         get: operations["getEmailAccount"];
         /**
          * Update an email account
-         * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
+         * @description Absent fields keep their values, including credentials. A change of `host`, `port`, `security`, or `provider` requires `credentials` as well: the stored ones are never sent to another server.
          */
         put: operations["updateEmailAccount"];
         post?: never;
@@ -364,7 +364,7 @@ export interface paths {
         get: operations["getSmsAccount"];
         /**
          * Update a SMS account
-         * @description Fields that are left out keep their values, credentials included. A change of `host`, `port`, `security` or `provider` needs `credentials` as well: the stored ones are never sent to another server.
+         * @description Absent fields keep their values, including credentials. A change of `host`, `port`, `security`, or `provider` requires `credentials` as well: the stored ones are never sent to another server.
          */
         put: operations["updateSmsAccount"];
         post?: never;
@@ -536,7 +536,7 @@ export interface components {
         EmailAccount: {
             /** Format: uuid */
             id: string;
-            /** @description Given once in the tenant */
+            /** @description Unique in the tenant */
             name: string;
             /** @example ada@example.com */
             from_address: string;
@@ -557,7 +557,7 @@ export interface components {
             updated_at: string;
         };
         EmailAccountInput: {
-            /** @description Given once in the tenant */
+            /** @description Unique in the tenant */
             name: string;
             /** @example ada@example.com */
             from_address: string;
@@ -577,7 +577,7 @@ export interface components {
             security?: "starttls" | "tls" | "none";
             /** @default true */
             is_active?: boolean;
-            /** @description Sealed where it is stored, and never told. Null: none. */
+            /** @description Stored encrypted and never returned. Null means none. */
             credentials?: {
                 username: string;
                 password: string;
@@ -629,15 +629,15 @@ export interface components {
         SmsAccount: {
             /** Format: uuid */
             id: string;
-            /** @description Given once in the tenant */
+            /** @description Unique in the tenant */
             name: string;
             /**
-             * @description Who sends
+             * @description The provider that sends
              * @example twilio
              */
             provider: string;
             /**
-             * @description What the reader sees
+             * @description The sender that recipients see
              * @example +3612345678
              */
             sender: string;
@@ -649,22 +649,22 @@ export interface components {
             updated_at: string;
         };
         SmsAccountInput: {
-            /** @description Given once in the tenant */
+            /** @description Unique in the tenant */
             name: string;
             /**
-             * @description Who sends
+             * @description The provider that sends
              * @example twilio
              */
             provider: string;
             /**
-             * @description What the reader sees
+             * @description The sender that recipients see
              * @example +3612345678
              */
             sender: string;
             /** @default true */
             is_active?: boolean;
             /**
-             * @description What the provider asks for, by its own names. Sealed where it is stored, and never told. Null: none.
+             * @description The credentials that the provider requires, by its own names. Stored encrypted and never returned. Null means none.
              * @example {
              *       "account_sid": "AC0",
              *       "auth_token": "secret"
@@ -677,13 +677,13 @@ export interface components {
         StorageUsage: {
             /** @description Records that are not deleted */
             rows: number;
-            /** @description The tenant's part of what is on disk, indexes included */
+            /** @description The tenant's share of the space on disk, including indexes */
             bytes: number;
             tables: {
                 name: string;
                 /** @description Records that are not deleted */
                 rows: number;
-                /** @description The tenant's part of what is on disk, indexes included */
+                /** @description The tenant's share of the space on disk, including indexes */
                 bytes: number;
             }[];
             /** Format: date-time */
@@ -2632,7 +2632,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Given once in the tenant */
+                    /** @description Unique in the tenant */
                     name?: string;
                     /** @example ada@example.com */
                     from_address?: string;
@@ -2646,7 +2646,7 @@ export interface operations {
                     /** @enum {unknown} */
                     security?: "starttls" | "tls" | "none";
                     is_active?: boolean;
-                    /** @description Sealed where it is stored, and never told. Null: none. */
+                    /** @description Stored encrypted and never returned. Null means none. */
                     credentials?: {
                         username: string;
                         password: string;
@@ -2906,21 +2906,21 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Given once in the tenant */
+                    /** @description Unique in the tenant */
                     name?: string;
                     /**
-                     * @description Who sends
+                     * @description The provider that sends
                      * @example twilio
                      */
                     provider?: string;
                     /**
-                     * @description What the reader sees
+                     * @description The sender that recipients see
                      * @example +3612345678
                      */
                     sender?: string;
                     is_active?: boolean;
                     /**
-                     * @description What the provider asks for, by its own names. Sealed where it is stored, and never told. Null: none.
+                     * @description The credentials that the provider requires, by its own names. Stored encrypted and never returned. Null means none.
                      * @example {
                      *       "account_sid": "AC0",
                      *       "auth_token": "secret"

@@ -39,11 +39,11 @@ const effectOf = <T extends EventType>(type: T, data: EventData<T>) => {
   return { changes, concerns: (who: Principal) => evicted.some((concerns) => concerns(who)) };
 };
 
-test('every kind of event has its effect', () => {
+test('every kind of event is tested here', () => {
   expect(eventTypes).toHaveLength(5);
 });
 
-test.each([[null], [[ADA as string]]])('policies of %j are dropped, and no caller', (user_ids) => {
+test.each([[null], [[ADA as string]]])('policies of %j are removed, and no caller', (user_ids) => {
   const data = { tenant_id: ACME as string, version: 7, user_ids };
   const { changes, concerns } = effectOf('identity.policy.updated', data);
   expect(changes).toEqual([{ tenantId: ACME, version: 7, userIds: user_ids }]);
@@ -51,7 +51,7 @@ test.each([[null], [[ADA as string]]])('policies of %j are dropped, and no calle
 });
 
 describe.each(['identity.user.updated', 'identity.user.deactivated'] as const)('%s', (type) => {
-  test('drops the user and whom they impersonate', () => {
+  test('removes the user and the callers that they impersonate', () => {
     const { concerns, changes } = effectOf(type, { user_id: ADMIN as string });
     expect(concerns({ ...ada, id: ADMIN as string })).toBe(true);
     expect(concerns({ ...ada, impersonator_id: ADMIN as string })).toBe(true);
@@ -60,7 +60,7 @@ describe.each(['identity.user.updated', 'identity.user.deactivated'] as const)('
   });
 });
 
-test('a change of a tenant drops all of its members, wherever they act', () => {
+test('a change of a tenant removes all of its members, in any tenant', () => {
   const of = (tenant_id?: string) =>
     effectOf('identity.tenant.status_changed', {
       tenant_id: tenant_id as string,
@@ -86,22 +86,22 @@ describe('a revocation', () => {
     expect(of(other)(ada)).toBe(false);
   });
 
-  test('goes by the first id that is set; the others only say whose it was', () => {
+  test('is determined by the first id that is set', () => {
     expect(of({ token_id: 'other', user_id: ADA as string })(ada)).toBe(false);
     expect(of({ session_id: BOB as string, user_id: ADA as string })(ada)).toBe(false);
   });
 
-  test('of a client drops its own tokens', () => {
+  test('of a client removes its own tokens', () => {
     expect(of({ client_id: 'pipeline' })(client)).toBe(true);
     expect(of({ client_id: 'pipeline' })({ ...client, client_id: null })).toBe(true);
   });
 
-  test('of a session drops no key and no client', () => {
+  test('of a session removes no key and no client', () => {
     expect(of({ session_id: SESSION as string })(key)).toBe(false);
     expect(of({ session_id: SESSION as string })(client)).toBe(false);
   });
 
-  test('drops a person whose token or session identity did not tell', () => {
+  test('removes a user whose token or session is unknown', () => {
     expect(of({ session_id: SESSION as string })({ ...ada, session_id: null })).toBe(true);
     expect(of({ token_id: 'jti' })({ ...ada, token_id: null })).toBe(true);
   });

@@ -67,7 +67,7 @@ describe('401', () => {
     expect(identity.count('/api/user')).toBe(asked + 1);
   });
 
-  test('not for an opaque token that happens to begin like a JWT', async () => {
+  test('not for an opaque token that begins like a JWT', async () => {
     const scopes = ['tenant.*.crm.contacts.*'];
     const client = identity.signIn({ type: 'client', tenants: [], scopes }, 'eyJhbGciOiJFUzI1NiJ9');
     const answer = await probe.get('/contacts', { ...client.headers, 'x-tenant': 'acme' });
@@ -94,18 +94,18 @@ describe('503 identity_unavailable', () => {
     await expectUnavailable('/contacts');
   });
 
-  test.each(['/api/user', '/api/policies'])('when %s is garbage', async (path) => {
+  test.each(['/api/user', '/api/policies'])('when %s is not JSON', async (path) => {
     identity.intercept(path, () => ({ status: 200, body: '<html>' }));
     await expectUnavailable('/contacts');
   });
 
-  test.each(['/api/user', '/api/policies'])('when %s throttles CRM', async (path) => {
+  test.each(['/api/user', '/api/policies'])('when %s limits the rate of requests', async (path) => {
     const headers = { 'retry-after': '42' };
     identity.intercept(path, () => ({ ...refusal(429, 'rate_limited'), headers }));
     await expectUnavailable('/contacts', '42');
   });
 
-  test('when identity is gone, also for a token that is signed well', async () => {
+  test('when identity is unavailable, even for a correctly signed token', async () => {
     await identity.stop();
     await expectUnavailable('/contacts');
     await identity.start();

@@ -35,11 +35,11 @@ describe('policies', () => {
     [403, 'the permission in another tenant', allow('tenant.globex.crm.contacts.list')],
     [403, 'everything but a deny', [...allow('*'), ...deny(`${contacts}.list`)]],
     [403, 'a deny before everything', [...deny('tenant.*.crm.*.*'), ...allow('*')]],
-  ])('%d for who holds %s', async (status, _what, policies) => {
+  ])('%d for a caller with %s', async (status, _what, policies) => {
     expect(await get('/contacts', policies)).toMatchObject({ status });
   });
 
-  test('that are missing are told with everything about it', async () => {
+  test('that are missing are named in the answer, with the resource', async () => {
     const person = identity.signIn();
     const id = randomUUID();
     const { status, body } = await probe.get(`/contacts/${id}`, person.headers);
@@ -54,7 +54,7 @@ describe('policies', () => {
     });
   });
 
-  test('that are missing for a list name no id, and for a route without a resource neither', async () => {
+  test('that are missing for a list or a route without a resource have no resource id', async () => {
     expect((await get('/contacts', [])).body).toMatchObject({
       resource_type: 'contact',
       resource_id: null,
@@ -76,7 +76,7 @@ describe('policies', () => {
     expect(body.required_permission).toBe(`${chat}.${missing}`);
   });
 
-  test('are not needed where being known is enough, and the handler still knows them', async () => {
+  test('are not required by routes for every authenticated caller, and the handler can check them', async () => {
     const { status, body } = await get('/me', allow(`${contacts}.create`));
     expect(status).toBe(200);
     expect(body.can).toEqual(['contacts.create']);
@@ -90,7 +90,7 @@ describe('policies', () => {
     expect(identity.count('/api/policies')).toBe(asked);
   });
 
-  test('are those of the user whom an administrator acts as', async () => {
+  test('are those of the impersonated user', async () => {
     const impersonator_id = randomUUID();
     const person = identity.signIn({ impersonator_id, policies: allow(`${contacts}.list`) });
     const { body } = await probe.get('/contacts', person.headers);
@@ -113,7 +113,7 @@ describe('scopes', () => {
     expect(await probe.get('/contacts', scoped(scopes))).toMatchObject({ status });
   });
 
-  test('that do not cover are told with the permission', async () => {
+  test('that do not cover a permission are refused, and the answer names it', async () => {
     const { body } = await probe.get('/contacts', scoped(['identity.*']));
     expect(body).toEqual({
       message: expect.any(String),
@@ -128,14 +128,14 @@ describe('scopes', () => {
     expect(body.error).toBe('service_account_scope_denied');
   });
 
-  test('come before policies, and give none', async () => {
+  test('are checked before policies, and grant nothing', async () => {
     const { body: both } = await probe.get('/contacts', scoped(['a.b'], { policies: [] }));
     expect(both.error).toBe('service_account_scope_denied');
     const { body: policy } = await probe.get('/contacts', scoped(['*'], { policies: [] }));
     expect(policy.error).toBe('permission_denied');
   });
 
-  test('limit what a handler finds allowed', async () => {
+  test('limit what a handler may check', async () => {
     const { body } = await probe.get('/me', scoped(['tenant.acme.crm.contacts.create']));
     expect(body.can).toEqual(['contacts.create']);
   });

@@ -27,13 +27,13 @@ describe('the tenant', () => {
     expect(body).toMatchObject({ tenant_id: identity.globex.id, tenant_slug: 'globex' });
   });
 
-  test('may be named by a person where it is the same', async () => {
+  test('may be named by a user if it is the same', async () => {
     const person = identity.signIn();
     expect(await probe.get('/me', inTenant(person, 'acme'))).toMatchObject({ status: 200 });
   });
 
   test.each(['globex', 'unknown', 'Acme', 'acme, acme', ''])(
-    'named "%s" is forbidden to a person of acme',
+    'named "%s" is forbidden to a user of acme',
     async (slug) => {
       const person = identity.signIn({
         tenants: [identity.acme, identity.globex],
@@ -54,7 +54,7 @@ describe('the tenant', () => {
     expect(body).toMatchObject({ tenant_id: identity.globex.id, is_system_admin: true });
   });
 
-  test('is the one that a client names', async () => {
+  test('is the one that a client names in X-Tenant', async () => {
     const pipeline = { type: 'client', tenants: [], scopes: ['tenant.*.crm.contacts.*'] } as const;
     const person = identity.signIn(pipeline);
     for (const { id, slug } of [identity.acme, identity.globex]) {
@@ -80,14 +80,14 @@ describe('the tenant', () => {
   test.each([
     ['a client', { type: 'client', scopes: ['*'] }],
     ['a system administrator who is in none', { is_system_admin: true }],
-  ] as const)('has to be named by %s, who is told how', async (_, who) => {
+  ] as const)('must be named by %s; the answer says how', async (_, who) => {
     const person = identity.signIn({ ...who, tenants: [], tenant_id: null });
     const { status, body } = await probe.get('/contacts', person.headers);
     expect([status, body.error]).toEqual([403, 'tenant_forbidden']);
     expect(body.message).toContain('X-Tenant');
   });
 
-  test('that is suspended is closed to everybody', async () => {
+  test('that is suspended is closed to everyone', async () => {
     const tenants = [{ ...identity.acme, is_active: false }];
     for (const is_system_admin of [false, true]) {
       const person = identity.signIn({ tenants, is_system_admin, policies: everything });
@@ -96,7 +96,7 @@ describe('the tenant', () => {
     }
   });
 
-  test('has to be there: who is in none is forbidden', async () => {
+  test('is required: a caller without one is forbidden', async () => {
     const person = identity.signIn({ tenants: [], tenant_id: null });
     expect((await probe.get('/me', person.headers)).body).toMatchObject({
       error: 'tenant_forbidden',

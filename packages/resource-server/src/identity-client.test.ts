@@ -17,8 +17,8 @@ const ask = async (reply: Reply) => {
   return client.principal(token);
 };
 
-describe('asking identity', () => {
-  test('gives who presented the token, and sends the tenant that the caller named', async () => {
+describe('the client of identity', () => {
+  test('returns the principal, and forwards the tenant that the caller named', async () => {
     const person = identity.signIn();
     const answer = await client.principal(person.token, 'acme');
     expect(answer).toMatchObject({ outcome: 'answered', value: { id: person.id } });
@@ -28,12 +28,12 @@ describe('asking identity', () => {
     });
   });
 
-  test('sends no tenant where none was named', async () => {
+  test('sends no tenant if none was named', async () => {
     await client.principal(identity.signIn().token);
     expect(identity.lastHeaders('/api/user')).not.toHaveProperty('x-tenant');
   });
 
-  test('gives policies with their version, and keys', async () => {
+  test('returns policies with their version, and keys', async () => {
     const policies = [{ action: '*', effect: 'allow' as const }];
     const { token } = identity.signIn({ policies });
     expect(await client.policies(token)).toEqual({
@@ -43,7 +43,7 @@ describe('asking identity', () => {
     expect(await client.keys()).toEqual({ outcome: 'answered', value: [identity.signer.jwk] });
   });
 
-  test('takes bare answers without a version', async () => {
+  test('accepts bare answers without a version', async () => {
     const { token } = identity.signIn();
     identity.intercept('/api/user', () => ({ status: 200, body: '{"id":"dev","more":1}' }));
     identity.intercept('/api/policies', () => ({ status: 200, body: '[]' }));
@@ -51,7 +51,7 @@ describe('asking identity', () => {
     expect(await client.policies(token)).toEqual({ outcome: 'answered', value: { policies: [] } });
   });
 
-  test('reads a caller of as many tenants as the contract allows, with the longest names', async () => {
+  test('accepts a caller with the maximum number of tenants and the longest names', async () => {
     const tenants = Array.from({ length: 10_000 }, (_none, n) => ({
       ...identity.acme,
       slug: `${n}`.padEnd(63, 'x'),
@@ -66,7 +66,7 @@ describe('asking identity', () => {
     });
   });
 
-  test('keeps its connection', async () => {
+  test('reuses its connection', async () => {
     const { token } = identity.signIn();
     await client.principal(token);
     const { connections } = identity;
@@ -81,12 +81,12 @@ describe('a refusal of identity', () => {
     expect(await ask({ status: 401, body: '' })).toEqual({ outcome: 'rejected' });
   });
 
-  test('403 forbids with its code', async () => {
+  test('403 forbids with the code of identity', async () => {
     const answer = await ask(refusal(403, 'pin_required'));
     expect(answer).toMatchObject({ outcome: 'forbidden', code: 'pin_required' });
   });
 
-  test('403 without a code that can be passed on has a general one', async () => {
+  test('403 without a valid code has a general code', async () => {
     const answer = await ask({ status: 403, body: '{"error": "<b>", "message": 7}' });
     expect(answer).toMatchObject({ outcome: 'forbidden', code: 'permission_denied' });
   });

@@ -42,7 +42,7 @@ const startBroker = async () => {
   await until(() => probe.resourceServer.stream() === 'connected');
 };
 
-/** How often identity is asked for callers and for policies during some work. */
+/** The number of requests for callers and for policies during some work. */
 const asked = async (work: () => Promise<unknown>) => {
   const before = [identity.count('/api/user'), identity.count('/api/policies')] as const;
   await work();
@@ -52,7 +52,7 @@ const asked = async (work: () => Promise<unknown>) => {
   };
 };
 
-test('a broker that is away at the start is no reason not to start, and is found when it comes', async () => {
+test('starts while the broker is unavailable, and connects when it is back', async () => {
   await killBroker();
   const late = await newProbe();
   const ada = identity.signIn({ policies: everything });
@@ -65,7 +65,7 @@ test('a broker that is away at the start is no reason not to start, and is found
   await until(async () => (await status(ada, late)) === 401);
 });
 
-test('while the broker is away no caller is kept, and policies are kept for 30 s', async () => {
+test('while the broker is unavailable, callers are not cached and policies are cached for 30 s', async () => {
   await killBroker();
   const ada = identity.signIn({ policies: everything });
   const twice = async () => [await status(ada), await status(ada)];
@@ -76,7 +76,7 @@ test('while the broker is away no caller is kept, and policies are kept for 30 s
   expect(await status(ada)).toBe(401);
 });
 
-test('a broker that comes back has everything asked for anew, and kept from then on', async () => {
+test('when the broker is back, everything is requested again and then cached', async () => {
   await killBroker();
   const ada = identity.signIn({ policies: everything });
   await status(ada);
@@ -87,7 +87,7 @@ test('a broker that comes back has everything asked for anew, and kept from then
   expect(await asked(often)).toEqual({ users: 1, policies: 1 });
 });
 
-test('a broker that is killed: callers are asked for again, and no old right outlives 30 s', async () => {
+test('when the broker is killed, callers are requested again and no revoked right lasts longer than 30 s', async () => {
   await startBroker();
   const ada = identity.signIn({ policies: everything, policies_version: 1 });
   await status(ada);
@@ -100,7 +100,7 @@ test('a broker that is killed: callers are asked for again, and no old right out
   expect(await status(ada)).toBe(403);
 });
 
-test('a broker that is back: what changed in between bites at once, though no event told of it', async () => {
+test('when the broker is back, changes without an event take effect at once', async () => {
   await killBroker();
   const ada = identity.signIn({ policies: everything, policies_version: 1 });
   expect(await status(ada)).toBe(200);
@@ -110,7 +110,7 @@ test('a broker that is back: what changed in between bites at once, though no ev
   expect(await status(ada)).toBe(403);
 });
 
-test('an identity that is gone: who is known stays so for 15 s, then 503 and never 401', async () => {
+test('while identity is unavailable, cached callers are served for 15 s, then 503 and never 401', async () => {
   await startBroker();
   const ada = identity.signIn({ policies: everything });
   expect(await status(ada)).toBe(200);

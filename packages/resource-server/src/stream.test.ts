@@ -26,7 +26,7 @@ afterAll(async () => {
 const status = async ({ headers }: Person): Promise<number> =>
   (await probe.get('/contacts', headers)).status;
 
-test('a caller and their policies are asked for once', async () => {
+test('a caller and their policies are requested once', async () => {
   const ada = identity.signIn({ policies: everything });
   const before = [identity.count('/api/user'), identity.count('/api/policies')] as const;
   for (let i = 0; i < 5; i += 1) expect(await status(ada)).toBe(200);
@@ -34,7 +34,7 @@ test('a caller and their policies are asked for once', async () => {
   expect(identity.count('/api/policies')).toBe(before[1] + 1);
 });
 
-describe('what has changed bites with its event, and nothing before did:', () => {
+describe('a change takes effect with its event, and not before:', () => {
   const expectChange = async (
     person: Person,
     change: () => void,
@@ -120,7 +120,7 @@ describe('what has changed bites with its event, and nothing before did:', () =>
   );
 });
 
-test('an update that lands while policies are being fetched is not lost', async () => {
+test('an update that arrives while policies are fetched is not lost', async () => {
   const ada = identity.signIn({ policies: everything });
   const bob = identity.signIn({ policies: everything });
   await status(bob);
@@ -143,7 +143,7 @@ test('an update that lands while policies are being fetched is not lost', async 
   expect(await answer).toBe(403);
 });
 
-/** Reads what lands among the dead letters of a topic. */
+/** Reads the dead letters of a topic. */
 const readDeadLetters = (topic: string) => {
   const letters: string[] = [];
   const { connected, stop } = consume({
@@ -161,7 +161,7 @@ const readDeadLetters = (topic: string) => {
   return { letters, connected, stop };
 };
 
-describe('a record that does not parse', () => {
+describe('a record that cannot be parsed', () => {
   const topic = 'identity.policy.updated';
   let reader: ReturnType<typeof readDeadLetters>;
   beforeAll(() => {
@@ -169,7 +169,7 @@ describe('a record that does not parse', () => {
   });
   afterAll(() => reader.stop());
 
-  test('goes to the dead letters, and the stream goes on', async () => {
+  test('goes to the dead letters, and consumption continues', async () => {
     const { letters, connected } = reader;
     await until(connected);
     const ada = identity.signIn({ policies: everything });

@@ -12,15 +12,15 @@ export interface EventSource {
   readonly brokers: readonly string[];
   /** Publishes an event as identity does. */
   publish<T extends EventType>(type: T, data: EventData<T>): Promise<void>;
-  /** Publishes whatever is given as a record of a topic. */
+  /** Publishes any text as a record of a topic. */
   publishRaw(topic: string, value: string): Promise<void>;
   kill(): Promise<void>;
-  /** Brings the broker back where it was, with empty topics. */
+  /** Restarts the broker on the same port, with empty topics. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The channels of the events without their schemas, so that the broker takes broken records too. */
+/** The AsyncAPI document without schemas, so that the broker also accepts malformed records. */
 const permissive = (): object => {
   const document = asyncapiDocument() as { components: object };
   return { ...document, components: { messages: anything(document.components) } };
@@ -29,7 +29,7 @@ const permissive = (): object => {
 const anything = (components: { messages?: object }): object =>
   Object.fromEntries(Object.keys(components.messages ?? {}).map((name) => [name, { name }]));
 
-/** A broker of the test's own, and identity's side of it. */
+/** Starts a broker for one test file, with a publisher of identity's events. */
 export const startEvents = async (): Promise<EventSource> => {
   const asyncapi = permissive();
   let broker: Broker = await startBroker({ asyncapi });

@@ -9,11 +9,11 @@ export interface Reply {
   readonly status: number;
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Announces the whole body, sends half of it, and then cuts the connection or sends no more. */
+  /** Announces the whole body, sends half of it, and then closes the connection or stalls. */
   readonly half?: 'cut' | 'stalled';
 }
 
-/** Sees the usual answer, made when the request came, and says what is sent instead, and when. */
+/** Receives the usual answer, created when the request arrived, and returns what is sent instead. */
 export type Interceptor = (usual: Reply) => Reply | Promise<Reply>;
 
 export interface Person {
@@ -53,7 +53,7 @@ const send = (res: ServerResponse, { status, body, headers = {}, half }: Reply):
 
 const keyOf = (tenantId: string | null, userId: string): string => `${tenantId} ${userId}`;
 
-/** A stand-in for identity, as other services see it over HTTP, with every fault that it may have. */
+/** A stand-in for identity over HTTP, with the routes that other services call and every fault that they may have. */
 export class IdentityStandIn {
   readonly acme = newTenant('acme');
   readonly globex = newTenant('globex');
@@ -64,11 +64,11 @@ export class IdentityStandIn {
   readonly #versions = new Map<string | null, number>();
   readonly #interceptors = new Map<string, Interceptor>();
   readonly #requests: IncomingMessage[] = [];
-  /** How many connections were opened. */
+  /** The number of connections that were opened. */
   connections = 0;
   #port = 0;
 
-  /** Starts, or starts again on the same port. */
+  /** Starts the server, or restarts it on the same port. */
   async start(): Promise<this> {
     const server = createServer((req, res) => void this.#answer(req, res));
     server.on('connection', () => {
@@ -79,7 +79,7 @@ export class IdentityStandIn {
     return this;
   }
 
-  /** Goes away; connections that are open are cut. */
+  /** Stops the server and closes open connections. */
   async stop(): Promise<void> {
     await this.#server?.stop(0);
   }
@@ -88,7 +88,7 @@ export class IdentityStandIn {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** How often a path was asked for. */
+  /** The number of requests for a path. */
   count(path: string): number {
     return this.#requests.filter(({ url }) => url === path).length;
   }
@@ -98,7 +98,7 @@ export class IdentityStandIn {
     return this.#requests.findLast(({ url }) => url === path)?.headers;
   }
 
-  /** Changes what a path answers, until `restore`. */
+  /** Replaces the answers of a path, until `restore`. */
   intercept(path: string, interceptor: Interceptor): void {
     this.#interceptors.set(path, interceptor);
   }
@@ -107,7 +107,7 @@ export class IdentityStandIn {
     this.#interceptors.clear();
   }
 
-  /** Someone who is signed in at acme, unless told otherwise. A client may have a token of the test's choice. */
+  /** Signs in a caller, by default a new user of `acme`. Only clients have the opaque token. */
   signIn(
     { policies = [], token: options, ...given }: PersonOptions = {},
     opaqueToken = randomBytes(48).toString('base64url'),
@@ -135,12 +135,12 @@ export class IdentityStandIn {
     return { id, token, headers: { authorization: `Bearer ${token}` }, principal };
   }
 
-  /** Changes what identity says of a signed-in person. */
+  /** Changes the principal of a signed-in caller. */
   change({ token, principal }: Person, to: Partial<Principal>): void {
     this.#people.set(token, { ...principal, ...to });
   }
 
-  /** Changes a member's policies and gives the new version of their tenant. */
+  /** Changes a member's policies and returns the new version of the tenant's policies. */
   setPolicies({ principal }: Person, policies: readonly Policy[]): number {
     const { tenant_id, id } = principal;
     const version = (this.#versions.get(tenant_id) ?? 0) + 1;
@@ -174,7 +174,7 @@ export class IdentityStandIn {
     return json(200, { success: true, data, meta: { version: this.#versions.get(tenant_id) } });
   }
 
-  /** Clients and administrators act in the tenant that they name (decision C5). */
+  /** Clients and administrators act in the tenant that X-Tenant names (decision C5). */
   #userIn(principal: Principal, slug: string | undefined): Reply {
     const version = this.#versions.get(principal.tenant_id) ?? null;
     const data = { ...principal, policies_version: principal.policies_version ?? version };

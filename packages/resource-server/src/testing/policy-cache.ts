@@ -29,7 +29,7 @@ export const denying = (version?: number): Answer<Policies> => ({
   value: { policies: [], ...(version !== undefined && { version }) },
 });
 
-/** A cache over an identity whose every answer the test gives. */
+/** A policy cache with an identity whose answers the test controls. */
 export const policyWorld = () => {
   const asked: { token: string; answer: Deferred<Answer<Policies>> }[] = [];
   const world = { stream: 'connected' as StreamState, now: 1_000_000 };
@@ -43,7 +43,7 @@ export const policyWorld = () => {
     clock: () => world.now,
     lifetime: HOUR,
   });
-  /** Whether the permission is allowed, or what came instead of an answer. */
+  /** Whether the permission is allowed, or the outcome if there is no answer. */
   const allows = async (of = holder(), token = 'token'): Promise<boolean | string> => {
     const answer = await cache.get(of, token);
     return answer.outcome === 'answered' ? answer.value(PERMISSION) : answer.outcome;

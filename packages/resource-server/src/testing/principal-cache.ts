@@ -18,7 +18,7 @@ export const principal = (given: Partial<Principal> = {}): Principal =>
 
 export const answered = (value: Principal): Answer<Principal> => ({ outcome: 'answered', value });
 
-/** Principals over an identity whose every answer the test gives. */
+/** A principal cache with an identity whose answers the test controls. */
 export const principalWorld = () => {
   const asked: {
     token: string;
@@ -40,7 +40,7 @@ export const principalWorld = () => {
     const answer = await principals.get(token, tenant);
     return answer.outcome === 'answered' ? { ...answer, value: answer.value.principal.id } : answer;
   };
-  /** The question number `index`, once it is asked. */
+  /** The request with this index, once it was sent. */
   const question = async (index: number) => {
     while (!asked[index]) await new Promise(setImmediate);
     return asked[index];

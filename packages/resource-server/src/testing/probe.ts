@@ -37,7 +37,7 @@ const who = (caller: Caller) => ({
 
 const get = { method: 'get', summary: 'Who calls', responses: { 200: Who } } as const;
 
-/** Routes that say who passed the gate, one for each way that a route can be marked. */
+/** Routes that answer with their caller, one for each kind of permission that a route can declare. */
 const probes: RouteTable = {
   listProbes: route({
     ...get,
@@ -87,7 +87,7 @@ export interface Probe {
   stop(): Promise<void>;
 }
 
-/** A service whose routes answer who passed the gate. */
+/** Starts a service whose routes answer with their caller. */
 export const startProbe = async (options: ProbeOptions): Promise<Probe> => {
   const { identity, kafkaBrokers = [], clock, timeoutMs = 2000 } = options;
   const resourceServer = createResourceServer({

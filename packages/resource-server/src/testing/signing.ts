@@ -1,16 +1,16 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 
-/** What a test says of a token; the rest is as identity issues it (RFC 9068). */
+/** What differs from a token as identity issues it (RFC 9068). */
 export interface TokenOptions {
   readonly typ?: string;
   readonly audience?: string;
-  /** Seconds from now; negative: it has expired. */
+  /** Seconds from now; negative for an expired token. */
   readonly expiresIn?: number;
   readonly kid?: string;
 }
 
-/** An ES256 key with its public part as a JWKS shows it. */
+/** Creates an ES256 key, with its public key as in a JWKS. */
 export const createSigner = (kid: string = randomUUID()) => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
@@ -30,11 +30,11 @@ export const createSigner = (kid: string = randomUUID()) => {
 const part = (content: object): string =>
   Buffer.from(JSON.stringify(content)).toString('base64url');
 
-/** A token that nobody signed, as an attacker would write it. */
+/** An unsigned token (`alg: none`), as an attacker would write it. */
 export const unsigned = (claims: object): string =>
   `${part({ alg: 'none', typ: 'at+jwt' })}.${part(claims)}.`;
 
-/** The same token with other claims under the old signature. */
+/** The same token with changed claims and the original signature. */
 export const tampered = (token: string, claims: object): string => {
   const [header, payload = '', signature] = token.split('.');
   const old = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
