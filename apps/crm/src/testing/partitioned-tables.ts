@@ -74,6 +74,26 @@ BEGIN
   END LOOP;
 END $distribute$`;
 
+/** Gives the indexes of partitions the names that constraints have on Citus: with a number of six digits. */
+const NAMES = [
+  `CREATE FUNCTION tenant_crm.name_partitions() RETURNS event_trigger LANGUAGE plpgsql AS $$
+   DECLARE
+     partition record;
+   BEGIN
+     FOR partition IN
+       SELECT inhrelid::regclass AS index, whole.relname || '_10200' || right(owner.relname, 1) AS name
+       FROM pg_inherits JOIN pg_class AS whole ON whole.oid = inhparent JOIN pg_index ON indexrelid = inhrelid
+       JOIN pg_class AS owner ON owner.oid = indrelid JOIN pg_class AS own ON own.oid = inhrelid
+       WHERE whole.relnamespace = 'tenant_crm'::regnamespace
+         AND own.relname <> whole.relname || '_10200' || right(owner.relname, 1)
+     LOOP
+       EXECUTE format('ALTER INDEX %s RENAME TO %I', partition.index, partition.name);
+     END LOOP;
+   END $$`,
+  `CREATE EVENT TRIGGER name_partitions ON ddl_command_end WHEN TAG IN ('CREATE INDEX', 'ALTER TABLE')
+   EXECUTE FUNCTION tenant_crm.name_partitions()`,
+];
+
 const ALL_TABLES = `SELECT tenant_crm.distribute(oid) FROM pg_class
   WHERE relnamespace = 'tenant_crm'::regnamespace AND relkind = 'r' AND NOT relispartition`;
 
@@ -88,7 +108,8 @@ const run = async (url: string, statements: readonly string[]): Promise<void> =>
 };
 
 /** Partitions the tables of a migrated database that has no rows yet, and those that are distributed from now on. */
-export const partitionTables = (url: string): Promise<void> => run(url, [DISTRIBUTE, ALL_TABLES]);
+export const partitionTables = (url: string): Promise<void> =>
+  run(url, [DISTRIBUTE, ...NAMES, ALL_TABLES]);
 
 /** Has the server send the plan of each statement, those within functions too, to whoever sent the statement. */
 export const sendPlans = (url: string): Promise<void> => {

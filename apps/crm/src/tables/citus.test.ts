@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { migrate } from '@tessera/database-kit';
+import { freshDatabase } from '@tessera/local-stack';
+import pg from 'pg';
+import { migrations } from '../database.ts';
+
+// Citus is in no package that the tests could install. What stands in for it has the names that the migrations
+// ask for, and a "shard" of each table: a view with the number of the shard in its name.
+const SHARD = 102041;
+const STAND_IN = [
+  `CREATE FUNCTION public.get_shard_id_for_distribution_column(regclass, anyelement)
+   RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT ${SHARD}'`,
+  'CREATE TABLE public.distributed (name text, distribution_column text, colocated_with text)',
+  `CREATE FUNCTION public.create_distributed_table(name regclass, distribution_column text, colocate_with text)
+   RETURNS void LANGUAGE plpgsql AS $$
+   BEGIN
+     IF EXISTS (SELECT FROM pg_constraint WHERE contype = 'f' AND (conrelid = name OR confrelid = name)) THEN
+       RAISE EXCEPTION 'cannot distribute % with a foreign key', name;
+     END IF;
+     INSERT INTO public.distributed VALUES (name, distribution_column, colocate_with);
+     EXECUTE format('CREATE VIEW %s_${SHARD} AS SELECT * FROM %s', name, name);
+   END $$`,
+  `INSERT INTO pg_extension SELECT 1, 'citus', extowner, extnamespace, false, '13.2'
+   FROM pg_extension WHERE extname = 'plpgsql'`,
+];
+
+let pool: pg.Pool;
+beforeAll(async () => {
+  const { url } = await freshDatabase('empty', async () => {});
+  pool = new pg.Pool({ connectionString: url });
+  for (const statement of STAND_IN) await pool.query(statement);
+  await pool.end();
+  await migrate(url, migrations);
+  pool = new pg.Pool({ connectionString: url });
+});
+afterAll(() => pool.end());
+
+const tenant = randomUUID();
+const insertCompany = async (): Promise<string> => {
+  const id = randomUUID();
+  await pool.query('INSERT INTO tenant_crm.companies (id, tenant_id, name) VALUES ($1, $2, $3)', [
+    id,
+    tenant,
+    'Acme',
+  ]);
+  return id;
+};
+const insertContact = (companyId: string) =>
+  pool.query(
+    `INSERT INTO tenant_crm.contacts (id, tenant_id, first_name, company_id)
+     VALUES (gen_random_uuid(), $1, 'Ada', $2)`,
+    [tenant, companyId],
+  );
+
+test('Every table of tenants is distributed by tenant, beside the others', async () => {
+  const { rows } = await pool.query(
+    'SELECT name, distribution_column AS by, colocated_with AS beside FROM public.distributed ORDER BY name',
+  );
+  const beside = 'tenant_crm.record_counts';
+  expect(rows).toEqual([
+    { name: 'tenant_crm.companies', by: 'tenant_id', beside },
+    { name: 'tenant_crm.contacts', by: 'tenant_id', beside },
+    { name: 'tenant_crm.messaging_accounts', by: 'tenant_id', beside },
+    { name: 'tenant_crm.record_counts', by: 'tenant_id', beside: 'none' },
+  ]);
+});
+
+test('Triggers count in the shard of the tenant', async () => {
+  for (let round = 0; round < 3; round += 1) await insertContact(await insertCompany());
+  await pool.query('UPDATE tenant_crm.contacts SET deleted_at = $1 WHERE tenant_id = $2', [
+    new Date(),
+    tenant,
+  ]);
+  const { rows } = await pool.query(
+    `SELECT table_name AS name, sum(count)::int AS count FROM tenant_crm.record_counts_${SHARD}
+     WHERE tenant_id = $1 GROUP BY table_name ORDER BY table_name`,
+    [tenant],
+  );
+  expect(rows).toEqual([
+    { name: 'companies', count: 3 },
+    { name: 'contacts', count: 0 },
+  ]);
+});
+
+test('A deleted record is refused as a reference, by a message that names the key', async () => {
+  const company = await insertCompany();
+  await pool.query(
+    'UPDATE tenant_crm.companies SET deleted_at = now() WHERE tenant_id = $1 AND id = $2',
+    [tenant, company],
+  );
+  await expect(insertContact(company)).rejects.toThrow(
+    'company_id is deleted: this violates foreign key constraint "contacts_company_id_fkey"',
+  );
+});
+
+test('No function of a trigger mentions a table but through its shard', async () => {
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT proname AS name FROM pg_proc WHERE pronamespace = 'tenant_crm'::regnamespace
+       AND (prorettype = 'trigger'::regtype OR proname = 'add_to_count')
+       -- TRUNCATE is of the table as a whole.
+       AND replace(prosrc, 'DELETE FROM tenant_crm.record_counts', '') ~ '(FROM|UPDATE|INTO) tenant_crm\\.'`,
+  );
+  expect(rows).toEqual([]);
+});

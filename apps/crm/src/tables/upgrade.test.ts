@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { migrate } from '@tessera/database-kit';
+import { freshDatabase } from '@tessera/local-stack';
+import pg from 'pg';
+import { migrations } from '../database.ts';
+import { brokenTableRules } from '../testing/catalogue.ts';
+
+const TENANT_KEYS = '20261122084500_tenant_keys';
+
+/** Calls `work` with a directory that has the migrations before that one. */
+const withMigrationsBefore = async (
+  name: string,
+  work: (directory: string) => Promise<unknown>,
+): Promise<void> => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'tessera-upgrade-'));
+  try {
+    const all = fileURLToPath(migrations);
+    for (const one of await readdir(all)) {
+      if (one < name) await cp(path.join(all, one), path.join(directory, one), { recursive: true });
+    }
+    await work(directory);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+};
+
+test('A database with records keeps them, their counts and their references when keys get the tenant', async () => {
+  const { url } = await freshDatabase('empty', async () => {});
+  await withMigrationsBefore(TENANT_KEYS, (directory) => migrate(url, directory));
+  const pool = new pg.Pool({ connectionString: url });
+  try {
+    const [tenant, company] = [randomUUID(), randomUUID()];
+    await pool.query('INSERT INTO tenant_crm.companies (id, tenant_id, name) VALUES ($1, $2, $3)', [
+      company,
+      tenant,
+      'Acme',
+    ]);
+    const addContact = (of: string, companyId: string | null, deleted: boolean) =>
+      pool.query(
+        `INSERT INTO tenant_crm.contacts (id, tenant_id, first_name, company_id, deleted_at)
+         VALUES (gen_random_uuid(), $1, 'Ada', $2, CASE WHEN $3 THEN now() END)`,
+        [of, companyId, deleted],
+      );
+    for (const deleted of [false, false, true]) await addContact(tenant, company, deleted);
+
+    expect((await migrate(url, migrations)).applied[0]).toBe(TENANT_KEYS);
+
+    expect(await brokenTableRules(pool)).toEqual([]);
+    await addContact(tenant, company, false);
+    const { rows } = await pool.query(
+      `SELECT table_name AS table, scope_column AS scope, scope_id AS id, sum(count)::int AS count
+       FROM tenant_crm.record_counts GROUP BY 1, 2, 3 ORDER BY 1`,
+    );
+    expect(rows).toEqual([
+      { table: 'companies', scope: '', id: tenant, count: 1 },
+      { table: 'contacts', scope: '', id: tenant, count: 3 },
+    ]);
+    await expect(addContact(randomUUID(), company, false)).rejects.toMatchObject({
+      constraint: 'contacts_company_id_fkey',
+    });
+    await pool.query('UPDATE tenant_crm.companies SET deleted_at = now()');
+    await expect(addContact(tenant, company, false)).rejects.toMatchObject({
+      constraint: 'contacts_company_id_fkey',
+    });
+  } finally {
+    await pool.end();
+  }
+});
