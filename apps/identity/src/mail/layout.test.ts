@@ -109,7 +109,7 @@ describe.each(['en', 'hu', 'de'] as const)('in %s', (locale) => {
   });
 });
 
-test('times are told in the zone of the reader, durations in words', () => {
+test('times are shown in the recipient’s time zone, durations in words', () => {
   expect(rendered('en', 'new_device').text).toMatch(/January 31, 2026.*1:00:00\sPM/);
   expect(rendered('hu', 'password_reset').text).toContain('1 óráig');
   expect(rendered('de', 'invitation').text).toContain('7 Tage');
@@ -119,7 +119,7 @@ test.each([
   ['en', 'Firefox on Windows', 'Unknown device'],
   ['hu', 'Firefox (Windows)', 'Ismeretlen eszköz'],
   ['de', 'Firefox unter Windows', 'Unbekanntes Gerät'],
-])('devices are described in the language of the reader: %s', (locale, known, unknown) => {
+])('devices are described in the recipient’s language: %s', (locale, known, unknown) => {
   const told = (browser: string, os: string) =>
     rendered(locale, 'new_device', { device: { browser, os } }).text;
   expect(told('Firefox', 'Windows')).toContain(`${known}, `);
@@ -127,7 +127,7 @@ test.each([
   expect(told('unknown', 'unknown')).toContain(`\n\n${unknown}, `);
 });
 
-test('what people wrote is shown as they wrote it: it is no HTML, and begins no line of its own', () => {
+test('user-provided text is shown literally: it is not HTML and does not start a new line', () => {
   const tenant = '<img src=x onerror=alert(1)> & "Co"';
   const { html } = rendered('en', 'invitation', { tenant });
   expect(html).not.toContain('<img');
@@ -137,13 +137,13 @@ test('what people wrote is shown as they wrote it: it is no HTML, and begins no 
   expect(text).not.toContain('\nGo to');
 });
 
-test('an unknown language is English, even one called like a property of objects', () => {
+test('an unknown language falls back to English, even one named like a property of objects', () => {
   for (const locale of ['fr', 'constructor', '__proto__', '']) {
     expect(textsFor(locale).language).toBe('en');
   }
 });
 
-test('links lead to the page where something can be done about what a mail tells', () => {
+test('links lead to the page for the relevant action', () => {
   const links = mailLinks({ issuer: 'https://id.test', pages: 'https://app.test' });
   const mail = { to: 'a+b@example.test', locale: 'en' };
   const link = (kind: MailKind): string | null =>
@@ -178,7 +178,7 @@ test('links lead to the page where something can be done about what a mail tells
   });
 });
 
-test('a factor that its owner removed is a thing to look into, one that an administrator removed to set up again', () => {
+test('a factor removed by its owner links to the activity, one removed by an administrator to its setup', () => {
   const { factor_removed: link } = mailLinks({
     issuer: 'https://id.test',
     pages: 'https://a.test',

@@ -23,7 +23,7 @@ const send = ({ context }: TestIdentity, ...mails: Mail[]): Promise<void> =>
     for (const mail of mails) await context.mail.enqueue(tx, mail);
   });
 const waiting = ({ context }: TestIdentity): Promise<number> => context.database.outboxMail.count();
-/** Makes every mail that waits for another attempt due. */
+/** Makes all mails pending a retry due. */
 const hurry = async ({ context }: TestIdentity): Promise<void> => {
   await context.database.outboxMail.updateMany({ data: { nextAttemptAt: new Date(0) } });
 };
@@ -54,7 +54,7 @@ describe('through SMTP', () => {
   });
   beforeEach(() => smtp.refuse(null));
 
-  test('a mail arrives as text and HTML, says that a machine sent it, and leaves the outbox', async () => {
+  test('a mail arrives as text and HTML, is marked as automated, and leaves the outbox', async () => {
     await send(identity, reset('ada@example.test'));
     await until(async () => (await waiting(identity)) === 0);
     const mail = smtp.received.at(-1);
@@ -81,7 +81,7 @@ describe('through SMTP', () => {
     expect(await waiting(identity)).toBe(0);
   });
 
-  test('letters of any script arrive, and a list of addresses is none', async () => {
+  test('addresses in any script work, and a list of addresses is not accepted', async () => {
     await send(identity, reset('a@example.test, b@example.test'), reset('ü@bücher.test'));
     await until(() => smtp.recipients.includes('ü@bücher.test'));
     await until(() => log.lines.some((line) => line.includes('it will be retried')));
@@ -90,7 +90,7 @@ describe('through SMTP', () => {
     log.lines.length = 0;
   });
 
-  test('a mail that is refused waits and arrives later, and the log names neither address nor link', async () => {
+  test('a rejected mail is retried and delivered later, and the log contains neither address nor link', async () => {
     smtp.refuse({ code: 451, message: 'Try again later' });
     const before = smtp.refusals;
     await send(identity, reset('later@example.test'));
@@ -107,7 +107,7 @@ describe('through SMTP', () => {
     expect(logged).not.toContain(TOKEN);
   });
 
-  test('each attempt comes later than the one before, and after ten the mail is given up', async () => {
+  test('attempts back off, and after ten the mail is dropped', async () => {
     smtp.refuse({ code: 550, message: 'No such user' });
     await send(identity, reset('nobody@example.test'));
     const waits: number[] = [];
@@ -134,7 +134,7 @@ describe('without an SMTP server', () => {
   });
   afterEach(() => mailbox.remove());
 
-  test('mails are written into MAIL_DIRECTORY, for one user to read, in the name of BRAND_NAME', async () => {
+  test('mails are written to MAIL_DIRECTORY, readable for one user, in the name of BRAND_NAME', async () => {
     const log = recorder();
     const identity = await startIdentity(
       { MAIL_DIRECTORY: mailbox.directory, BRAND_NAME: 'Acme & Co.' },
@@ -155,7 +155,7 @@ describe('without an SMTP server', () => {
     expect(log.lines.join('')).not.toContain(TOKEN);
   });
 
-  test('and without a folder they wait, sealed, which is told once', async () => {
+  test('without a directory they stay queued, encrypted, which is logged once', async () => {
     const log = recorder();
     const DATABASE_URL = await identityDatabase();
     const keys = { KEY_ENCRYPTION_KEYS: `k:${Buffer.alloc(32, 7).toString('base64')}` };
@@ -168,13 +168,13 @@ describe('without an SMTP server', () => {
     await identity.stop();
     expect(log.lines.filter((line) => line.includes('SMTP_URL'))).toHaveLength(1);
 
-    // What waited leaves as soon as there is a way out.
+    // Queued mails are sent when a delivery is configured.
     const later = await startIdentity({ DATABASE_URL, ...keys, MAIL_DIRECTORY: mailbox.directory });
     await mailbox.next('password_reset', 'bob@example.test');
     await later.stop();
   });
 
-  test('of two replicas each mail is sent by one', async () => {
+  test('two replicas send each mail once', async () => {
     const environment = {
       DATABASE_URL: await identityDatabase(),
       KEY_ENCRYPTION_KEYS: `k:${Buffer.alloc(32, 7).toString('base64')}`,

@@ -6,7 +6,7 @@ describe('a name in a mail', () => {
     'Click evil.example now',
     'mailto:eve@evil.example',
     'www.evil.example',
-  ])('is no link: %s', (name) => {
+  ])('is not turned into a link: %s', (name) => {
     expect(inertName(name)).not.toMatch(/[.:/@]\p{L}/u);
     expect(inertName(name).replaceAll('\u2060', '')).toBe(name);
   });
@@ -16,7 +16,7 @@ describe('a name in a mail', () => {
     (name) => expect(inertName(name)).toBe(name),
   );
 
-  test('is one line, and no essay', () => {
+  test('is one line of limited length', () => {
     expect(inertName('a\nb\u0000c')).toBe('a b c');
     const name = inertName('x'.repeat(200));
     expect([...name]).toHaveLength(80);

@@ -32,12 +32,12 @@ const post = (path: string, body: object) =>
     .set({ ...bearer, 'user-agent': FIREFOX })
     .send(body);
 
-/** The link works: what it opens, perhaps after a sign-in, is a page. */
+/** The link works: it opens a page, possibly after a sign-in. */
 const opens = async (link: URL): Promise<number> =>
   (await identity.http.get(`${link.pathname}${link.search}`).redirects(1)).status;
 
-describe('a mail tells the user', () => {
-  test('that the second factor was turned on, and off, with where and what to do', async () => {
+describe('a mail notifies the user', () => {
+  test('that the second factor was enabled or disabled, with device, address and what to do', async () => {
     await identity.people.enableTwoFactor(user, bearer);
     const added = await mailOf('factor_added');
     expect(added.subject).toBe('Two-factor authentication was turned on');
@@ -72,7 +72,7 @@ describe('a mail tells the user', () => {
     expect(await opens(changed.link)).toBe(200);
   });
 
-  test('that the password was changed, which leads to where whoever changed it cannot stop them', async () => {
+  test('that the password was changed, with a link that whoever changed it cannot block', async () => {
     const given = {
       current_password: PASSWORD,
       new_password: 'Another-horse-8-battery',
@@ -107,7 +107,7 @@ describe('a mail tells the user', () => {
   test.each([
     ['two-factor', 'Two-factor authentication was turned off'],
     ['pin', 'Your PIN was removed'],
-  ])('that an administrator removed a factor by the command line: %s', async (factor, subject) => {
+  ])('that an administrator removed a factor on the command line: %s', async (factor, subject) => {
     if (factor === 'pin') await identity.people.setPin(bearer, PIN);
     else await identity.people.enableTwoFactor(user, bearer);
     await commandsOf(identity)('remove-factor', user.email ?? '', factor);
@@ -117,7 +117,7 @@ describe('a mail tells the user', () => {
     expect(mail.link.pathname).toBe(`/account/${factor}`);
   });
 
-  test('nothing where nothing has changed', async () => {
+  test('of nothing if nothing changed', async () => {
     await post('pin/set', { pin: PIN, pin_confirmation: PIN });
     await mailOf('factor_added');
     expect((await post('pin/set', { pin: PIN, pin_confirmation: PIN })).status).toBe(409);

@@ -43,7 +43,7 @@ const linkOf = async (kind: string, address: string | null): Promise<string> =>
   (await site.mailbox.next(kind, address ?? '')).link.href;
 
 describe('a forgotten password', () => {
-  test('is replaced through the link of the mail, which is good once', async () => {
+  test('is replaced with the mailed link, which works once', async () => {
     await page.goto(`${site.url}/sign-in`);
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
     await fill(page, { 'Email address': user.email ?? '' });
@@ -71,7 +71,7 @@ describe('a forgotten password', () => {
 });
 
 describe('a new account', () => {
-  test('is registered, its address confirmed by a button, and then signed in to', async () => {
+  test('is registered, confirmed with a button, and then signed in to', async () => {
     const email = `grace-${process.pid}@example.test`;
     await page.goto(`${site.url}/sign-in`);
     await page.getByRole('link', { name: 'Create an account' }).click();
@@ -98,7 +98,7 @@ describe('a new account', () => {
     await reads(page, email);
   });
 
-  test('gets another link where the first is no longer good', async () => {
+  test('gets another link if the first is invalid', async () => {
     const { database } = site.identity.context;
     await database.user.update({ where: { id: user.id }, data: { emailVerifiedAt: null } });
     await page.goto(`${site.url}/email/verify?token=worthless`);
@@ -106,7 +106,7 @@ describe('a new account', () => {
     await fill(page, { 'Email address': user.email ?? '' });
     await press(page, 'Send a new link');
     await sees(page, 'Check your email');
-    // Not the browser that registered: whoever reads the mails chooses a password of their own.
+    // Another browser than the one that registered: the recipient chooses a new password.
     await page.goto(await linkOf('email_verification', user.email));
     await sees(page, 'Is this your account?');
     await fill(page, { Password: NEW, 'Confirm password': NEW });
@@ -131,7 +131,7 @@ describe('an invitation', () => {
     return linkOf('invitation', email);
   };
 
-  test('makes an account for who has none', async () => {
+  test('creates an account for a new user', async () => {
     const email = `charles-${process.pid}@example.test`;
     await page.goto(await invite(email));
     await sees(page, 'Join Analytical Engines');
@@ -147,7 +147,7 @@ describe('an invitation', () => {
     await page.waitForURL(`${site.url}/account`);
   });
 
-  test('is accepted signed in to the account that it is for, and is good once', async () => {
+  test('is accepted by the signed-in invited user, once', async () => {
     const { database } = site.identity.context;
     const data = { emailVerifiedAt: new Date() };
     await database.user.update({ where: { id: user.id }, data });
@@ -177,7 +177,7 @@ describe('a session', () => {
     expect(await page.getByText(user.email ?? '').count()).toBe(0);
   });
 
-  test('changes its password, and the other sessions end', async () => {
+  test('can change the password, which ends the other sessions', async () => {
     await signIn();
     const here = page;
     page = await browser.newPerson();
@@ -203,7 +203,7 @@ describe('a session', () => {
   const warningIn = (tab: typeof page) =>
     tab.getByRole('alertdialog', { name: 'Are you still there?' });
 
-  test('in which nothing happens ends after a warning, unless somebody is there', async () => {
+  test('without activity ends after a warning, unless the user reacts', async () => {
     await page.clock.install();
     await signIn();
     await site.identity.context.sessionUses.flush();
@@ -225,7 +225,7 @@ describe('a session', () => {
     await sees(page, 'Sign in');
   });
 
-  test('is not warned of while something happens in another tab or in an app', async () => {
+  test('shows no warning during activity in another tab or application', async () => {
     const { clock } = page.context();
     await clock.install();
     await signIn();
@@ -245,7 +245,7 @@ describe('a session', () => {
     for (const tab of [page, other]) await tab.waitForURL(`${site.url}/signed-out?reason=idle`);
   });
 
-  test('that is to be remembered is never left alone', async () => {
+  test('with "remember me" has no idle timeout', async () => {
     await page.clock.install();
     await page.goto(`${site.url}/sign-in`);
     await fill(page, { 'Email address': user.email ?? '', Password: PASSWORD });

@@ -14,14 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => identity.stop());
 
-/** The fields that a page marks as wrong, in its order. */
+/** The fields marked as invalid, in page order. */
 const wrongFields = (page: string): string[] =>
   [...page.matchAll(/name="(\w+)"[^>]*aria-invalid="true"/g)].map(([, name]) => name ?? '');
 
 const addressOf = ({ email }: { readonly email: string | null }): string => email ?? '';
 
 describe('too many attempts', () => {
-  test('leave the form, the address, the choice and the application that the user came from', async () => {
+  test('keep the form, the address, the checkbox and the requesting application', async () => {
     const limited = await startIdentity({ RATE_LIMIT_LOGIN: '1' });
     try {
       const strict = new Forms(limited);
@@ -45,7 +45,7 @@ describe('too many attempts', () => {
     }
   });
 
-  test('are refused for every form, also one that no narrower limit counts', async () => {
+  test('are rejected for every form, also those without a narrower limit', async () => {
     const limited = await startIdentity({ RATE_LIMIT_FORM: '2' });
     try {
       const statusOf = async (path: string): Promise<number> =>
@@ -58,7 +58,7 @@ describe('too many attempts', () => {
     }
   });
 
-  test('are not made by choosing a language', async () => {
+  test('do not include language changes', async () => {
     const limited = await startIdentity({ RATE_LIMIT_LOGIN: '1' });
     try {
       const strict = new Forms(limited);
@@ -75,7 +75,7 @@ describe('too many attempts', () => {
 });
 
 describe('another language', () => {
-  test('keeps what was typed but the secrets, signs nobody in, and is kept', async () => {
+  test('keeps what was typed except secrets, submits nothing, and is remembered', async () => {
     const user = await identity.people.user();
     const path = `/sign-in?${new URLSearchParams({ return_to: AUTHORIZATION })}`;
     const form = await forms.open(path);
@@ -95,7 +95,7 @@ describe('another language', () => {
     expect(answer.text).toContain(`action="${path.slice('/sign-in'.length)}"`);
   });
 
-  test('is chosen in no other site’s name', async () => {
+  test('cannot be set by another site', async () => {
     const form = await forms.open('/sign-in');
     const answer = await forms
       .send('/sign-in', form, { ui_locales: 'de' })
@@ -106,7 +106,7 @@ describe('another language', () => {
 });
 
 describe('a tab that was opened before', () => {
-  test('signs in although another tab has done so since', async () => {
+  test('can sign in although another tab has done so', async () => {
     const user = await identity.people.user();
     const path = `/sign-in?${new URLSearchParams({ return_to: AUTHORIZATION })}`;
     const first = await forms.open(path);
@@ -116,7 +116,7 @@ describe('a tab that was opened before', () => {
     expect([answer.status, answer.headers.location]).toEqual([303, AUTHORIZATION]);
   });
 
-  test('goes on when the session expired and the same user signed in again', async () => {
+  test('works after the same user has signed in again', async () => {
     const user = await identity.people.user();
     const before = await forms.open('/sign-out', await forms.signIn(user.email));
     const cookie = await forms.signIn(user.email, before.cookie);
@@ -124,7 +124,7 @@ describe('a tab that was opened before', () => {
     expect([answer.status, answer.headers.location]).toEqual([303, '/signed-out']);
   });
 
-  test('does nothing for another user who has signed in since', async () => {
+  test('does nothing for another user who has signed in', async () => {
     const [ada, grace] = [await identity.people.user(), await identity.people.user()];
     const before = await forms.open('/sign-out', await forms.signIn(ada.email));
     const cookie = await forms.signIn(grace.email, before.cookie);
@@ -134,7 +134,7 @@ describe('a tab that was opened before', () => {
     expect(page.text).toContain(grace.email);
   });
 
-  test('leads to sign in, and back, when the session has ended', async () => {
+  test('redirects to the sign-in and back if the session has ended', async () => {
     const user = await identity.people.user();
     const form = await forms.open('/account/password', await forms.signIn(user.email));
     const cookie = form.cookie.replace(/__Host-session=[^;]*/, '__Host-session=gone');
@@ -148,8 +148,8 @@ describe('a tab that was opened before', () => {
   });
 });
 
-describe('what is wrong', () => {
-  test('is told of every field at once: a registration', async () => {
+describe('an error', () => {
+  test('is shown for every field at once: a registration', async () => {
     const form = await forms.open('/register');
     const answer = await forms.send('/register', form, {
       email: 'ada',
@@ -168,7 +168,7 @@ describe('what is wrong', () => {
     expect(answer.text).toContain('Use at least 12 characters.');
   });
 
-  test('is told of every field at once: a change of the password', async () => {
+  test('is shown for every field at once: a password change', async () => {
     const form = await forms.open(
       '/account/password',
       await forms.signIn((await identity.people.user()).email),
@@ -184,7 +184,7 @@ describe('what is wrong', () => {
     ]);
   });
 
-  test('is told in the form when the service is busy', async () => {
+  test('is shown in the form if the service is busy', async () => {
     const busy = await startIdentity({ HASH_QUEUE_LIMIT: '0', BCRYPT_COST: '10' });
     try {
       const crowd = new Forms(busy);
@@ -202,7 +202,7 @@ describe('what is wrong', () => {
   });
 });
 
-describe('what has happened', () => {
+describe('a notice', () => {
   const noticeOn = async (path: string, cookie: string): Promise<string | undefined> => {
     const { text } = await identity.http.get(path).set('cookie', cookie).redirects(1);
     return /role="status">([^<]+)</.exec(text)?.[1];
@@ -212,13 +212,13 @@ describe('what has happened', () => {
     ['email_verified', 'Your email address is confirmed.'],
     ['password_reset', 'Your password has been changed.'],
     ['invitation_accepted', 'You have joined the organization.'],
-  ])('is told to people who are signed in, too: %s', async (notice, told) => {
+  ])('is shown to signed-in users too: %s', async (notice, told) => {
     const cookie = await forms.signIn((await identity.people.user()).email);
     expect(await noticeOn(`/sign-in?notice=${notice}`, cookie)).toBe(told);
   });
 });
 
-describe('the page that tells of a mail', () => {
+describe('the page after sending a mail', () => {
   const ask = async (email: string, cookies = '') => {
     const form = await forms.open('/password/forgot', cookies);
     const answer = await forms.send('/password/forgot', form, { email });
@@ -226,7 +226,7 @@ describe('the page that tells of a mail', () => {
     return { location: answer.headers.location, cookie: `${form.cookie}; ${mailed}` };
   };
 
-  test('names the address, sends another mail, and lets the address be corrected', async () => {
+  test('shows the address, can resend the mail, and links to correct the address', async () => {
     const { email } = await identity.people.user();
     const { location, cookie } = await ask(email ?? '');
     expect(location).toBe('/mail-sent?about=reset');
@@ -249,7 +249,7 @@ describe('the page that tells of a mail', () => {
 });
 
 describe('/.well-known/change-password', () => {
-  test('leads to the page that changes the password, after a sign-in', async () => {
+  test('redirects to the page that changes the password, after a sign-in', async () => {
     const well = await identity.http.get('/.well-known/change-password').redirects(0);
     expect([well.status, well.headers.location]).toEqual([302, '/account/password']);
     const page = await identity.http.get('/account/password').redirects(0);

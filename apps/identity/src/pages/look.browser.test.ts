@@ -21,7 +21,7 @@ const directory = new URL('../../../../.data/screenshots/', import.meta.url);
 const sizes = {
   desktop: { width: 1280, height: 800 },
   phone: { width: 390, height: 844 },
-  // A phone at 200 %, and narrower than the 320 pixels that WCAG 1.4.10 asks for.
+  // A phone at 200 %, narrower than the 320 pixels required by WCAG 1.4.10.
   zoomed: { width: 195, height: 422 },
 } as const;
 
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 afterEach(() => expect(browser.complaints()).toEqual([]));
 
-/** Shows a page in every way that it can be seen, and looks for what keeps somebody out. */
+/** Shows a page in all themes and sizes, and checks its accessibility. */
 const look = async (page: Page, name: string): Promise<void> => {
   await page.waitForLoadState();
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -81,7 +81,7 @@ const WINDOWS =
 const MAC =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 14_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15';
 
-/** The devices of somebody who has been here for a while; gives one that is trusted and signed in twice. */
+/** Devices of a long-time user; returns one that is trusted and has two sessions. */
 const makeDevices = async (user: User) => {
   const { http, context } = site.identity;
   const steps = stepsOf(site.identity);
@@ -115,7 +115,7 @@ const makeDevices = async (user: User) => {
   return device.findFirstOrThrow({ where: { ...ofUser, os: 'iOS' } });
 };
 
-/** The apps of somebody who uses three; gives the one of a third party. */
+/** The applications of a user of three; returns the third-party one. */
 const useApps = async (page: Page, user: User) => {
   const { flow, identity } = site;
   const { database } = identity.context;
@@ -135,7 +135,7 @@ const useApps = async (page: Page, user: User) => {
   return database.oAuthClient.findFirstOrThrow({ where: { name: 'Ledger' } });
 };
 
-/** Somebody who is signed in, as far as their password leads. */
+/** A user signed in with a password only. */
 const enter = async (page: Page) => {
   const user = await newUser();
   await open('/sign-in')(page);
@@ -409,7 +409,7 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'not found': open('/nowhere'),
 };
 
-describe('for everybody to see and to use, in light and dark, large and small', () => {
+describe('accessible in light and dark, large and small', () => {
   test.each(Object.entries(pages))('%s', async (name, go) => {
     const page = await browser.newPerson();
     await go(page);
@@ -418,7 +418,7 @@ describe('for everybody to see and to use, in light and dark, large and small', 
   });
 });
 
-describe('in the language of the reader', () => {
+describe('in the user’s language', () => {
   test.each(['hu', 'de'])('sign-in, an error and consent in %s', async (locale) => {
     const page = await browser.newPerson({ locale });
     await open('/sign-in')(page);
@@ -453,7 +453,7 @@ describe('in the language of the reader', () => {
     await page.context().close();
   });
 
-  test('which a button changes, for good', async () => {
+  test('which a button changes permanently', async () => {
     const page = await browser.newPerson();
     await open('/sign-in')(page);
     await page.getByRole('button', { name: 'Magyar' }).click();
@@ -464,8 +464,8 @@ describe('in the language of the reader', () => {
   });
 });
 
-describe('what looks for faults', () => {
-  test('hears of a policy that is broken', async () => {
+describe('the accessibility checks', () => {
+  test('detect a violated Content-Security-Policy', async () => {
     const page = await browser.newPerson();
     await open('/sign-in')(page);
     const told = page.waitForEvent('console');
@@ -477,7 +477,7 @@ describe('what looks for faults', () => {
     await page.context().close();
   });
 
-  test('finds a barrier that is put up', async () => {
+  test('detect a planted barrier', async () => {
     const page = await browser.newPerson();
     await open('/sign-in')(page);
     await page.evaluate('document.querySelector("label").remove()');

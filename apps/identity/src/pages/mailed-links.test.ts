@@ -50,12 +50,12 @@ const invited = async (email = address()) => {
 const stranger = async () => forms.signIn((await identity.people.user()).email);
 const read = async (path: string, cookie = ''): Promise<string> =>
   (await identity.http.get(path).set('cookie', cookie).expect(200)).text;
-/** The fields that a page marks as wrong, in its order. */
+/** The fields marked as invalid, in page order. */
 const wrongFields = (page: string): string[] =>
   [...page.matchAll(/name="(\w+)"[^>]*aria-invalid="true"/g)].map(([, name]) => name ?? '');
 
 describe('the page of an invitation', () => {
-  test('changes its language by links where it has no form', async () => {
+  test('changes its language with links if it has no form', async () => {
     const { link } = await invited((await identity.people.user()).email ?? '');
     for (const cookie of ['', await stranger()]) {
       const page = await read(link, cookie);
@@ -64,7 +64,7 @@ describe('the page of an invitation', () => {
     }
   });
 
-  test('names every wrong field at once', async () => {
+  test('shows the errors of all fields at once', async () => {
     const { link } = await invited();
     const given = { first_name: '', last_name: '', password: 'short', password_confirmation: 'x' };
     const answer = await forms.send(link, await forms.open(link), given);
@@ -76,7 +76,7 @@ describe('the page of an invitation', () => {
     ]);
   });
 
-  test('does not lead into the account of another reader who is signed in', async () => {
+  test('does not lead into the account of another signed-in user', async () => {
     const { link } = await invited();
     const cookie = await stranger();
     const answer = await forms.send(link, await forms.open(link, cookie), {
@@ -91,14 +91,14 @@ describe('the page of an invitation', () => {
 });
 
 describe('the page that confirms an address', () => {
-  test('says which address, and keeps the account name for password managers', async () => {
+  test('shows the address, and has the account name for password managers', async () => {
     const { email, link } = await claimed();
     const page = await read(link);
     expect(page).toContain(`Someone signed up with ${email}`);
     expect(page).toMatch(new RegExp(`name="username"[^>]*value="${email}"`));
   });
 
-  test('says which address in the session of the account', async () => {
+  test('shows the address in the session of the account', async () => {
     const user = await identity.people.user({ data: { emailVerifiedAt: null } });
     const email = user.email ?? '';
     const cookie = await forms.signIn(email);
@@ -109,14 +109,14 @@ describe('the page that confirms an address', () => {
     expect(answer.headers.location).toBe('/account?notice=email_verified');
   });
 
-  test('names every wrong field at once', async () => {
+  test('shows the errors of all fields at once', async () => {
     const { link } = await claimed();
     const given = { first_name: '', password: 'short', password_confirmation: 'x' };
     const answer = await forms.send(link, await forms.open(link), given);
     expect(wrongFields(answer.text)).toEqual(['first_name', 'password', 'password_confirmation']);
   });
 
-  test('does not lead into the account of another reader who is signed in', async () => {
+  test('does not lead into the account of another signed-in user', async () => {
     const { link } = await claimed();
     const cookie = await stranger();
     const answer = await forms.send(link, await forms.open(link, cookie), {
@@ -127,8 +127,8 @@ describe('the page that confirms an address', () => {
   });
 });
 
-describe('the page that ends an account of somebody else', () => {
-  test('says which address it is about, and that a used link is good for nothing', async () => {
+describe('the page that deletes an account registered by somebody else', () => {
+  test('shows the address, and that a used link is invalid', async () => {
     const { email, link } = await claimed();
     const path = link.replace('/email/verify', '/email/disown');
     expect(await read(path)).toContain(`Someone else signed up with ${email}`);
@@ -139,7 +139,7 @@ describe('the page that ends an account of somebody else', () => {
     expect(dead).not.toContain('Delete account</button>');
   });
 
-  test('says that the account of a member is kept', async () => {
+  test('says that a member’s account is kept', async () => {
     const tenant = await identity.people.tenant();
     const user = await identity.people.user({ tenant, data: { emailVerifiedAt: null } });
     const email = user.email ?? '';

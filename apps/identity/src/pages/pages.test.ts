@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => identity.stop());
 
 describe('the sign-in page', () => {
-  test('opens a session and sends the browser on', async () => {
+  test('opens a session and redirects the browser', async () => {
     const user = await identity.people.user();
     const form = await forms.open('/sign-in');
     const answer = await forms.send('/sign-in', form, {
@@ -35,14 +35,14 @@ describe('the sign-in page', () => {
     expect(page.text).toContain(user.email);
   });
 
-  test('keeps the session cookie only where that is asked for', async () => {
+  test('persists the session cookie only on request', async () => {
     const user = await identity.people.user();
     const given = { email: user.email ?? '', password: PASSWORD, remember: 'true' };
     const answer = await forms.send('/sign-in', await forms.open('/sign-in'), given);
     expect(setCookieOf(answer, '__Host-session')).toContain('Max-Age=2592000');
   });
 
-  test('says that something is wrong, and keeps what was typed but the password', async () => {
+  test('shows an error, and keeps what was typed except the password', async () => {
     const answer = await forms.send('/sign-in', await forms.open('/sign-in'), {
       email: 'nobody@example.test',
       password: 'Wrong-<password>-1',
@@ -53,7 +53,7 @@ describe('the sign-in page', () => {
     expect(answer.text).not.toContain('Wrong-');
   });
 
-  test('names the fields that do not fit, and escapes what stands in them', async () => {
+  test('marks invalid fields and escapes their values', async () => {
     const answer = await forms.send('/sign-in', await forms.open('/sign-in'), {
       email: '"><script>alert(1)</script>',
       password: '',
@@ -64,7 +64,7 @@ describe('the sign-in page', () => {
     expect(answer.text).toMatch(/aria-invalid="true" aria-describedby="email-error" autofocus/);
   });
 
-  test('is as strict as the JSON route: their sign-ins are counted together', async () => {
+  test('shares its rate limit with the JSON route', async () => {
     const limited = await startIdentity({ RATE_LIMIT_LOGIN: '3' });
     try {
       const json = { email: 'nobody@example.test', password: 'x' };
@@ -103,7 +103,7 @@ describe('return_to', () => {
     '//evil.test',
     'javascript:alert(1)',
     '/oauth/authorize?client_id=panel',
-  ])('is ignored where it is %s', async (elsewhere) => {
+  ])('is ignored if it is %s', async (elsewhere) => {
     const user = await identity.people.user();
     const path = `/sign-in?${new URLSearchParams({ return_to: elsewhere })}`;
     const given = { email: user.email ?? '', password: PASSWORD };
@@ -112,7 +112,7 @@ describe('return_to', () => {
   });
 });
 
-describe('a form that another site sends', () => {
+describe('a form sent by another site', () => {
   const given = { email: 'ada@example.test', password: PASSWORD };
   const post = (headers: Record<string, string>, token: string) =>
     identity.http
@@ -121,7 +121,7 @@ describe('a form that another site sends', () => {
       .type('form')
       .send({ form_token: token, ...given });
 
-  test('is refused without its token, and with that of somebody else', async () => {
+  test('is rejected without a token, and with another user’s token', async () => {
     const [form, other] = [await forms.open('/sign-in'), await forms.open('/sign-in')];
     const here = { cookie: form.cookie, 'sec-fetch-site': 'same-origin' };
     for (const token of ['', 'x', other.token]) {
@@ -138,17 +138,17 @@ describe('a form that another site sends', () => {
     [{ origin: 'https://evil.test' }],
     [{ origin: 'null' }],
     [{}],
-  ])('is refused from where it comes: %j', async (headers) => {
+  ])('is rejected by its headers: %j', async (headers) => {
     const { token, cookie } = await forms.open('/sign-in');
     expect((await post({ cookie, ...headers }, token)).status).toBe(403);
   });
 
-  test('is taken from our own address where the browser tells no more', async () => {
+  test('is accepted with our own Origin if the browser sends nothing better', async () => {
     const { token, cookie } = await forms.open('/sign-in');
     expect((await post({ cookie, origin: ISSUER }, token)).status).toBe(401);
   });
 
-  test('is refused with a token of before the sign-in', async () => {
+  test('is rejected with a token from before the sign-in', async () => {
     const before = await forms.open('/sign-in');
     const session = await forms.signIn((await identity.people.user()).email);
     const cookie = `${before.cookie}; ${session.split('; ').at(-1)}`;
@@ -157,7 +157,7 @@ describe('a form that another site sends', () => {
     expect((await identity.http.get('/account').set('cookie', cookie)).status).toBe(200);
   });
 
-  test('is one of the user where the sealing key has changed since', async () => {
+  test('is accepted with a token from before a key rotation', async () => {
     const old = `old:${Buffer.alloc(32, 1).toString('base64')}`;
     const keys = `${process.pid}:${Buffer.alloc(32, 2).toString('base64')},${old}`;
     const before = await startIdentity({ KEY_ENCRYPTION_KEYS: old });
@@ -181,7 +181,7 @@ describe('a form that another site sends', () => {
 describe('every page', () => {
   const pages = ['/sign-in', '/password/forgot', '/register', '/mail-sent', '/signed-out'];
 
-  test.each(pages)('%s runs nothing but its own, is framed and stored by nobody', async (path) => {
+  test.each(pages)('%s only runs its own scripts, cannot be framed and is not stored', async (path) => {
     const { status, headers, text } = await identity.http.get(path);
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -193,7 +193,7 @@ describe('every page', () => {
     expect(text).not.toMatch(/ style=|<style| on\w+=/);
   });
 
-  test('asks who is not signed in to sign in first', async () => {
+  test('redirects signed-out users to the sign-in', async () => {
     const comesBack = ['/account', '/account/password'];
     for (const path of [...comesBack, '/pin', '/consent/some-request']) {
       const { status, headers } = await identity.http.get(path).redirects(0);
@@ -204,14 +204,14 @@ describe('every page', () => {
     expect(waiting.headers.location).toBe('/sign-in?notice=expired');
   });
 
-  test('knows its methods', async () => {
+  test('rejects other methods', async () => {
     const { status, headers } = await identity.http.put('/sign-in');
     expect([status, headers.allow]).toEqual([405, 'GET, POST, HEAD, OPTIONS']);
     expect((await identity.http.post('/account')).status).toBe(405);
     expect((await identity.http.head('/sign-in')).status).toBe(200);
   });
 
-  test('takes forms, and none that are too large', async () => {
+  test('accepts only forms of limited size', async () => {
     const post = () => identity.http.post('/sign-in').set('sec-fetch-site', 'same-origin');
     expect((await post().send({ email: 'x' })).status).toBe(415);
     const large = await post()
@@ -222,7 +222,7 @@ describe('every page', () => {
     expect(broken.status).toBe(400);
   });
 
-  test('stands in no document, which is for programs', () => {
+  test('is not part of the OpenAPI document', () => {
     expect(Object.keys(identity.document.paths)).not.toContain('/sign-in');
   });
 });
@@ -233,14 +233,14 @@ describe('the language', () => {
     return /<html lang="(\w+)">/.exec(answer.text)?.[1];
   };
 
-  test('is what the browser asks for, of those that there are', async () => {
+  test('is requested by the browser, among the supported ones', async () => {
     expect(await languageOf('/sign-in', { 'accept-language': 'de-AT,de;q=0.9,en;q=0.5' })).toBe(
       'de',
     );
     expect(await languageOf('/sign-in', { 'accept-language': 'fr' })).toBe('en');
   });
 
-  test('is what the application asks for, before that', async () => {
+  test('is preferably that requested by the application', async () => {
     const return_to = `${ISSUER}/oauth/authorize?client_id=panel&ui_locales=fr%20hu-HU`;
     const path = `/sign-in?${new URLSearchParams({ return_to })}`;
     expect(await languageOf(path, { 'accept-language': 'de' })).toBe('hu');
@@ -264,7 +264,7 @@ describe('the language', () => {
     },
   );
 
-  test('is what somebody chose, from then on', async () => {
+  test('is the chosen one from then on', async () => {
     const answer = await identity.http.get('/sign-in?ui_locales=hu');
     expect(answer.text).toContain('<html lang="hu">');
     const cookie = `language=${cookieValueOf(answer, 'language')}`;
@@ -279,7 +279,7 @@ describe('the language', () => {
   });
 });
 
-describe('where a form may lead', () => {
+describe('form-action', () => {
   const policyFor = async (registered: string, asked: string) => {
     const { clientId } = await new CodeFlow(identity).client({ redirectUris: [registered] });
     const query = { client_id: clientId, redirect_uri: asked };
@@ -293,11 +293,11 @@ describe('where a form may lead', () => {
     ['http://127.0.0.1:3000/callback', 'http://127.0.0.1:3000/callback', "'self'"],
     ['com.example.app:/callback', 'com.example.app:/callback', "'self' com.example.app:"],
     ['com.example.app:/callback', 'com.evil.app:/callback', "'self'"],
-  ])('with %s registered and %s asked for', async (registered, asked, expected) => {
+  ])('with %s registered and %s requested', async (registered, asked, expected) => {
     expect(await policyFor(registered, asked)).toBe(expected);
   });
 
-  test('is a web application by a page in between, and an app directly', async () => {
+  test('reaches web applications through an intermediate page, and mobile apps directly', async () => {
     const { email } = await identity.people.user();
     const goalOf = async (redirectUri: string) => {
       const { clientId } = await new CodeFlow(identity).client({ redirectUris: [redirectUri] });
@@ -327,7 +327,7 @@ describe('where a form may lead', () => {
 });
 
 describe('without the database', () => {
-  test('a page says so, and is there again afterwards', async () => {
+  test('a page reports it, and works again afterwards', async () => {
     const way = await severable(await identityDatabase());
     const cut = await startIdentity({ DATABASE_URL: way.url });
     try {
@@ -366,8 +366,8 @@ describe('failures', () => {
   });
 });
 
-describe('with a front end of one’s own', () => {
-  test('the sign-in page leads there, and what authorizations lead to stays', async () => {
+describe('with a separate frontend', () => {
+  test('the sign-in page redirects there, and other pages remain', async () => {
     const other = await startIdentity({ FRONTEND_LOGIN_URL: 'https://app.test/login?from=id' });
     try {
       const return_to = `${ISSUER}/oauth/authorize?client_id=panel`;
@@ -385,7 +385,7 @@ describe('with a front end of one’s own', () => {
     }
   });
 
-  test('registration is there only where it is open', async () => {
+  test('registration is available only if enabled', async () => {
     const closed = await startIdentity();
     expect((await closed.http.get('/register')).status).toBe(404);
     await closed.stop();

@@ -6,7 +6,7 @@ const acme = { slug: 'acme', name: 'Acme' };
 const textsOf = (...patterns: string[]): string[] =>
   permissionLines(patterns, acme, 'en').map(({ text }) => text);
 
-test('every permission has words in every language', () => {
+test('every permission has texts in every language', () => {
   for (const { name, system } of permissionRegistry) {
     if (system) continue;
     for (const { language } of languages) {
@@ -17,7 +17,7 @@ test('every permission has words in every language', () => {
   }
 });
 
-test('the verbs of one kind of thing are one line', () => {
+test('the verbs of one resource are one line', () => {
   expect(textsOf('tenant.*.crm.contacts.list', 'tenant.acme.crm.contacts.view')).toEqual([
     'Contacts: view',
   ]);
@@ -27,7 +27,7 @@ test('the verbs of one kind of thing are one line', () => {
   expect(textsOf('tenant.*.crm.contacts.*')).toEqual(['Contacts: full access']);
 });
 
-test('the broadest right comes first, and is marked', () => {
+test('the broadest permission comes first and is highlighted', () => {
   const lines = permissionLines(
     [
       'tenant.*.crm.contacts.update',
@@ -45,12 +45,12 @@ test('the broadest right comes first, and is marked', () => {
   ]);
 });
 
-test('everything is said as everything, in the tenant that it is about', () => {
+test('the wildcard is described as everything in the tenant', () => {
   expect(permissionLines(['tenant.*.crm.contacts.view', '*'], acme, 'en')).toEqual([
     { text: 'Everything you can do in Acme, including what is added later', isBroad: true },
   ]);
 });
 
-test('what means nothing in the tenant is shown as it is', () => {
+test('patterns that match nothing in the tenant are shown as is', () => {
   expect(textsOf('tenant.globex.crm.contacts.view')).toEqual(['tenant.globex.crm.contacts.view']);
 });

@@ -23,7 +23,7 @@ beforeEach(async () => {
   cookie = await forms.signIn(user.email);
 });
 
-/** The user signed in so many seconds ago. */
+/** Sets the age of the user's authentication. */
 const wait = async (seconds: number, on = identity, who = user): Promise<void> => {
   await on.context.database.session.updateMany({
     where: { userId: who.id },
@@ -41,7 +41,7 @@ const QUESTION = 'Confirm that it is you';
 const pins = (): Promise<number> =>
   identity.context.database.pin.count({ where: { userId: user.id } });
 
-/** A PIN, typed and sent when the sign-in was long ago: the form, and what it is answered with. */
+/** Submits a PIN form after an old sign-in; returns the form and the response. */
 const ask = async (fields: Record<string, string> = newPin) => {
   const form = await forms.open('/account/pin', cookie);
   await wait(601);
@@ -49,8 +49,8 @@ const ask = async (fields: Record<string, string> = newPin) => {
   return { form, answer, continuation: continuationIn(answer.text) };
 };
 
-describe('a form that is sent more than ten minutes after the sign-in', () => {
-  test('asks for the password, and then does what was typed', async () => {
+describe('a form sent more than ten minutes after the sign-in', () => {
+  test('asks for the password, then continues with what was typed', async () => {
     const { form, answer, continuation } = await ask();
     expect([answer.status, titleOf(answer.text)]).toEqual([200, QUESTION]);
     expect(await pins()).toBe(0);
@@ -64,7 +64,7 @@ describe('a form that is sent more than ten minutes after the sign-in', () => {
     expect(verified.status).toBe(200);
   });
 
-  test('asks for a code where the person prefers that, also for a recovery code', async () => {
+  test('asks for a code if the user prefers that, also for a recovery code', async () => {
     const bearer = await identity.people.signIn(user);
     const authenticator = await identity.people.enableTwoFactor(user, bearer);
     const { form, answer, continuation } = await ask();
@@ -84,7 +84,7 @@ describe('a form that is sent more than ten minutes after the sign-in', () => {
     expect(await pins()).toBe(1);
   });
 
-  test('keeps what was typed through wrong passwords, none at all, and another language', async () => {
+  test('keeps what was typed after wrong or empty passwords and language changes', async () => {
     const { form, continuation } = await ask();
     const send = (fields: Record<string, string>) =>
       forms.send('/account/pin', form, { continuation, by: 'password', ...fields });
@@ -104,12 +104,12 @@ describe('a form that is sent more than ten minutes after the sign-in', () => {
       expect(continuationIn(page.text)).toBe(continuation);
     }
     expect((await send({ password: PASSWORD })).status).toBe(303);
-    // Only the one wrong password is an attempt.
+    // Only the wrong password counts as an attempt.
     const actions = (await activityOf(identity, user)).map(({ action }) => action);
     expect(actions).toEqual(['login', 'reauthentication_failed', 'reauthenticated', 'pin_set']);
   });
 
-  test('shows no secret: neither what was typed before, nor what confirms it', async () => {
+  test('shows no secrets', async () => {
     const { form, answer, continuation } = await ask();
     const refused = await forms.send('/account/pin', form, { continuation, password: WRONG });
     for (const { text } of [answer, refused]) {
@@ -119,7 +119,7 @@ describe('a form that is sent more than ten minutes after the sign-in', () => {
     }
   });
 
-  test('is told what is wrong with it after the password was confirmed', async () => {
+  test('shows its errors after the password was confirmed', async () => {
     const { form, continuation } = await ask({ pin: '111111', pin_confirmation: PIN });
     const answer = await forms.send('/account/pin', form, { continuation, password: PASSWORD });
     expect(answer.status).toBe(422);
@@ -129,7 +129,7 @@ describe('a form that is sent more than ten minutes after the sign-in', () => {
   });
 });
 
-describe('a sensitive page that is opened more than ten minutes after the sign-in', () => {
+describe('a sensitive page opened more than ten minutes after the sign-in', () => {
   const PATH = '/account/two-factor/set-up';
   beforeEach(async () => {
     const form = await forms.open('/account/two-factor', cookie);
@@ -139,7 +139,7 @@ describe('a sensitive page that is opened more than ten minutes after the sign-i
   });
   const open = () => identity.http.get(PATH).set('cookie', cookie);
 
-  test('asks for the password first, and opens then', async () => {
+  test('asks for the password first, then opens', async () => {
     const page = await open();
     expect([page.status, titleOf(page.text)]).toEqual([200, QUESTION]);
     expect(page.text).not.toContain('otpauth:');
@@ -150,7 +150,7 @@ describe('a sensitive page that is opened more than ten minutes after the sign-i
     expect((await open()).text).toContain('otpauth:');
   });
 
-  test('is not seen by choosing a language either, which is done once the password is confirmed', async () => {
+  test('does not open by choosing a language, which applies after the confirmation', async () => {
     const form = await forms.open(PATH, cookie);
     const german = await forms.send(PATH, form, { ui_locales: 'de', code: '' });
     expect(german.text).toContain('<html lang="de">');
@@ -162,7 +162,7 @@ describe('a sensitive page that is opened more than ten minutes after the sign-i
   });
 });
 
-describe('what is no answer to the question', () => {
+describe('an invalid reauthentication', () => {
   const refused = async (path: string, form: OpenForm, continuation: string): Promise<void> => {
     const answer = await forms.send(path, form, { continuation, password: PASSWORD });
     expect([answer.status, titleOf(answer.text)]).toEqual([403, 'Something went wrong']);
@@ -178,19 +178,19 @@ describe('what is no answer to the question', () => {
     },
   );
 
-  test('is the question that another user was asked', async () => {
+  test('is one of another user', async () => {
     const { continuation } = await ask();
     const other = await identity.people.user({ tenant: await identity.people.tenant() });
     const theirs = await forms.open('/account/pin', await forms.signIn(other.email));
     await refused('/account/pin', theirs, continuation);
   });
 
-  test('is the question of another page', async () => {
+  test('is one of another page', async () => {
     const { form, continuation } = await ask();
     await refused('/account/two-factor', form, continuation);
   });
 
-  test('is a question of more than an hour ago', async () => {
+  test('is one older than an hour', async () => {
     const { form, continuation } = await ask();
     const now = Date.now();
     const clock = import.meta.jest.spyOn(Date, 'now').mockReturnValue(now + 3601_000);
@@ -201,7 +201,7 @@ describe('what is no answer to the question', () => {
     }
   });
 
-  test('is a form without its token, or of another site', async () => {
+  test('is a form without token or of another site', async () => {
     const { form, continuation } = await ask();
     const bare = { ...form, token: '' };
     const answer = await forms.send('/account/pin', bare, { continuation, password: PASSWORD });
@@ -214,7 +214,7 @@ describe('what is no answer to the question', () => {
     expect(await pins()).toBe(0);
   });
 
-  test('does not carry a form whose own token was wrong', async () => {
+  test('does not continue a form with an invalid token', async () => {
     const form = await forms.open('/account/pin', cookie);
     await wait(601);
     const forged = await forms.send('/account/pin', { ...form, token: 'x' }, newPin);
@@ -225,7 +225,7 @@ describe('what is no answer to the question', () => {
     expect(await pins()).toBe(0);
   });
 
-  test('leads to the sign-in where the session has ended meanwhile', async () => {
+  test('redirects to the sign-in if the session has ended', async () => {
     const { form, continuation } = await ask();
     const gone = form.cookie.replace(/__Host-session=[^;]*/, '__Host-session=gone');
     const answer = await forms.send('/account/pin', { ...form, cookie: gone }, { continuation });
@@ -233,7 +233,7 @@ describe('what is no answer to the question', () => {
   });
 });
 
-describe('the limits', () => {
+describe('the rate limits', () => {
   const limitedBy = async (
     environment: Record<string, string>,
     test: (strict: Forms, form: OpenForm, continuation: string) => Promise<void>,
@@ -252,7 +252,7 @@ describe('the limits', () => {
     }
   };
 
-  test('are those of the route that confirms a password: one too many is told in the page', async () => {
+  test('are those of the route that confirms a password; exceeding them is shown in the page', async () => {
     await limitedBy({ RATE_LIMIT_PASSWORD: '1' }, async (strict, form, continuation) => {
       const send = (more: Record<string, string>) =>
         strict.send('/account/two-factor', form, { continuation, by: 'password', ...more });
@@ -263,13 +263,13 @@ describe('the limits', () => {
       expect(titleOf(refused.text)).toBe(QUESTION);
       expect(refused.text).toMatch(/role="alert">Too many attempts/);
       expect(continuationIn(refused.text)).toBe(continuation);
-      // Neither another language nor another way to confirm is an attempt.
+      // Changing language or method does not count as an attempt.
       expect((await send({ ui_locales: 'hu' })).status).toBe(200);
       expect((await send({ other_way: 'code' })).status).toBe(200);
     });
   });
 
-  test('are those of the route that takes a code, where a code is given', async () => {
+  test('are those of the route that verifies a code, for codes', async () => {
     await limitedBy({ RATE_LIMIT_TWO_FACTOR: '1' }, async (strict, form, continuation) => {
       const send = (more: Record<string, string>) =>
         strict.send('/account/two-factor', form, { continuation, ...more });
@@ -279,7 +279,7 @@ describe('the limits', () => {
     });
   });
 
-  test('of wrong passwords count here, too', async () => {
+  test('of wrong passwords apply here too', async () => {
     await limitedBy({ RATE_LIMIT_LOGIN_FAILURES: '2' }, async (strict, form, continuation) => {
       const send = (password: string) =>
         strict.send('/account/two-factor', form, { continuation, password });
@@ -290,7 +290,7 @@ describe('the limits', () => {
     });
   });
 
-  test('of other pages are not escaped by calling their forms an answer', async () => {
+  test('of other pages cannot be bypassed with a fake continuation', async () => {
     const limited = await startIdentity({ RATE_LIMIT_LOGIN: '1' });
     try {
       const strict = new Forms(limited);
@@ -303,7 +303,7 @@ describe('the limits', () => {
     }
   });
 
-  test('leave a sensitive page shut', async () => {
+  test('keep a sensitive page closed', async () => {
     const limited = await startIdentity({ RATE_LIMIT_FORM: '3' });
     try {
       const strict = new Forms(limited);
@@ -325,7 +325,7 @@ describe('the limits', () => {
   });
 });
 
-test('what waits survives a new key', async () => {
+test('a pending form survives a key rotation', async () => {
   const [older, newer] = [7, 8].map((n) => `k${n}:${Buffer.alloc(32, n).toString('base64')}`);
   const DATABASE_URL = await identityDatabase();
   const before = await startIdentity({ DATABASE_URL, KEY_ENCRYPTION_KEYS: `${older}` });
@@ -347,7 +347,7 @@ test('what waits survives a new key', async () => {
   }
 });
 
-test('nothing that was sealed for something else is taken for what waits', async () => {
+test('values encrypted for another purpose are not accepted as a pending form', async () => {
   const { form } = await ask();
   const vault = createVault(identity.context.config.keyEncryptionKeys);
   const waiting = { userId: user.id, path: '/account/pin', expiresAt: Date.now() + 60_000 };

@@ -44,7 +44,7 @@ const sessionCookie = async (): Promise<string | undefined> =>
   (await page.context().cookies()).find(({ name }) => name === 'session')?.value;
 
 describe('the code flow of openid-client as a public client', () => {
-  test('leads by the sign-in page, which says where it goes, to tokens', async () => {
+  test('leads through the sign-in page, which names the application, to tokens', async () => {
     await ledger.begin(page);
     await sees(page, 'Sign in');
     await reads(page, 'to continue to Ledger');
@@ -53,7 +53,7 @@ describe('the code flow of openid-client as a public client', () => {
     expect(tokens.claims()).toMatchObject({ sub: user.id, email: user.email });
   });
 
-  test('asks nobody again who is signed in', async () => {
+  test('does not ask signed-in users again', async () => {
     await page.goto(`${site.url}/sign-in`);
     await giveCredentials(page, user);
     await page.waitForURL(`${site.url}/account`);
@@ -61,14 +61,14 @@ describe('the code flow of openid-client as a public client', () => {
     expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
   });
 
-  test('suggests whom the application names, in the language that it asks for', async () => {
+  test('suggests the user given by the application, in the requested language', async () => {
     await ledger.begin(page, { login_hint: user.email ?? '', ui_locales: 'de' });
     await sees(page, 'Anmelden');
     expect(await page.getByLabel('E-Mail-Adresse').inputValue()).toBe(user.email);
     await hasFocus(page, page.getByLabel('Passwort', { exact: true }));
   });
 
-  test('with a second factor: a code, and on a trusted device none the next time', async () => {
+  test('with a second factor: asks for a code, but not again on a trusted device', async () => {
     const phone = await site.identity.people.enableTwoFactor(
       user,
       await site.identity.people.signIn(user),
@@ -167,7 +167,7 @@ describe('the code flow of openid-client as a public client', () => {
     await page.keyboard.type('wrong');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
-    // The address is still there, so that the password has the focus.
+    // The address is filled in, so the password has the focus.
     await hasFocus(page, page.getByLabel('Password', { exact: true }));
     await page.keyboard.type('Correct-horse-7-battery');
     await page.keyboard.press('Tab');
@@ -201,7 +201,7 @@ describe('the form', () => {
     },
   );
 
-  test('shows the password while that is wanted, and sends it hidden', async () => {
+  test('can show the password, and sends it hidden', async () => {
     await page.goto(`${site.url}/sign-in`);
     const password = page.getByLabel('Password', { exact: true });
     await password.fill(PASSWORD);
@@ -219,7 +219,7 @@ describe('the form', () => {
     expect(await sent).toBe('password');
   });
 
-  test('asks for a PIN with digits, and for codes with letters, too', async () => {
+  test('uses a numeric keyboard for PINs and a full one for codes', async () => {
     const { people } = site.identity;
     const bearer = await people.signIn(user);
     await people.setPin(bearer, '192837');
@@ -229,7 +229,7 @@ describe('the form', () => {
   });
 });
 
-describe('an application that nobody vouches for', () => {
+describe('a third-party application', () => {
   let stranger: RelyingParty;
   beforeAll(async () => {
     stranger = await startRelyingParty(site.identity, site.flow, {
@@ -240,7 +240,7 @@ describe('an application that nobody vouches for', () => {
   });
   afterAll(() => stranger.stop());
 
-  test('gets its tokens once the user allows it', async () => {
+  test('gets its tokens after the user’s consent', async () => {
     await stranger.begin(page);
     await giveCredentials(page, user);
     await sees(page, 'Stranger <b> wants to access your account');
@@ -251,7 +251,7 @@ describe('an application that nobody vouches for', () => {
     expect((await stranger.finish(page)).claims()?.sub).toBe(user.id);
   });
 
-  test('asks once, and not again in the next session', async () => {
+  test('asks for consent only once', async () => {
     const person = await newcomer();
     await stranger.begin(page);
     await giveCredentials(page, person);
@@ -263,7 +263,7 @@ describe('an application that nobody vouches for', () => {
     expect((await stranger.finish(page)).claims()?.sub).toBe(person.id);
   });
 
-  test('shows who is signed in, and lets somebody else go on with the same request', async () => {
+  test('shows the signed-in user, and allows switching the account for the same request', async () => {
     const [first, second] = [await newcomer(), await newcomer()];
     await stranger.begin(page);
     await giveCredentials(page, first);
@@ -275,7 +275,7 @@ describe('an application that nobody vouches for', () => {
     expect((await stranger.finish(page)).claims()?.sub).toBe(second.id);
   });
 
-  test('says in words what it asks for, the broadest right first and emphasised', async () => {
+  test('describes the requested permissions, broadest first and highlighted', async () => {
     await stranger.begin(page, {
       scope: 'openid email tenant.*.crm.tasks.view identity.members.* tenant.*.crm.contacts.update',
     });
@@ -292,7 +292,7 @@ describe('an application that nobody vouches for', () => {
     expect(await page.locator('.scopes strong').allInnerTexts()).toEqual(['Members: full access']);
   });
 
-  test('may ask which account to go on with', async () => {
+  test('can request account selection', async () => {
     const [first, second] = [await newcomer(), await newcomer()];
     for (const [someone, choose] of [
       [first, () => page.getByRole('link', { name: 'Continue as' }).click()],
@@ -318,7 +318,7 @@ describe('an application that nobody vouches for', () => {
     }
   });
 
-  test('is told when the user does not', async () => {
+  test('is informed when the user refuses', async () => {
     await stranger.begin(page);
     await giveCredentials(page, await newcomer());
     await press(page, 'Do not allow');
@@ -326,8 +326,8 @@ describe('an application that nobody vouches for', () => {
   });
 });
 
-describe('who has no good intentions', () => {
-  test('is told kindly to wait after five wrong passwords, and so is the right one then', async () => {
+describe('an attacker', () => {
+  test('must wait after five wrong passwords, even with the right one', async () => {
     const strict = await startSite({ RATE_LIMIT_LOGIN_FAILURES: '5', RATE_LIMIT_LOGIN: '7' });
     try {
       const known = await strict.identity.people.user();
@@ -349,7 +349,7 @@ describe('who has no good intentions', () => {
     }
   });
 
-  test('fixes no session: the cookie of before the sign-in is worth nothing after it', async () => {
+  test('cannot fixate a session: cookies from before the sign-in are worthless', async () => {
     const fixed = 'a-value-that-somebody-else-knows';
     await page.context().addCookies([{ name: 'session', value: fixed, url: site.url }]);
     await page.goto(`${site.url}/sign-in`);
@@ -363,13 +363,13 @@ describe('who has no good intentions', () => {
     await sees(other, 'Sign in');
   });
 
-  test('sends nobody elsewhere by return_to', async () => {
+  test('cannot redirect users with return_to', async () => {
     await page.goto(`${site.url}/sign-in?return_to=${encodeURIComponent(`${ledger.url}/evil`)}`);
     await giveCredentials(page, user);
     await page.waitForURL(`${site.url}/account`);
   });
 
-  test('forges no form from another site', async () => {
+  test('cannot forge a form from another site', async () => {
     await page.goto(`${site.url}/sign-in`);
     await giveCredentials(page, user);
     await page.waitForURL(`${site.url}/account`);

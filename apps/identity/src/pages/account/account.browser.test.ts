@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => expect(browser.complaints()).toEqual([]));
 
 describe('the account', () => {
-  test('is where a sign-in leads that no app asked for, and what opens once somebody signed in', async () => {
+  test('is shown after a sign-in without application', async () => {
     await page.goto(`${site.url}/account`);
     await sees(page, 'Sign in');
     await giveCredentials(page, user);
@@ -30,14 +30,14 @@ describe('the account', () => {
     expect(await barriersOf(page)).toEqual([]);
   });
 
-  test('names where somebody is in its navigation', async () => {
+  test('marks the current section in its navigation', async () => {
     await page.goto(`${site.url}/sign-in`);
     await giveCredentials(page, user);
     const current = page.getByRole('navigation', { name: 'Account' }).locator('[aria-current]');
     expect(await current.textContent()).toBe('Overview');
   });
 
-  test('is left by a button on every page', async () => {
+  test('has a sign-out button on every page', async () => {
     await page.goto(`${site.url}/sign-in`);
     await giveCredentials(page, user);
     await press(page, 'Sign out');

@@ -43,7 +43,7 @@ const enter = async (visitor = page, password = PASSWORD) => {
   await visitor.goto(`${site.url}/account/activity`);
 };
 
-/** Entries of the user, one a minute, the first one the newest. */
+/** Entries of the user, one per minute, newest first. */
 const record = (...actions: string[]) =>
   site.identity.context.database.activityEntry.createMany({
     data: actions.map((action, index) => ({
@@ -58,8 +58,8 @@ const record = (...actions: string[]) =>
 
 const entries = (visitor = page) => visitor.locator('.items strong').allTextContents();
 
-describe('the activity of a person', () => {
-  test('is told in words, by day, with device and address', async () => {
+describe('the activity page', () => {
+  test('shows activity in words, grouped by day, with device and address', async () => {
     await record('pin_set', 'member_updated');
     await enter();
     await sees(page, 'Activity');
@@ -75,7 +75,7 @@ describe('the activity of a person', () => {
     expect(await barriersOf(page)).toEqual([]);
   });
 
-  test('is narrowed by what it is about, and by time', async () => {
+  test('is filtered by category and time', async () => {
     await record('pin_set', 'profile_updated');
     await enter();
     await page.getByLabel('Show', { exact: true }).selectOption('Security settings');
@@ -88,7 +88,7 @@ describe('the activity of a person', () => {
     expect(await page.getByLabel('Time range').inputValue()).toBe('day');
   });
 
-  test('says so where nothing fits, and leads back to everything', async () => {
+  test('says if nothing matches, and links to all entries', async () => {
     await enter();
     await page.getByLabel('Show', { exact: true }).selectOption('Connected apps');
     await press(page, 'Apply');
@@ -97,7 +97,7 @@ describe('the activity of a person', () => {
     await sees(page, 'Today');
   });
 
-  test('is turned over page by page, and keeps what it is narrowed by', async () => {
+  test('is paginated and keeps its filters', async () => {
     await record(...Array.from({ length: 45 }, () => 'login'), 'pin_set');
     await enter();
     await page.goto(`${site.url}/account/activity?kind=sign_in`);
@@ -112,7 +112,7 @@ describe('the activity of a person', () => {
     await reads(page, 'Page 2 of 3');
   });
 
-  test('tells that an administrator acted, and not who or from where', async () => {
+  test('shows that an administrator acted, but not who or from where', async () => {
     const chief = await site.identity.people.user({ data: { isSystemAdmin: true } });
     await site.identity.context.database.activityEntry.create({
       data: {
@@ -139,7 +139,7 @@ describe('"This was not me"', () => {
     await sees(visitor, 'Secure your account');
   };
 
-  test('replaces the password, signs out every other device and says what to check', async () => {
+  test('replaces the password, signs out all other devices and lists what to check', async () => {
     const thief = await browser.newPerson();
     await enter(thief);
     await enter();
@@ -166,7 +166,7 @@ describe('"This was not me"', () => {
     expect(mail.link.href).toBe(`${site.url}/account/activity`);
   });
 
-  test('works without JavaScript, and tells what is wrong in the form', async () => {
+  test('works without JavaScript, and shows errors in the form', async () => {
     const context = await page.context().browser()?.newContext({ javaScriptEnabled: false });
     const plain = (await context?.newPage()) as Page;
     await enter(plain);
@@ -189,7 +189,7 @@ describe('"This was not me"', () => {
     await context?.close();
   });
 
-  test('sends a link to who does not know the password', async () => {
+  test('sends a link to users who do not know their password', async () => {
     await enter();
     await dispute();
     await page.getByRole('link', { name: 'Get a link by email' }).click();
@@ -201,7 +201,7 @@ describe('"This was not me"', () => {
     await sees(page, 'Choose a new password');
   });
 
-  test('is offered by itself, for the links of mails, also before signing in', async () => {
+  test('has its own page for links in mails, also before signing in', async () => {
     await page.goto(`${site.url}/account/activity/not-me`);
     await giveCredentials(page, user);
     await sees(page, 'Secure your account');

@@ -42,7 +42,7 @@ afterEach(async () => {
   expect(browser.complaints()).toEqual([]);
 });
 
-/** Signs in, as the way to an app of a third party, and allows it what it asks for. */
+/** Signs in through a third-party application and gives consent. */
 const allowLedger = async (): Promise<string> => {
   await ledger.begin(page, { scope: SCOPE });
   await giveCredentials(page, user);
@@ -54,14 +54,14 @@ const isGood = async (token: string) =>
 const item = (name: string) => page.getByRole('listitem').filter({ hasText: name });
 
 describe('the apps page', () => {
-  test('says that no app has access, as long as none has', async () => {
+  test('says so if no application has access', async () => {
     await page.goto(`${site.url}/account/apps`);
     await giveCredentials(page, user);
     await sees(page, 'No apps yet');
     expect(await barriersOf(page)).toEqual([]);
   });
 
-  test('says what an app of a third party may do where, since when, and when it was last used', async () => {
+  test('shows the permissions of a third-party application with tenant and times', async () => {
     await allowLedger();
     await page.goto(`${site.url}/account/apps`);
     await sees(page, 'Apps you gave access');
@@ -79,7 +79,7 @@ describe('the apps page', () => {
     expect(await barriersOf(page)).toEqual([]);
   });
 
-  test('removes the access of an app once the reader has seen what that ends', async () => {
+  test('removes an application’s access after showing the effects', async () => {
     const token = await allowLedger();
     await page.goto(`${site.url}/account/apps`);
     await page.getByRole('link', { name: 'Remove access Ledger' }).click();
@@ -96,7 +96,7 @@ describe('the apps page', () => {
     await sees(page, 'Ledger wants to access your account');
   });
 
-  test('signs out of an app that asks for no permission, without any script', async () => {
+  test('signs out of an application that needs no consent, without scripts', async () => {
     const person = await browser.newPerson({ javaScriptEnabled: false });
     const cookie = await site.flow.signIn(user);
     const client = await site.flow.client({ tenantId: tenant.id });

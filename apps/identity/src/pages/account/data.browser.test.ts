@@ -52,8 +52,8 @@ const downloaded = async () => {
   };
 };
 
-describe('the data of somebody', () => {
-  test('are downloaded as a file, and the browser stays where it was', async () => {
+describe('the personal data of a user', () => {
+  test('is downloaded as a file without leaving the page', async () => {
     await enter();
     await choose('Download your data');
     await sees(page, 'Download your data');
@@ -61,11 +61,11 @@ describe('the data of somebody', () => {
     expect(name).toBe('account-data.json');
     expect(data).toMatchObject({ schema_version: 1, profile: { email: user.email } });
     expect(await barriersOf(page)).toEqual([]);
-    // And once more.
+    // And again.
     expect((await downloaded()).data.activity.length).toBe(data.activity.length + 1);
   });
 
-  test('are downloaded after a password where the last one was long ago', async () => {
+  test('is downloaded after confirming the password if the last authentication is old', async () => {
     await enter();
     await authenticatedLongAgo();
     await choose('Download your data');
@@ -78,7 +78,7 @@ describe('the data of somebody', () => {
 });
 
 describe('the deletion of an account', () => {
-  test('is confirmed, shown on every page, and taken back from any of them', async () => {
+  test('is confirmed, shown on every page, and can be cancelled on any of them', async () => {
     await enter();
     await authenticatedLongAgo();
     await choose('Delete your account');
@@ -100,7 +100,7 @@ describe('the deletion of an account', () => {
     expect(await database().accountDeletion.count({ where: { userId: user.id } })).toBe(0);
   });
 
-  test('is taken back by the link of the mail, in another browser without scripts', async () => {
+  test('can be cancelled with the link of the mail, in another browser without scripts', async () => {
     await enter();
     await choose('Delete your account');
     await press(page, 'Delete my account');
@@ -112,7 +112,7 @@ describe('the deletion of an account', () => {
     await reads(page, 'Your account will not be deleted.');
   });
 
-  test('is refused for the last owner, who reads what to do', async () => {
+  test('is rejected for the last owner with instructions', async () => {
     const tenant = await site.identity.people.tenant({ name: 'Difference Engines' });
     const owner = await site.identity.people.user({ tenant, role: 'owner' });
     await enter(owner);

@@ -64,7 +64,7 @@ const item = (name: string, person: Page = page) =>
   person.getByRole('listitem').filter({ has: person.getByRole('link', { name, exact: true }) });
 
 describe('the devices page', () => {
-  test('says where somebody is signed in, in words, and which device they are at', async () => {
+  test('lists where the user is signed in, in words, and marks the current device', async () => {
     await usePhone();
     await openDevices();
     const [here, phone] = [item('Chrome on Linux'), item('Safari on iOS')];
@@ -76,7 +76,7 @@ describe('the devices page', () => {
     expect(await barriersOf(page)).toEqual([]);
   });
 
-  test('says it in the language of the reader', async () => {
+  test('uses the user’s language', async () => {
     await usePhone();
     await openDevices();
     await page.getByRole('link', { name: 'Deutsch' }).click();
@@ -96,7 +96,7 @@ describe('the devices page', () => {
     await person.context().close();
   });
 
-  test('keeps devices apart on which nobody is signed in, and removes them', async () => {
+  test('separates signed-out devices, and removes them', async () => {
     const phone = await usePhone();
     await site.identity.http.post('/api/auth/logout').set(phone);
     await openDevices();
@@ -117,7 +117,7 @@ describe('the devices page', () => {
     expect(await isGood(phone)).toBe(false);
   });
 
-  test('signs out everywhere else, and stays signed in here', async () => {
+  test('signs out everywhere else and keeps the current session', async () => {
     const phone = await usePhone();
     await openDevices();
     await page.getByRole('link', { name: 'Sign out everywhere else' }).click();
@@ -129,7 +129,7 @@ describe('the devices page', () => {
     expect(await page.getByRole('link', { name: 'Sign out everywhere else' }).count()).toBe(0);
   });
 
-  test('signs out everywhere, here included, once that is confirmed', async () => {
+  test('signs out everywhere including here, after a confirmation', async () => {
     const phone = await usePhone();
     await openDevices();
     const everywhere = page.getByRole('link', { name: 'Sign out everywhere', exact: true });
@@ -152,7 +152,7 @@ describe('the page of a device', () => {
     await sees(page, 'Safari on iOS');
   };
 
-  test('tells its address and the exact time, and gives it a name', async () => {
+  test('shows its address and the exact time, and can rename it', async () => {
     await usePhone();
     await openPhone();
     const facts = await page.locator('.facts').textContent();
@@ -167,7 +167,7 @@ describe('the page of a device', () => {
     await sees(page, 'Safari on iOS');
   });
 
-  test('ends the trust in it, and leaves it signed in', async () => {
+  test('revokes trust and keeps it signed in', async () => {
     const phone = await usePhone();
     await site.identity.context.database.device.updateMany({
       where: { userId: user.id },
@@ -181,7 +181,7 @@ describe('the page of a device', () => {
     expect(await isGood(phone)).toBe(true);
   });
 
-  test('ends one of several sign-ins on it', async () => {
+  test('ends one of several sessions on it', async () => {
     const first = await usePhone();
     const second = await usePhone();
     const { device, session } = site.identity.context.database;

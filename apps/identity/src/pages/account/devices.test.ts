@@ -21,7 +21,7 @@ beforeEach(async () => {
   ];
 });
 
-/** A session and a device of somebody, by id. */
+/** Ids of a session and a device of a user. */
 const belongingsOf = async ({ id: userId }: User) => {
   const { database } = identity.context;
   const session = await database.session.findFirstOrThrow({ where: { userId } });
@@ -31,7 +31,7 @@ const openSessions = ({ id: userId }: User) =>
   identity.context.database.session.count({ where: { userId, endedAt: null } });
 
 describe('the pages of devices', () => {
-  test('know nothing of the devices and sessions of others', async () => {
+  test('do not show devices and sessions of others', async () => {
     await identity.people.signIn(stranger);
     const { session, device } = await belongingsOf(stranger);
     const cookies = await forms.signIn(user.email);
@@ -54,7 +54,7 @@ describe('the pages of devices', () => {
     '/account/devices',
     '/account/devices/sign-out-others',
     '/account/devices/sign-out-everywhere',
-  ])('do nothing for a forged form: %s', async (path) => {
+  ])('reject a forged form: %s', async (path) => {
     await identity.people.signIn(user);
     const { device } = await belongingsOf(user);
     const cookies = await forms.signIn(user.email);
@@ -70,7 +70,7 @@ describe('the pages of devices', () => {
     expect(await openSessions(user)).toBe(2);
   });
 
-  test('send whoever is not signed in to sign in first, and lead back', async () => {
+  test('redirect signed-out users to the sign-in and back', async () => {
     const answer = await identity.http.get('/account/devices').redirects(0);
     expect([answer.status, answer.headers.location]).toEqual([
       303,
@@ -78,7 +78,7 @@ describe('the pages of devices', () => {
     ]);
   });
 
-  test('refuse a name that is too long, and show the form again', async () => {
+  test('reject a name that is too long, and show the form again', async () => {
     const cookies = await forms.signIn(user.email);
     const { device } = await belongingsOf(user);
     const path = `/account/devices/${device}`;
@@ -93,7 +93,7 @@ describe('the pages of devices', () => {
 });
 
 describe('the pages of apps', () => {
-  test('know nothing of apps that the person does not use, or that others use', async () => {
+  test('do not show applications that the user does not use', async () => {
     const flow = new CodeFlow(identity);
     const client = await flow.client();
     const { access_token } = await flow.tokens(client, await flow.signIn(stranger));

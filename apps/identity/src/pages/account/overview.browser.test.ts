@@ -34,7 +34,7 @@ const enter = async () => {
 const items = () =>
   page.locator('.attention:not(.suggestions) li > :first-child').allTextContents();
 
-/** Somebody signed in with the user's password from another device, so many days ago. */
+/** A sign-in with the user's password from another device, some days ago. */
 const signInFromElsewhere = async (daysAgo: number) => {
   const { database } = site.identity.context;
   const createdAt = new Date(Date.now() - daysAgo * 86_400_000);
@@ -53,14 +53,14 @@ const signInFromElsewhere = async (daysAgo: number) => {
 };
 
 describe('the overview of an account', () => {
-  test('tells the organization and the role in it', async () => {
+  test('shows the organization and the role', async () => {
     await enter();
     const facts = await page.locator('.facts').textContent();
     expect(facts).toContain('Analytical Engines Ltd');
     expect(facts).toContain('Administrator');
   });
 
-  test('alarms nobody about what is only a suggestion', async () => {
+  test('shows suggestions without alarm', async () => {
     await enter();
     await reads(page, 'Nothing needs your attention.');
     await sees(page, 'Make your account safer');
@@ -68,7 +68,7 @@ describe('the overview of an account', () => {
     await page.getByRole('link', { name: /^Set a PIN/ }).waitFor();
   });
 
-  test('does not say that nothing needs attention while the account is about to be deleted', async () => {
+  test('does not say that nothing needs attention if the account is scheduled for deletion', async () => {
     await site.identity.context.database.accountDeletion.create({
       data: { userId: user.id, dueAt: new Date(Date.now() + 7 * 86_400_000) },
     });
@@ -93,7 +93,7 @@ describe('the overview of an account', () => {
     await sees(page, 'Secure your account');
   });
 
-  test('tells that few recovery codes are left, after what is more urgent', async () => {
+  test('warns about few recovery codes, after more urgent items', async () => {
     const { database } = site.identity.context;
     await signInFromElsewhere(1);
     await enter();

@@ -49,7 +49,7 @@ const choose = async (buffer: Buffer, name = 'me.png'): Promise<void> => {
 };
 
 describe('the profile', () => {
-  test('is changed, and speaks the chosen language at once', async () => {
+  test('can be changed, and uses the chosen language at once', async () => {
     await enter('/account/profile');
     expect(await barriersOf(page)).toEqual([]);
     await fill(page, { 'First name': 'Augusta', 'Phone number': '+36 1 234 5678' });
@@ -73,7 +73,7 @@ describe('the profile', () => {
     expect(await page.getByLabel('Telefonszám').inputValue()).toBe('');
   });
 
-  test('says what is wrong, and keeps what was typed and chosen', async () => {
+  test('shows errors, and keeps what was typed and chosen', async () => {
     await enter('/account/profile');
     await fill(page, { 'First name': '', 'Phone number': 'call me' });
     await page.getByLabel('Time zone').selectOption('Asia/Kolkata');
@@ -87,7 +87,7 @@ describe('the profile', () => {
 });
 
 describe('the picture', () => {
-  test('is uploaded, shown, replaced and removed', async () => {
+  test('can be uploaded, shown, replaced and removed', async () => {
     await enter('/account/profile');
     await page.getByRole('link', { name: 'Change picture' }).click();
     await sees(page, 'Picture');
@@ -107,7 +107,7 @@ describe('the picture', () => {
     ['no file at all', undefined],
     ['a file that is no image', Buffer.from('MZ not a picture')],
     ['a file that is too large', Buffer.alloc(11 * 1024 * 1024)],
-  ])('is refused with its reason: %s', async (_what, content) => {
+  ])('is rejected with the reason: %s', async (_what, content) => {
     await enter('/account/profile/picture');
     if (content) await choose(content);
     await press(page, 'Save picture');
@@ -117,7 +117,7 @@ describe('the picture', () => {
 });
 
 describe('the email address', () => {
-  test('is changed by the link to the new one, and given back by the link to the old one', async () => {
+  test('is changed with the link to the new address, and restored with the link to the old one', async () => {
     const address = `new-${user.email}`;
     await enter('/account/profile');
     await page.getByRole('link', { name: 'Change email address' }).click();
@@ -155,7 +155,7 @@ describe('the email address', () => {
     await sees(page, 'Sign in');
   });
 
-  test('stays as it is when the change is canceled, whose link is then dead', async () => {
+  test('stays unchanged when the change is cancelled, and the link stops working', async () => {
     const address = `new-${user.email}`;
     await enter('/account/profile/email');
     await fill(page, { 'New email address': address });
@@ -167,7 +167,7 @@ describe('the email address', () => {
     expect(await barriersOf(page)).toEqual([]);
   });
 
-  test('is not taken from somebody who has confirmed it meanwhile', async () => {
+  test('is not taken from an account that has confirmed it meanwhile', async () => {
     const address = `new-${user.email}`;
     await enter('/account/profile/email');
     await fill(page, { 'New email address': address });
@@ -179,7 +179,7 @@ describe('the email address', () => {
     await reads(page, 'This email address already belongs to another account.');
   });
 
-  test('asks who signed in a while ago for the password first, and goes on with what was typed', async () => {
+  test('asks for the password if the last authentication is old, and keeps what was typed', async () => {
     await enter('/account/profile/email');
     await site.identity.context.database.session.updateMany({
       where: { userId: user.id },

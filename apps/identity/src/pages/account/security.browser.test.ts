@@ -43,7 +43,7 @@ const signIn = async (next: string): Promise<void> => {
   await page.waitForURL(`${site.url}${next}`);
 };
 
-/** The last authentication was so many seconds ago. */
+/** Sets the age of the last authentication. */
 const wait = async (seconds: number): Promise<void> => {
   await site.identity.context.database.session.updateMany({
     where: { userId: user.id },
@@ -54,7 +54,7 @@ const wait = async (seconds: number): Promise<void> => {
 const follow = async (name: string): Promise<void> =>
   pressOn(page, page.getByRole('link', { name, exact: true }));
 
-/** From the page of the second factor until its recovery codes are shown. */
+/** Enables the second factor until its recovery codes are shown. */
 const turnOn = async (): Promise<string> => {
   await press(page, 'Set up');
   await sees(page, 'Set up two-factor authentication');
@@ -68,7 +68,7 @@ const turnOn = async (): Promise<string> => {
 const codesShown = (): Promise<string[]> => page.locator('#codes li').allTextContents();
 
 describe('the password', () => {
-  test('is changed, with the rules ticked off while it is typed and told to who cannot see them', async () => {
+  test('can be changed, with rules checked while typing and announced to screen readers', async () => {
     await open('/.well-known/change-password');
     await giveCredentials(page, user);
     await page.waitForURL(`${site.url}/account/password`);
@@ -91,7 +91,7 @@ describe('the password', () => {
     expect(mail.link.pathname).toBe('/password/forgot');
   });
 
-  test('that only the server refuses is refused with the reason', async () => {
+  test('that only the server rejects shows the reason', async () => {
     await signIn('/account/password');
     const common = 'Password1234!';
     await fill(page, {
@@ -105,7 +105,7 @@ describe('the password', () => {
 });
 
 describe('the second factor', () => {
-  test('is set up: a wrong code keeps the QR code, the recovery codes are shown until they are saved', async () => {
+  test('can be set up: a wrong code keeps the QR code, and recovery codes are shown until saved', async () => {
     await signIn('/account/two-factor');
     await press(page, 'Set up');
     const picture = await page.locator('.qr').getAttribute('src');
@@ -126,7 +126,7 @@ describe('the second factor', () => {
     const codes = await codesShown();
     expect(codes).toHaveLength(8);
     expect(await barriersOf(page)).toEqual([]);
-    // They can be left, and wait there.
+    // The page can be left and reopened.
     await open('/account/two-factor');
     await sees(page, 'Save your recovery codes');
     expect(await codesShown()).toEqual(codes);
@@ -154,7 +154,7 @@ describe('the second factor', () => {
     await sees(page, 'Two-factor authentication');
     expect(await page.content()).not.toContain(codes[0]);
 
-    // A code that was shown is one that works.
+    // A shown code works.
     const other = await browser.newPerson();
     await other.goto(`${site.url}/sign-in`);
     await giveCredentials(other, user);
@@ -164,7 +164,7 @@ describe('the second factor', () => {
     expect(await page.locator('dd').last().textContent()).toBe('7');
   });
 
-  test('gets new recovery codes in the place of the old ones, and is turned off, by the password', async () => {
+  test('can get new recovery codes and be disabled, with the password', async () => {
     await signIn('/account/two-factor');
     await turnOn();
     const first = await codesShown();
@@ -176,7 +176,7 @@ describe('the second factor', () => {
     await fill(page, { Password: 'Wrong-horse-8-battery' });
     await press(page, 'Create new codes');
     await reads(page, 'The password is incorrect.');
-    // With the password in the form nobody is asked for it a second time.
+    // A form with a password does not ask for it again.
     await wait(601);
     await fill(page, { Password: PASSWORD });
     await press(page, 'Create new codes');
@@ -198,7 +198,7 @@ describe('the second factor', () => {
     expect(mail.link.pathname).toBe('/account/activity');
   });
 
-  test('is set up without a script: the codes can be selected, and are downloaded by a link', async () => {
+  test('can be set up without scripts: codes can be selected and downloaded', async () => {
     page = await browser.newPerson({ javaScriptEnabled: false });
     await signIn('/account/two-factor');
     await turnOn();
@@ -222,7 +222,7 @@ describe('the second factor', () => {
 describe('the PIN', () => {
   const setPin = () => fill(page, { 'New PIN': PIN, 'Confirm PIN': PIN });
 
-  test('is set, changed and removed', async () => {
+  test('can be set, changed and removed', async () => {
     await signIn('/account/pin');
     await fill(page, { 'New PIN': '123456', 'Confirm PIN': '123456' });
     await press(page, 'Set PIN');
@@ -249,7 +249,7 @@ describe('the PIN', () => {
     await reads(page, 'Your PIN has been removed.');
   });
 
-  test('that is locked after too many wrong ones says until when', async () => {
+  test('that is locked after too many attempts shows until when', async () => {
     const { people, context } = site.identity;
     await people.setPin(await people.signIn(user), PIN);
     await context.database.pin.update({
@@ -265,7 +265,7 @@ describe('the PIN', () => {
     await reads(page, /You can use your PIN again in 5 minutes/);
   });
 
-  test('waits for the password when the sign-in was long ago, and is set as it was typed', async () => {
+  test('is set after confirming the password if the last authentication is old', async () => {
     await signIn('/account/pin');
     await setPin();
     await wait(601);
@@ -280,7 +280,7 @@ describe('the PIN', () => {
     await reads(page, 'Your PIN is set.');
   });
 
-  test('waits for a code where the second factor is on, and the person prefers that', async () => {
+  test('is set after confirming a code if the user prefers that', async () => {
     const { people } = site.identity;
     await signIn('/account/pin');
     const authenticator = await people.enableTwoFactor(user, await people.signIn(user));

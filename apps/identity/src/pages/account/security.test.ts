@@ -35,7 +35,7 @@ describe('the page that changes the password', () => {
       ...fields,
     });
 
-  test('ends every other session, and tells when the password was changed', async () => {
+  test('ends all other sessions, and shows when the password was changed', async () => {
     const other = await forms.signIn(user.email);
     const done = await change();
     expect(done.headers.location).toBe('/account/password?notice=password_changed');
@@ -43,7 +43,7 @@ describe('the page that changes the password', () => {
     expect((await get('/account', other)).headers.location).toBe('/sign-in?next=%2Faccount');
   });
 
-  test('names what the server alone knows, and shows no password again', async () => {
+  test('shows errors that only the server detects, and never shows a password', async () => {
     const password = 'Tester-Ada-horse-8!';
     const answer = await change({
       new_password: password,
@@ -57,7 +57,7 @@ describe('the page that changes the password', () => {
     expect(answer.text).not.toContain('Wrong-horse');
   });
 
-  test('counts the attempts of a user with those of the JSON route', async () => {
+  test('counts attempts together with the JSON route', async () => {
     const limited = await startIdentity({ RATE_LIMIT_PASSWORD: '2' });
     try {
       const strict = new Forms(limited);
@@ -76,7 +76,7 @@ describe('the page that changes the password', () => {
     }
   });
 
-  test('is where /password/change leads whoever is not made to choose a new one', async () => {
+  test('is where /password/change redirects users who need not change their password', async () => {
     expect((await get('/password/change')).headers.location).toBe('/account/password');
     const { database } = identity.context;
     await database.user.update({ where: { id: user.id }, data: { forcePasswordChange: true } });
@@ -93,7 +93,7 @@ describe('the pages of the second factor', () => {
   const secretIn = (page: string): string =>
     /<code class="secret">([\s\S]*?)<\/code>/.exec(page)?.[1]?.replace(/<[^>]*>/g, '') ?? '';
 
-  /** Turns it on; gives the answer, and the cookies of the browser after it. */
+  /** Enables it; returns the response and the cookies of the browser. */
   const turnOn = async (as = cookie) => {
     await send('/account/two-factor', {}, as);
     const secret = secretIn((await get(SET_UP, as)).text);
@@ -104,7 +104,7 @@ describe('the pages of the second factor', () => {
   const codesIn = (page: string): string[] =>
     [...page.matchAll(/<li>([0-9a-f-]{23})<\/li>/g)].map(([, code]) => code ?? '');
 
-  test('show the recovery codes to nobody but who made them, and keep them unreadable', async () => {
+  test('show the recovery codes only to their owner, and store them encrypted', async () => {
     const { answer, sealed, after } = await turnOn();
     expect(answer.headers.location).toBe(`${CODES}?notice=two_factor_on`);
     expect(answer.headers['set-cookie']?.toString()).toMatch(
@@ -124,7 +124,7 @@ describe('the pages of the second factor', () => {
     expect((await get(CODES, garbage)).headers.location).toBe('/account/two-factor');
   });
 
-  test('show them no longer than half an hour', async () => {
+  test('show them for at most half an hour', async () => {
     const { after } = await turnOn();
     const now = Date.now();
     const clock = import.meta.jest.spyOn(Date, 'now').mockReturnValue(now + 1801_000);
@@ -135,7 +135,7 @@ describe('the pages of the second factor', () => {
     }
   });
 
-  test('lead back where there is nothing to set up, replace or turn off', async () => {
+  test('redirect if there is nothing to set up, replace or disable', async () => {
     for (const path of [
       SET_UP,
       CODES,
@@ -146,7 +146,7 @@ describe('the pages of the second factor', () => {
     }
   });
 
-  test('forget a secret that nobody confirmed for an hour', async () => {
+  test('discard a secret that was not confirmed within an hour', async () => {
     await send('/account/two-factor', {});
     expect((await get(SET_UP)).status).toBe(200);
     await identity.context.database.twoFactor.update({
@@ -156,7 +156,7 @@ describe('the pages of the second factor', () => {
     expect((await get(SET_UP)).headers.location).toBe('/account/two-factor');
   });
 
-  test('tell that it was turned on elsewhere in the meantime', async () => {
+  test('report if it was enabled elsewhere meanwhile', async () => {
     const form = await forms.open('/account/two-factor', cookie);
     await turnOn();
     const answer = await forms.send('/account/two-factor', form, {});
@@ -168,7 +168,7 @@ describe('the pages of the second factor', () => {
   test.each([
     [3, 'You have few recovery codes left.'],
     [0, 'You have no recovery codes left.'],
-  ])('warn of running low: %i left', async (left, warning) => {
+  ])('warn about few recovery codes: %i left', async (left, warning) => {
     await turnOn();
     const { database } = identity.context;
     const codes = await database.recoveryCode.findMany({ where: { userId: user.id } });
@@ -182,13 +182,13 @@ describe('the pages of the second factor', () => {
 });
 
 describe('the pages of the PIN', () => {
-  test('lead back where there is none to change or remove', async () => {
+  test('redirect if there is no PIN to change or remove', async () => {
     for (const path of ['/account/pin/change', '/account/pin/remove']) {
       expect([path, (await get(path)).headers.location]).toEqual([path, '/account/pin']);
     }
   });
 
-  test('tell every field that is wrong, and never show a PIN again', async () => {
+  test('show the errors of every field, and never show a PIN', async () => {
     const answer = await send('/account/pin', { pin: '777777', pin_confirmation: PIN });
     expect(answer.status).toBe(422);
     expect(answer.text).toContain('Do not use the same digit six times.');
@@ -197,7 +197,7 @@ describe('the pages of the PIN', () => {
     expect(answer.text).not.toContain(PIN);
   });
 
-  test('lock the PIN after wrong current ones, and say for how long', async () => {
+  test('lock the PIN after wrong attempts, and show for how long', async () => {
     await send('/account/pin', { pin: PIN, pin_confirmation: PIN });
     const given = { current_pin: '918273', pin: '564738', pin_confirmation: '564738' };
     for (let i = 0; i < 5; i++) expect((await send('/account/pin/change', given)).status).toBe(422);

@@ -52,8 +52,8 @@ const enter = async (visitor = page) => {
 const current = async (visitor = page) =>
   visitor.locator('.items li', { hasText: 'Current' }).locator('strong').textContent();
 
-describe('the organizations of a person', () => {
-  test('are listed with the role in words, and the current one is switched', async () => {
+describe('the organizations of a user', () => {
+  test('are listed with the role, and the current one can be switched', async () => {
     await join(zeta, 'admin');
     await enter();
     await reads(page, /Role: Member · Member since/);
@@ -83,7 +83,7 @@ describe('the organizations of a person', () => {
     expect(await page.getByRole('button', { name: 'Switch to Idle' }).count()).toBe(0);
   });
 
-  test('are left after a page that says what is lost, also without JavaScript', async () => {
+  test('can be left after a page with the effects, also without JavaScript', async () => {
     await join(zeta, 'admin');
     const context = await page.context().browser()?.newContext({ javaScriptEnabled: false });
     const plain = (await context?.newPage()) as Page;
@@ -98,7 +98,7 @@ describe('the organizations of a person', () => {
     await context?.close();
   });
 
-  test('are not left by their last owner, who is told what to do', async () => {
+  test('cannot be left by their last owner, who gets instructions', async () => {
     await join(zeta, 'owner');
     await enter();
     await page.getByRole('link', { name: 'Leave Zeta' }).click();
@@ -110,7 +110,7 @@ describe('the organizations of a person', () => {
     await sees(page, 'Organizations');
   });
 
-  test('of others are not found', async () => {
+  test('of others are not shown', async () => {
     await enter();
     const answer = await page.goto(`${site.url}/account/tenants/leave?tenant=${zeta.id}`);
     expect(answer?.status()).toBe(404);

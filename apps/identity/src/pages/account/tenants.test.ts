@@ -20,7 +20,7 @@ const isMember = async () =>
   (await identity.context.database.membership.count({ where: { userId: user.id } })) === 1;
 
 describe('the forms of organizations', () => {
-  test('switch to no organization of others, and to none that is suspended', async () => {
+  test('cannot switch to organizations of others or suspended ones', async () => {
     const cookies = await forms.signIn(user.email);
     const form = await forms.open('/account/tenants', cookies);
     const other = await identity.people.tenant();
@@ -32,7 +32,7 @@ describe('the forms of organizations', () => {
     expect(tenantId).toBe(tenant.id);
   });
 
-  test('need the token of the page', async () => {
+  test('need the CSRF token of the page', async () => {
     const cookies = await forms.signIn(user.email);
     const path = `/account/tenants/leave?tenant=${tenant.id}`;
     const form = await forms.open(path, cookies);
@@ -40,7 +40,7 @@ describe('the forms of organizations', () => {
     expect([answer.status, await isMember()]).toEqual([403, true]);
   });
 
-  test('leave once: sent again, there is nothing to leave', async () => {
+  test('leave an organization once', async () => {
     const cookies = await forms.signIn(user.email);
     const path = `/account/tenants/leave?tenant=${tenant.id}`;
     const form = await forms.open(path, cookies);
@@ -49,7 +49,7 @@ describe('the forms of organizations', () => {
     expect((await forms.send(path, form, {})).status).toBe(404);
   });
 
-  test('are all shown where none is named, as after a sign-in that was asked for on the way', async () => {
+  test('list all organizations if none is given, as after a sign-in', async () => {
     const cookie = await forms.signIn(user.email);
     const answer = await identity.http.get('/account/tenants/leave').redirects(0).set({ cookie });
     expect([answer.status, answer.headers.location]).toEqual([303, '/account/tenants']);
