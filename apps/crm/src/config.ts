@@ -14,21 +14,21 @@ const ownVariables = {
   ),
   DATABASE_ROW_SECURITY: described(
     withDefault(bool(), true),
-    'Whether row-level security guards the rows of tenants; needs the role `tessera_tenant`, see the deployment guide.',
+    'Whether row-level security protects the rows of tenants. Requires the role `tessera_tenant`; see the deployment guide.',
   ),
   SYSTEM_TOKENS: described(
     withDefault(list(verbatim(500, 32), { max: 20 }), []),
-    'What services present in `X-System-Token`, at least 32 characters; several while one is changed. Without any the system routes admit nobody.',
+    'Tokens that services send in `X-System-Token`, at least 32 characters each; list several during a rotation. Without any, system routes reject all requests.',
   ),
   KEY_ENCRYPTION_KEYS: described(
     optional(keyList()),
-    'Seal what is stored encrypted, `id:base64` each; the first one seals, all of them open. Needed with SYSTEM_TOKENS.',
+    'Keys for encryption at rest, each as `id:base64`. The first one encrypts, all of them decrypt. Required with SYSTEM_TOKENS.',
   ),
-  RATE_LIMIT_DEFAULT: requests(600, 'Requests a minute and principal.'),
-  RATE_LIMIT_ADDRESS: requests(6000, 'Requests a minute and address.'),
+  RATE_LIMIT_DEFAULT: requests(600, 'Requests per minute and principal.'),
+  RATE_LIMIT_ADDRESS: requests(6000, 'Requests per minute and address.'),
   RATE_LIMIT_SERVICE: requests(
     60_000,
-    'Requests a minute and address for services, health and documents.',
+    'Requests per minute and address on the routes for services, health and documents.',
   ),
 } as const;
 
@@ -36,26 +36,26 @@ const ownVariables = {
 const fakeAuthVariables = {
   CRM_FAKE_AUTH: described(
     withDefault(bool(), false),
-    'Takes everybody for one fixed caller and asks no identity; ignored unless `APP_ENV=local`.',
+    'Treats every caller as the same user without asking identity. Ignored unless `APP_ENV=local`.',
   ),
   CRM_FAKE_AUTH_USER_ID: described(
     withDefault(uuid(), '00000000-0000-4000-8000-000000000001'),
-    'That caller.',
+    'User id of the fake caller.',
   ),
   CRM_FAKE_AUTH_TENANT_ID: described(
     withDefault(uuid(), '00000000-0000-4000-8000-000000000002'),
-    'Their tenant, whose slug is `local`.',
+    'Tenant id of the fake caller; the slug is `local`.',
   ),
   CRM_FAKE_AUTH_IS_ADMIN: described(
     withDefault(bool(), true),
-    'Whether they may do everything, or nothing.',
+    'Whether the fake caller has all permissions, or none.',
   ),
 } as const;
 
-/** Every variable that CRM reads. */
+/** All variables of CRM. */
 export const variables = { ...ownVariables, ...fakeAuthVariables } as const;
 
-/** Outside `APP_ENV=local` nothing of it is read, so that nothing of it can matter. */
+/** Outside `APP_ENV=local`, these variables are not even read. */
 const readFakeAuth = (environment: Environment) => {
   const { APP_ENV, CRM_FAKE_AUTH = '' } = environment;
   if (APP_ENV !== 'local') return ['', 'false'].includes(CRM_FAKE_AUTH) ? undefined : 'ignored';
@@ -68,7 +68,7 @@ const readFakeAuth = (environment: Environment) => {
   };
 };
 
-/** Nobody has this name (RFC 2606): where nobody is asked, nobody has to be named. */
+/** A reserved name (RFC 2606), since fake authentication needs no identity. */
 const NO_IDENTITY = { IDENTITY_URL: 'http://identity.invalid' };
 
 const sealingKeys = (read: { SYSTEM_TOKENS: string[]; KEY_ENCRYPTION_KEYS?: string[] }) => {
@@ -79,7 +79,7 @@ const sealingKeys = (read: { SYSTEM_TOKENS: string[]; KEY_ENCRYPTION_KEYS?: stri
   return encryptionKeys(KEY_ENCRYPTION_KEYS);
 };
 
-/** Reads the configuration; throws one error that names every variable that does not fit. */
+/** Reads the configuration; throws one error that names all invalid variables. */
 export const readConfig = (environment: Environment) => {
   const fakeAuth = readFakeAuth(environment);
   const isFake = typeof fakeAuth === 'object';
@@ -98,9 +98,9 @@ export const readConfig = (environment: Environment) => {
     },
     systemTokens: read.SYSTEM_TOKENS,
     keyEncryptionKeys: sealingKeys(read),
-    /** Whom to take everybody for; `ignored` where it was asked for and is not allowed. */
+    /** The fake caller; `ignored` if it was configured but is not allowed. */
     fakeAuth,
-    /** Requests a minute. */
+    /** Requests per minute. */
     limits: {
       principal: read.RATE_LIMIT_DEFAULT,
       address: read.RATE_LIMIT_ADDRESS,

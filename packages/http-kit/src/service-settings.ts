@@ -15,12 +15,12 @@ import {
 
 const AN_ORIGIN = 'an origin such as https://app.example.com';
 
-/** Exactly as browsers send it: another spelling would never match, and nobody would know. */
+/** Must be spelled exactly as browsers send it, otherwise it would silently never match. */
 const origin = ruled(matching(/^https?:\/\/[^\s/?#@*]+$/, AN_ORIGIN, 300), (value) =>
   URL.canParse(value) && new URL(value).origin === value ? undefined : `must be ${AN_ORIGIN}`,
 );
 
-/** Where another service answers; its paths follow the one that is given. */
+/** Base URL of another service. */
 export const serviceUrl = () =>
   ruled(url(2000), (value) =>
     /[?#]/.test(value) ? 'must be an http(s) URL without a query or a fragment' : undefined,
@@ -28,52 +28,58 @@ export const serviceUrl = () =>
 
 const port = () => int(0, 65_535);
 
-/** A number of requests; 0 switches a limit off. */
+/** A number of requests; 0 disables the limit. */
 export const requests = (standard: number, meaning: string) =>
   described(withDefault(int(0, 1_000_000_000), standard), meaning);
 
-/** The variables that every service reads. */
+/** The variables of every service. */
 export const serviceVariables = (standardPort: number) =>
   ({
     APP_ENV: described(
       withDefault(text(40), 'production'),
-      'local, test, production ...; only `local` listens on loopback and lets cookies travel without TLS.',
+      'Environment name, such as local, test or production. Only `local` listens on loopback by default and allows cookies without TLS.',
     ),
     HOST: described(
       optional(text(255)),
-      'The address to listen on; unless given, loopback in `local` and every address elsewhere.',
+      'Address to listen on. Defaults to loopback in `local` and to all addresses otherwise.',
     ),
-    PORT: described(withDefault(port(), standardPort), 'The port to listen on; 0: any free one.'),
-    METRICS_PORT: described(optional(port()), 'The port of `/metrics`; without it there is none.'),
-    DATABASE_URL: described(verbatim(2000), 'PostgreSQL, as a connection URL.'),
-    DATABASE_POOL_SIZE: described(withDefault(int(1, 1000), 10), 'Most connections at once.'),
+    PORT: described(withDefault(port(), standardPort), 'Port to listen on; 0 selects a free one.'),
+    METRICS_PORT: described(
+      optional(port()),
+      'Port of `/metrics`. Without it, metrics are not exposed.',
+    ),
+    DATABASE_URL: described(verbatim(2000), 'Connection URL of PostgreSQL.'),
+    DATABASE_POOL_SIZE: described(
+      withDefault(int(1, 1000), 10),
+      'Maximum number of database connections.',
+    ),
     KAFKA_BROKERS: described(
       withDefault(list(text(300), { max: 50 }), []),
-      "host:port of brokers. Without them identity's events wait, and nothing tells CRM of changes.",
+      'Kafka brokers as host:port. Without them, identity keeps its events in the outbox and CRM is not notified of changes.',
     ),
     REDIS_URL: described(
       optional(matching(/^rediss?:\/\/\S+$/, 'a redis:// or rediss:// URL', 2000)),
-      'Where the limits count, for all replicas together; without it each counts by itself.',
+      'Redis server for rate limits shared by all replicas. Without it, each replica counts separately.',
     ),
     REDIS_TIMEOUT_MS: described(
       withDefault(int(1, 60_000), 500),
-      'How long a request waits for Redis; then this replica counts by itself.',
+      'Timeout of Redis in milliseconds; after it, the replica counts by itself.',
     ),
     CORS_ORIGINS: described(
       withDefault(list(origin, { max: 200 }), []),
-      'Browser origins that may call.',
+      'Origins of web applications that may call the API (CORS).',
     ),
     TRUSTED_PROXIES: described(
       withDefault(int(0, 20), 0),
-      'How many proxies stand in front: the client address is read this far from the right.',
+      'Number of proxies in front of the service, counted from the right of X-Forwarded-For to find the client address.',
     ),
     LOG_LEVEL: described(
       withDefault(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
-      'What is logged at least.',
+      'Minimum log level.',
     ),
   }) as const;
 
-/** What every service makes of them. */
+/** The settings derived from these variables. */
 export const serviceSettings = (read: OutOf<ReturnType<typeof serviceVariables>>) => {
   const isLocal = read.APP_ENV === 'local';
   return {

@@ -181,17 +181,20 @@ describe('a form sent by another site', () => {
 describe('every page', () => {
   const pages = ['/sign-in', '/password/forgot', '/register', '/mail-sent', '/signed-out'];
 
-  test.each(pages)('%s only runs its own scripts, cannot be framed and is not stored', async (path) => {
-    const { status, headers, text } = await identity.http.get(path);
-    expect(status).toBe(200);
-    expect(headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(headers['cache-control']).toBe('no-store');
-    expect(headers['referrer-policy']).toBe('no-referrer');
-    expect(headers['content-security-policy']).toBe(
-      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-    );
-    expect(text).not.toMatch(/ style=|<style| on\w+=/);
-  });
+  test.each(pages)(
+    '%s only runs its own scripts, cannot be framed and is not stored',
+    async (path) => {
+      const { status, headers, text } = await identity.http.get(path);
+      expect(status).toBe(200);
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(headers['cache-control']).toBe('no-store');
+      expect(headers['referrer-policy']).toBe('no-referrer');
+      expect(headers['content-security-policy']).toBe(
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+      );
+      expect(text).not.toMatch(/ style=|<style| on\w+=/);
+    },
+  );
 
   test('redirects signed-out users to the sign-in', async () => {
     const comesBack = ['/account', '/account/password'];

@@ -39,20 +39,20 @@ export class DeploymentsRepository {
   }
 
   /** Records in its own transaction that a tenant is about to be created. */
-  async intend(tenantId: string): Promise<void> {
+  async recordIntent(tenantId: string): Promise<void> {
     await this.#use.database.$executeRaw`
       INSERT INTO identity.tenant_deployments (tenant_id, due_at)
       VALUES (${tenantId}::uuid, now() + ${this.#use.leaseMs} * interval '1 ms')`;
   }
 
   /** Makes the deployment of a tenant that was not created due for removal. */
-  async abandon(tenantId: string): Promise<void> {
+  async scheduleCleanup(tenantId: string): Promise<void> {
     await this.#use.database.$executeRaw`
       UPDATE identity.tenant_deployments SET due_at = now() WHERE tenant_id = ${tenantId}::uuid`;
   }
 
   /** Deletes the record of a creation that did not start. */
-  async forget(tenantId: string): Promise<void> {
+  async deleteRecord(tenantId: string): Promise<void> {
     await this.#use.database.tenantDeployment.deleteMany({ where: { tenantId } });
   }
 

@@ -3,7 +3,7 @@ import { HttpError, type Logger } from '@tessera/http-kit';
 import pLimit from 'p-limit';
 import type { DeploymentAutomation } from '../../deployment-automation/deployment-automation.ts';
 import type { Claim, DeploymentsRepository } from './deployments.repository.ts';
-import { settled } from './state-machine.ts';
+import { statusAfterDeployment } from './state-machine.ts';
 import { configurationOf, type Tenant } from './tenant.ts';
 import type { ExclusiveTenant, TenantsRepository } from './tenants.repository.ts';
 
@@ -106,7 +106,7 @@ export class Provisioning {
     const { automation, repository, deployments, logger } = this.#use;
     const { id, status, updatedAt } = tenant;
     const deployment = await automation.status(id);
-    const next = settled(status, deployment?.state ?? null);
+    const next = statusAfterDeployment(status, deployment?.state ?? null);
     if (next === null) return deployments.pollLater(claim, updatedAt);
     await repository.changing(id, async (locked) => {
       if (locked.tenant.updatedAt.getTime() !== updatedAt.getTime()) return;

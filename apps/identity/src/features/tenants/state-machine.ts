@@ -17,14 +17,14 @@ interface Transition {
 }
 
 /** The transitions that administrators can trigger. */
-export const moves = {
+export const transitions = {
   suspend: { from: ['active'], to: 'suspended' },
   activate: { from: ['suspended'], to: 'active' },
   retry: { from: ['failed'], to: 'provisioning' },
   delete: { from: ['active', 'suspended', 'failed'], to: 'deleting' },
 } as const satisfies Record<string, Transition>;
 
-export type MoveName = keyof typeof moves;
+export type TransitionName = keyof typeof transitions;
 
 /** States in which versions and configuration can be changed. */
 const configurable: readonly TenantStatus[] = ['active', 'suspended'];
@@ -36,8 +36,8 @@ export const changeInProgress = (): HttpError =>
   conflict('Another change of the tenant is in progress. Reload the tenant and try again.');
 
 /** The state after a transition; 409 if it is not allowed in the current state. */
-export const moved = (status: TenantStatus, move: MoveName): TenantStatus => {
-  const { from, to }: Transition = moves[move];
+export const nextStatus = (status: TenantStatus, move: TransitionName): TenantStatus => {
+  const { from, to }: Transition = transitions[move];
   if (from.includes(status)) return to;
   throw conflict(`A tenant in state ${status} cannot change to ${to}.`);
 };
@@ -54,7 +54,7 @@ export const demandConfigurable = (status: TenantStatus): void => {
  * deleted. A deployment that disappears while provisioning has failed (decision I24). Null if the state does
  * not change.
  */
-export const settled = (
+export const statusAfterDeployment = (
   status: TenantStatus,
   state: string | null,
 ): 'active' | 'failed' | 'gone' | null => {

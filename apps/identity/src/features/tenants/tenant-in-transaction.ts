@@ -35,21 +35,21 @@ export class TenantInTransaction {
   ): Promise<Tenant> {
     await this.#update({ status });
     await recordSynced(this.#tx, this.tenant.id, revision);
-    return this.#moved(status, activity);
+    return this.#recordStatusChange(status, activity);
   }
 
   /** Changes the status immediately; automation is notified after the commit, with retries. */
   async moveAndQueueSync(status: TenantStatus, activity: ActivityRecord): Promise<Tenant> {
     await this.#update({ status });
     await queueSync(this.#tx, this.tenant.id);
-    return this.#moved(status, activity);
+    return this.#recordStatusChange(status, activity);
   }
 
   /** Changes the status to that of the deployment. */
   async settle(status: TenantStatus): Promise<Tenant> {
     await this.#update({ status });
     await recordSettled(this.#tx, this.tenant.id);
-    return this.#moved(status);
+    return this.#recordStatusChange(status);
   }
 
   /** Changes other fields and records the activity. */
@@ -73,7 +73,7 @@ export class TenantInTransaction {
     await enqueue(this.#tx, statusChanged(id, 'gone'));
   }
 
-  async #moved(status: TenantStatus, activity?: ActivityRecord): Promise<Tenant> {
+  async #recordStatusChange(status: TenantStatus, activity?: ActivityRecord): Promise<Tenant> {
     await this.#note(activity);
     await enqueue(this.#tx, statusChanged(this.tenant.id, status));
     return this.#reread();

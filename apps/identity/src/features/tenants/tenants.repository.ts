@@ -135,7 +135,7 @@ export class TenantsRepository {
   }
 
   /**
-   * Creates a tenant whose creation was recorded (`DeploymentsRepository.intend`), with its confidential client
+   * Creates a tenant whose creation was recorded (`DeploymentsRepository.recordIntent`), with its confidential client
    * and secret. `deploy` runs before the commit; if it throws, nothing is created. 422 on `slug` if it is
    * taken.
    */

@@ -2,7 +2,7 @@ import type { Problem, RouteTable } from '@tessera/http-kit';
 import { failed, notConfigured } from '../../deployment-automation/deployment-automation.ts';
 import { page, pageMeta, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
-import type { MoveName } from './state-machine.ts';
+import type { TransitionName } from './state-machine.ts';
 import {
   CreatedTenant,
   demandVersions,
@@ -93,7 +93,7 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
   const { list, create } = collection(tenants, '/api/tenants', 'any');
   const admin = collection(tenants, '/api/admin/tenants', 'first_party');
 
-  const move = (name: Exclude<MoveName, 'delete'>, texts: MoveDescription) =>
+  const move = (name: Exclude<TransitionName, 'delete'>, texts: MoveDescription) =>
     route({
       method: 'post',
       path: `/api/tenants/{tenantId}/${name}`,

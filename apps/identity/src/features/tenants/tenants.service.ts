@@ -10,7 +10,7 @@ import type { Caller } from '../../tokens/caller.ts';
 import type { DeploymentsRepository } from './deployments.repository.ts';
 import type { Provisioning } from './provisioning.ts';
 import { changedScaling, type Scaling } from './scaling.ts';
-import { demandConfigurable, type MoveName, moved } from './state-machine.ts';
+import { demandConfigurable, nextStatus, type TransitionName } from './state-machine.ts';
 import { configurationOf, type Tenant, type Versions } from './tenant.ts';
 import { type ActivityRecord, NO_SCALING } from './tenant-in-transaction.ts';
 import type { ExclusiveTenant, TenantQuery, TenantsRepository } from './tenants.repository.ts';
@@ -37,7 +37,7 @@ const actions = {
   activate: 'tenant_activated',
   retry: 'tenant_retried',
   delete: 'tenant_deleted',
-} as const satisfies Record<MoveName, Action>;
+} as const satisfies Record<TransitionName, Action>;
 
 /** Null for a system application, which has no activity log. */
 const actorOrNull = ({ caller, origin }: ChangeAuthor): Actor | null =>
@@ -49,7 +49,7 @@ const activity = (author: ChangeAuthor, action: Action): ActivityRecord => ({
 });
 
 /** The tenant; 404 if it does not exist. */
-const tenantIn = async (exclusive: ExclusiveTenant): Promise<Tenant> =>
+const existingTenant = async (exclusive: ExclusiveTenant): Promise<Tenant> =>
   exclusive.tenant ?? (await exclusive.lock()).tenant;
 
 /** Administration of tenants (identity.md section 4.11, decisions I13 to I15). */
@@ -85,7 +85,7 @@ export class TenantsService {
     automation.demandConfigured();
     return this.#limited(async () => {
       const id = uuidv7();
-      await deployments.intend(id);
+      await deployments.recordIntent(id);
       let isDeployCalled = false;
       const deploy = async (tenant: Tenant): Promise<void> => {
         isDeployCalled = true;
@@ -94,7 +94,9 @@ export class TenantsService {
       try {
         return await repository.create({ id, ...given }, actorOrNull(author), deploy);
       } catch (error) {
-        const cleanup = isDeployCalled ? deployments.abandon(id) : deployments.forget(id);
+        const cleanup = isDeployCalled
+          ? deployments.scheduleCleanup(id)
+          : deployments.deleteRecord(id);
         // If this fails too, the record remains and is handled later.
         await cleanup.catch(() => undefined);
         throw error;
@@ -103,7 +105,7 @@ export class TenantsService {
   }
 
   /** Changes the status of a tenant; 409 if the current state does not allow it. */
-  move(id: string, move: MoveName, author: ChangeAuthor): Promise<Tenant> {
+  move(id: string, move: TransitionName, author: ChangeAuthor): Promise<Tenant> {
     if (move === 'suspend') return this.#suspend(id, author);
     return move === 'delete' ? this.#delete(id, author) : this.#deploy(id, move, author);
   }
@@ -116,7 +118,7 @@ export class TenantsService {
     automation.demandConfigured();
     const suspended = await repository.changing(id, (locked) =>
       locked.moveAndQueueSync(
-        moved(locked.tenant.status, 'suspend'),
+        nextStatus(locked.tenant.status, 'suspend'),
         activity(author, actions.suspend),
       ),
     );
@@ -128,12 +130,12 @@ export class TenantsService {
    * Changes the status after automation has accepted it; until then nothing changes (decision I15).
    */
   #deploy(id: string, move: 'activate' | 'retry', author: ChangeAuthor): Promise<Tenant> {
-    return this.#deployed(id, async (exclusive) => {
-      const tenant = await tenantIn(exclusive);
-      moved(tenant.status, move);
+    return this.#withAutomation(id, async (exclusive) => {
+      const tenant = await existingTenant(exclusive);
+      nextStatus(tenant.status, move);
       await this.#use.automation[move](tenant, configurationOf(tenant));
       const locked = await exclusive.lock();
-      const status = moved(locked.tenant.status, move);
+      const status = nextStatus(locked.tenant.status, move);
       return locked.moveAfterSync(status, exclusive.revision, activity(author, actions[move]));
     });
   }
@@ -143,12 +145,12 @@ export class TenantsService {
    * is gone, and is deleted immediately if there is none.
    */
   #delete(id: string, author: ChangeAuthor): Promise<Tenant> {
-    return this.#deployed(id, async (exclusive) => {
-      const tenant = await tenantIn(exclusive);
-      moved(tenant.status, 'delete');
+    return this.#withAutomation(id, async (exclusive) => {
+      const tenant = await existingTenant(exclusive);
+      nextStatus(tenant.status, 'delete');
       const outcome = await this.#use.automation.delete(tenant);
       const locked = await exclusive.lock();
-      const status = moved(locked.tenant.status, 'delete');
+      const status = nextStatus(locked.tenant.status, 'delete');
       const deleting = await locked.moveAfterSync(
         status,
         exclusive.revision,
@@ -161,8 +163,8 @@ export class TenantsService {
 
   /** Sends the stored configuration to deployment automation. */
   syncConfig(id: string, author: ChangeAuthor): Promise<Tenant> {
-    return this.#deployed(id, async (exclusive) => {
-      const tenant = await tenantIn(exclusive);
+    return this.#withAutomation(id, async (exclusive) => {
+      const tenant = await existingTenant(exclusive);
       demandConfigurable(tenant.status);
       await this.#use.automation.configure(tenant, configurationOf(tenant));
       return (await exclusive.lock()).change({}, activity(author, 'tenant_config_synced'));
@@ -178,12 +180,12 @@ export class TenantsService {
     { versions, prUrl }: { readonly versions: Versions; readonly prUrl: string | undefined },
     author: ChangeAuthor,
   ): Promise<Tenant> {
-    return this.#deployed(id, async (exclusive) => {
-      const tenant = await tenantIn(exclusive);
+    return this.#withAutomation(id, async (exclusive) => {
+      const tenant = await existingTenant(exclusive);
       demandConfigurable(tenant.status);
       const change = { versions, ...(prUrl !== undefined && { prUrl }) };
-      const known = configurationOf(tenant);
-      const response = await this.#use.automation.setVersions(tenant, change, known);
+      const current = configurationOf(tenant);
+      const response = await this.#use.automation.setVersions(tenant, change, current);
       const locked = await exclusive.lock();
       demandConfigurable(locked.tenant.status);
       const pullRequestUrl = prUrl ?? pullRequestOf(response);
@@ -218,7 +220,7 @@ export class TenantsService {
     return { tenant, deployment: await automation.status(id) };
   }
 
-  #deployed<T>(id: string, work: (exclusive: ExclusiveTenant) => Promise<T>): Promise<T> {
+  #withAutomation<T>(id: string, work: (exclusive: ExclusiveTenant) => Promise<T>): Promise<T> {
     this.#use.automation.demandConfigured();
     return this.#limited(() => this.#use.repository.exclusively(id, work));
   }
