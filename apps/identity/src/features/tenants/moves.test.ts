@@ -1,6 +1,6 @@
 import type { Tenant } from '../../generated/prisma/client.ts';
 import { startTenantWorld, type TenantWorld } from '../../testing/tenants.ts';
-import { type moves, tenantStatuses } from './state-machine.ts';
+import { tenantStatuses, type transitions } from './state-machine.ts';
 
 let world: TenantWorld;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterEach(() => {
   world.automation.calls.length = 0;
 });
 
-type Name = keyof typeof moves;
+type Name = keyof typeof transitions;
 
 const operations = {
   suspend: 'suspendDeployment',
@@ -57,24 +57,27 @@ const untouched = async (tenant: Tenant): Promise<void> => {
 };
 
 describe('a tenant that is', () => {
-  test.each(every)('%s, asked to %s, moves as decided or is a 409', async (status, name) => {
-    const tenant = await make(status);
-    const next = allowed[`${status} ${name}`];
-    const answer = await move(tenant, name);
-    if (next === undefined) {
-      expect([answer.status, answer.body.error]).toEqual([409, 'conflict']);
-      expect(world.automation.calls).toEqual([]);
-      return untouched(tenant);
-    }
-    expect([answer.status, answer.body.data?.status]).toEqual([200, next]);
-    expect((await world.stored(tenant))?.status).toBe(next);
-    expect(await world.told(tenant)).toEqual([next]);
-    const done = { suspend: 'suspended', activate: 'activated', retry: 'retried' } as const;
-    expect(await world.done(tenant)).toEqual([
-      `tenant_${name === 'delete' ? 'deleted' : done[name]}`,
-    ]);
-    expect(world.automation.callsOf(operations[name])).toHaveLength(1);
-  });
+  test.each(every)(
+    '%s, asked to %s, changes its status as decided or gets a 409',
+    async (status, name) => {
+      const tenant = await make(status);
+      const next = allowed[`${status} ${name}`];
+      const answer = await move(tenant, name);
+      if (next === undefined) {
+        expect([answer.status, answer.body.error]).toEqual([409, 'conflict']);
+        expect(world.automation.calls).toEqual([]);
+        return untouched(tenant);
+      }
+      expect([answer.status, answer.body.data?.status]).toEqual([200, next]);
+      expect((await world.stored(tenant))?.status).toBe(next);
+      expect(await world.told(tenant)).toEqual([next]);
+      const done = { suspend: 'suspended', activate: 'activated', retry: 'retried' } as const;
+      expect(await world.done(tenant)).toEqual([
+        `tenant_${name === 'delete' ? 'deleted' : done[name]}`,
+      ]);
+      expect(world.automation.callsOf(operations[name])).toHaveLength(1);
+    },
+  );
 });
 
 const faults = [
@@ -196,7 +199,7 @@ describe('a call to deployment automation', () => {
   });
 });
 
-describe('two moves of one tenant at once', () => {
+describe('two transitions of one tenant at once', () => {
   test.each([
     ['suspend', 'suspend'],
     ['suspend', 'delete'],
