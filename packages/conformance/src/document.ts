@@ -62,7 +62,10 @@ interface OperationObject {
     readonly required: boolean;
     readonly schema: JsonSchema;
   }[];
-  readonly requestBody?: Content;
+  readonly requestBody?: Content & {
+    /** A file: the types of its content, and its largest size. */
+    readonly 'x-file'?: { readonly types: readonly string[]; readonly maxBytes: number };
+  };
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 

@@ -7,6 +7,7 @@ import {
 } from './document.ts';
 import { creationOf, referencesIn } from './references.ts';
 import { sample } from './sample.ts';
+import { bodyWithFile, fileOptionsOf, sampleFile } from './sample-file.ts';
 
 export type Tenant = 'own' | 'other';
 
@@ -30,6 +31,7 @@ export interface Answer {
   readonly status: number;
   readonly text: string;
   readonly body: Record<string, unknown>;
+  readonly headers: Headers;
 }
 
 const parsed = (text: string): Record<string, unknown> => {
@@ -44,7 +46,10 @@ export interface Call {
   readonly headers?: Record<string, string>;
   readonly parameters?: Record<string, string>;
   readonly query?: string;
+  /** Sent as JSON, unless it is a Blob or a form. */
   readonly body?: unknown;
+  /** Another method than the operation's: HEAD. */
+  readonly method?: string;
 }
 
 /** Headers of somebody who may use the operation. */
@@ -53,27 +58,47 @@ export const entitled = async (
   operation: Operation,
 ): Promise<Record<string, string>> => subject.above?.(operation) ?? subject.caller('own');
 
-/** Sends one request to an operation. Parameters that are not given become ids that nothing has. */
+/** The address of an operation. Parameters that are not given become ids that nothing has. */
+export const addressOf = (
+  subject: Subject,
+  { path }: Operation,
+  parameters: Readonly<Record<string, string>> = {},
+): string =>
+  subject.url +
+  path.replace(/\{(\w+)\}/g, (_all, name: string) => parameters[name] ?? crypto.randomUUID());
+
+/** The body of a request, with the header for it that `fetch` does not set. */
+const payloadOf = (body: unknown): Pick<RequestInit, 'body' | 'headers'> => {
+  if (body === undefined) return {};
+  if (body instanceof Blob || body instanceof FormData) return { body };
+  return { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+};
+
+/** The text of an answer; a stream of events has no end, so it is closed. */
+const textOf = async (response: Response): Promise<string> => {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+    return response.text();
+  }
+  await response.body?.cancel();
+  return '';
+};
+
+/** Sends one request to an operation. */
 export const call = async (
   subject: Subject,
   operation: Operation,
   given: Call,
 ): Promise<Answer> => {
-  const path = operation.path.replace(
-    /\{(\w+)\}/g,
-    (_all, name: string) => given.parameters?.[name] ?? crypto.randomUUID(),
-  );
-  const response = await fetch(subject.url + path + (given.query ?? ''), {
-    method: operation.method,
+  const { headers, ...payload } = payloadOf(given.body);
+  const address = addressOf(subject, operation, given.parameters) + (given.query ?? '');
+  const response = await fetch(address, {
+    method: given.method ?? operation.method,
     redirect: 'manual',
-    headers: {
-      ...given.headers,
-      ...(given.body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(given.body !== undefined && { body: JSON.stringify(given.body) }),
+    headers: { ...given.headers, ...(headers as Record<string, string> | undefined) },
+    ...payload,
   });
-  const text = await response.text();
-  return { status: response.status, text, body: parsed(text) };
+  const text = await textOf(response);
+  return { status: response.status, text, body: parsed(text), headers: response.headers };
 };
 
 /** Creates a record with an operation and gives the body of the answer. */
@@ -109,6 +134,10 @@ export const validBody = async (
   operation: Operation,
   tenant: Tenant,
 ): Promise<unknown> => {
+  if (fileOptionsOf(operation)) {
+    const fields = await subject.bodies?.[operation.id]?.(tenant);
+    return bodyWithFile(subject.document, operation, sampleFile(operation), fields);
+  }
   const schema = bodySchemaOf(operation);
   if (!schema) return undefined;
   const known = (await subject.bodies?.[operation.id]?.(tenant)) as Record<string, unknown>;

@@ -17,7 +17,10 @@ import {
   operationsOf,
   pathParametersOf,
 } from './document.ts';
+import { eventStreams, sendsEvents } from './event-streams.ts';
+import { badFiles, fileAnswers, servesFile } from './files.ts';
 import { referencesIn } from './references.ts';
+import { fileOptionsOf } from './sample-file.ts';
 import type { Subject } from './subject.ts';
 
 /**
@@ -72,6 +75,21 @@ export const conformance = (
     'bodies that do not fit are 422 and name the field',
     operations.filter((o) => bodySchemaOf(o) !== undefined),
     badBodies,
+  );
+  each(
+    'files of another type are 415, files that are too large 413',
+    operations.filter((o) => fileOptionsOf(o) !== undefined),
+    badFiles,
+  );
+  each(
+    'files are answered in ranges, and not again to who has them',
+    operations.filter(servesFile),
+    fileAnswers,
+  );
+  each(
+    'event streams begin at once, after any last event id',
+    operations.filter(sendsEvents),
+    eventStreams,
   );
   each(
     'queries that do not fit are 422 and name the parameter',

@@ -69,6 +69,7 @@ export const errorCodes = {
   validation_failed: 'Some of what was sent does not fit; `errors` names each field.',
   token_reused:
     'A token that was already replaced was presented: every token of the user is revoked.',
+  range_not_satisfiable: 'The range is outside of the file; `Content-Range` tells its size.',
   rate_limited: 'Too many requests; `Retry-After` says when to come back.',
   internal_error: 'Something went wrong on the side of the service.',
   deployment_automation_failed: 'Deployment automation failed or refused; nothing was changed.',

@@ -1,14 +1,32 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { HttpError } from './http-error.ts';
 import type { Binary } from './route.ts';
 
-const hasBody = (req: Request): boolean =>
+/** Whether a request has a body. */
+export const hasBody = (req: IncomingMessage): boolean =>
   req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 
 /** 400: the body is no JSON in UTF-8. */
 export const malformed = (cause: unknown): HttpError =>
   new HttpError(400, 'malformed_body', 'The body is not well-formed JSON in UTF-8.', { cause });
+
+/** 400: a file did not arrive as it was announced. */
+export const malformedUpload = (cause?: unknown): HttpError =>
+  new HttpError(400, 'malformed_body', 'The file or its form is not complete and well-formed.', {
+    cause,
+  });
+
+/** 413 that says what the limit is. */
+export const tooLargeFor = (maxBytes: number): HttpError =>
+  new HttpError(413, 'body_too_large', `The file is larger than ${maxBytes} bytes.`, {
+    details: { max_bytes: maxBytes },
+  });
+
+/** 415: the body is compressed in a way that is not supported. */
+export const unsupportedEncoding = (cause?: unknown): HttpError =>
+  new HttpError(415, 'unsupported_media_type', 'The content encoding is not supported.', { cause });
 
 /** 413. */
 export const tooLarge = (cause?: unknown): HttpError =>
@@ -20,10 +38,7 @@ export const notJson = (): HttpError =>
 
 const refusals: Readonly<Record<string, (cause: unknown) => HttpError>> = {
   'entity.too.large': tooLarge,
-  'encoding.unsupported': (cause) =>
-    new HttpError(415, 'unsupported_media_type', 'The content encoding is not supported.', {
-      cause,
-    }),
+  'encoding.unsupported': unsupportedEncoding,
   'charset.unsupported': (cause) =>
     new HttpError(415, 'unsupported_media_type', 'JSON is sent in UTF-8.', { cause }),
 };

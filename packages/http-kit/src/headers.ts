@@ -19,6 +19,26 @@ export const requestHeaders = {
     description:
       'Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2).',
   },
+  'If-Modified-Since': {
+    field: verbatim(100),
+    description:
+      'A time; the answer is 304 where the file has not changed since (RFC 9110 section 13.1.3).',
+  },
+  Range: {
+    field: verbatim(1000),
+    description:
+      'One range of bytes, such as `bytes=0-99`; the answer is 206 with that part of the file (RFC 9110 section 14.2).',
+  },
+  'If-Range': {
+    field: verbatim(1000),
+    description:
+      'The entity tag or time that the range is meant for; the answer is the whole file where it has changed (RFC 9110 section 13.1.5).',
+  },
+  'Last-Event-ID': {
+    field: verbatim(200),
+    description:
+      'The id of the last event that the client received: the stream continues after it.',
+  },
   'X-Tenant': {
     field: verbatim(63),
     description:
@@ -49,6 +69,15 @@ export const responseHeaders = {
     field: verbatim(1000),
     description: 'The name of the file (RFC 6266).',
   },
+  'Accept-Ranges': {
+    field: matching(/^bytes$/, 'bytes', 10),
+    description: 'Ranges of bytes are served.',
+  },
+  'Content-Range': {
+    field: matching(/^bytes ([0-9]+-[0-9]+|\*)\/[0-9]+$/, 'a range of bytes', 100),
+    description: 'Which bytes these are, and of how many (RFC 9110 section 14.4).',
+  },
+  'Last-Modified': { field: verbatim(100), description: 'When the file last changed.' },
   'Retry-After': {
     field: matching(/^[0-9]+$/, 'a number of seconds', 10),
     description: 'Seconds to wait before the next attempt.',
@@ -87,6 +116,7 @@ const byStatus: Readonly<Record<number, readonly ResponseHeader[]>> = {
   401: ['WWW-Authenticate'],
   // Where the scopes of the token are too narrow (RFC 6750 section 3.1).
   403: ['WWW-Authenticate'],
+  416: ['Content-Range'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };

@@ -12,6 +12,14 @@ export { jsonBody } from './body.ts';
 export { clientAddress, networkOf, type Reach, reachOf } from './client-address.ts';
 export { type Counters, createCounters } from './counters.ts';
 export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
+export { EventQueue, type EventQueueOptions } from './event-streams/event-queue.ts';
+export {
+  type EventSource,
+  type EventStream,
+  eventStream,
+  lastEventId,
+  type ServerSentEvent,
+} from './event-streams/event-stream.ts';
 export { readInBatches } from './exports/batches.ts';
 export { Exports, type ExportsOptions } from './exports/exports.ts';
 export {
@@ -23,6 +31,19 @@ export {
   type ListExportOptions,
   listExports,
 } from './exports/list-export.ts';
+export {
+  type FileBody,
+  type FileBodyOptions,
+  fileBody,
+  isFileBody,
+  type ReceivedFile,
+} from './files/file-body.ts';
+export {
+  type ByteRange,
+  type FileResponse,
+  fileResponse,
+  type ServedFile,
+} from './files/file-response.ts';
 export type { RequestHeader, ResponseHeader } from './headers.ts';
 export { type HealthOptions, healthRoutes } from './health.ts';
 export {
@@ -54,6 +75,7 @@ export {
   type Access,
   type Binary,
   binary,
+  type DeclaredResponse,
   type Empty,
   empty,
   forwarded,
@@ -62,6 +84,7 @@ export {
   type Problem,
   permissionsOf,
   type Reply,
+  type RequestBody,
   type Responses,
   type Route,
   type RouteEntry,

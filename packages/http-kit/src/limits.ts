@@ -20,6 +20,8 @@ export interface LimitClass {
 }
 
 export interface Limits {
+  /** What a request counts for: its principal where the caller is known, its address otherwise. */
+  key(req: Request, res: Response): string;
   address(limitClass: string): RequestHandler;
   principal(limitClass: string): RequestHandler;
 }
@@ -110,6 +112,8 @@ export const createLimits = <Caller>(options: LimitsOptions<Caller>): Limits => 
     };
   };
   return {
+    key: (req, { locals: { caller } }) =>
+      caller === undefined ? `address:${addressKey(req)}` : options.principalKey(caller),
     address: stage('address', addressKey),
     principal: stage('principal', (_req, { caller }) => options.principalKey(caller)),
   };

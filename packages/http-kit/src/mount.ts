@@ -7,15 +7,23 @@ import {
   shortName,
   validate,
 } from '@tessera/fields';
-import { type Request, type RequestHandler, Router } from 'express';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { binaryBody, jsonBody } from './body.ts';
 import { wrongMethod } from './error-handler.ts';
-import { notFound, validationFailed } from './http-error.ts';
+import type { EventSource } from './event-streams/event-stream.ts';
+import { sendEvents } from './event-streams/send-events.ts';
+import { discardBody } from './files/discard-body.ts';
+import { isFileBody } from './files/file-body.ts';
+import type { ServedFile } from './files/file-response.ts';
+import { type Receiving, receiveFile } from './files/receive-file.ts';
+import { sendFile } from './files/send-file.ts';
+import { HttpError, notFound, validationFailed } from './http-error.ts';
+import { InFlight } from './in-flight.ts';
 import type { Limits } from './limits.ts';
 import {
-  type Binary,
   isBinary,
   type Reply,
+  type RequestBody,
   type RouteEntry,
   type RouteGroups,
   type Sent,
@@ -33,6 +41,8 @@ export interface MountOptions<Caller> {
   readonly limits: Limits;
   /** Largest JSON body in bytes. */
   readonly bodyLimit: number;
+  /** Event streams that one principal may have open in this process; 20 by default. */
+  readonly streamsPerPrincipal?: number;
 }
 
 type Named = readonly [id: string, route: RouteEntry];
@@ -101,10 +111,12 @@ const checkedQuery = (
 };
 
 const checkedBody = (
-  declared: Field | Binary | undefined,
+  declared: RequestBody | undefined,
   sent: unknown,
   errors: FieldErrors,
 ): unknown => {
+  // A file is read when all else was checked.
+  if (isFileBody(declared)) return undefined;
   if (isBinary(declared)) {
     if (!Buffer.isBuffer(sent) || sent.length === 0) errors.body = ['body is required'];
     return sent;
@@ -121,7 +133,48 @@ const refuseMalformedQuery = (url: string): void => {
   if (start >= 0 && url.includes('%', start)) decodeURIComponent(url.slice(start));
 };
 
-const answer = (route: RouteEntry): RequestHandler =>
+const STREAMS_PER_PRINCIPAL = 20;
+
+const tooManyStreams = (): HttpError =>
+  new HttpError(429, 'rate_limited', 'Too many of your streams are open. Close one first.', {
+    headers: { 'Retry-After': '10' },
+  });
+
+/** Sends a body that is not made all at once. */
+type SendBody = (
+  req: Request,
+  res: Response,
+  body: never,
+  headers: Readonly<Record<string, string>>,
+) => Promise<void>;
+
+/** How an answer is sent; undefined for JSON and for nothing. */
+const senderOf = (declared: object, streams: SendBody): SendBody | undefined => {
+  if ('streamed' in declared) return (_req, res, body: Sent, headers) => send(res, body, headers);
+  if ('fileTypes' in declared) {
+    return (req, res, body: ServedFile, headers) => sendFile(req, res, body, headers);
+  }
+  return 'events' in declared ? streams : undefined;
+};
+
+/** Sends event streams, so many at once for each principal. */
+const limitedStreams = <Caller>({
+  limits,
+  streamsPerPrincipal = STREAMS_PER_PRINCIPAL,
+}: MountOptions<Caller>): SendBody => {
+  const open = new InFlight(streamsPerPrincipal);
+  return async (req, res, source: EventSource, headers) => {
+    const key = limits.key(req, res);
+    if (!open.begin(key)) throw tooManyStreams();
+    try {
+      await sendEvents(req, res, source, headers);
+    } finally {
+      open.end(key);
+    }
+  };
+};
+
+const answer = (route: RouteEntry, streams: SendBody): RequestHandler =>
   async function answer(req, res) {
     // Without a prototype, a parameter called "__proto__" is a name like any other.
     const errors: FieldErrors = Object.create(null);
@@ -136,9 +189,10 @@ const answer = (route: RouteEntry): RequestHandler =>
     const reply = (status: number, ...rest: unknown[]): Reply | Promise<Reply> => {
       const declared = route.responses[status] ?? {};
       const isEmpty = 'empty' in declared;
-      if ('streamed' in declared) {
-        const [sent, headers = {}] = rest as [Sent, Record<string, string>?];
-        return send(res.status(status), sent, headers).then(() => ({}) as Reply);
+      const sendBody = senderOf(declared, streams);
+      if (sendBody) {
+        const [sent, headers = {}] = rest as [never, Record<string, string>?];
+        return sendBody(req, res.status(status), sent, headers).then(() => ({}) as Reply);
       }
       const [payload, headers] = isEmpty ? [undefined, rest[0]] : rest;
       res.status(status).set((headers ?? {}) as Record<string, string>);
@@ -147,14 +201,28 @@ const answer = (route: RouteEntry): RequestHandler =>
       return {} as Reply;
     };
     const { caller } = res.locals;
-    await route.handler?.({ params, query, body, caller, req, res, reply } as never);
+    const handle = (body: unknown) =>
+      route.handler?.({ params, query, body, caller, req, res, reply } as never);
+    if (!isFileBody(route.body)) return void (await handle(body));
+    let receiving: Receiving | undefined;
+    try {
+      receiving = await receiveFile(req, route.body);
+      await handle(receiving.received);
+    } finally {
+      receiving?.stop();
+      discardBody(req, res);
+    }
   };
 
 /** Where a body may come, whether or not the route has a use for one. */
 export const takesBody = (route: RouteEntry): boolean =>
   route.body !== undefined || route.method !== 'get';
 
-const stepsOf = <Caller>(route: RouteEntry, options: MountOptions<Caller>): RequestHandler[] => {
+const stepsOf = <Caller>(
+  route: RouteEntry,
+  options: MountOptions<Caller>,
+  streams: SendBody,
+): RequestHandler[] => {
   const { gate, limits, bodyLimit } = options;
   const limitClass = route.limit ?? 'default';
   const steps: RequestHandler[] = [limits.address(limitClass)];
@@ -173,8 +241,8 @@ const stepsOf = <Caller>(route: RouteEntry, options: MountOptions<Caller>): Requ
   }
   if (route.forward) return [...steps, route.forward];
   if (isBinary(route.body)) steps.push(binaryBody(route.body));
-  else if (takesBody(route)) steps.push(jsonBody(bodyLimit));
-  return [...steps, answer(route)];
+  else if (takesBody(route) && !isFileBody(route.body)) steps.push(jsonBody(bodyLimit));
+  return [...steps, answer(route, streams)];
 };
 
 /** Literal segments come before parameters, so that `/tasks/board` is never taken for an id. */
@@ -203,6 +271,7 @@ export const mount = <Caller>(
   const newRouter = (): Router => Router({ caseSensitive: true, strict: true });
   const literals = new Map<string, Router>();
   const patterns = newRouter();
+  const streams = limitedStreams(options);
   for (const [path, routes] of byAddress(flatten(groups))) {
     const isLiteral = !path.includes('{');
     const router = isLiteral ? newRouter() : patterns;
@@ -214,7 +283,7 @@ export const mount = <Caller>(
         res.locals.isPage = route.isPage;
         next();
       };
-      address[route.method](remember, ...stepsOf(route, options));
+      address[route.method](remember, ...stepsOf(route, options, streams));
     }
     address.all(
       options.limits.address('default'),

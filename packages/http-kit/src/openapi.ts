@@ -3,18 +3,18 @@ import { errorCodes } from '@tessera/contracts';
 import type { Field, JsonSchema, Shape } from '@tessera/fields';
 import type { Request } from 'express';
 import type { ErrorHandlerOptions } from './error-handler.ts';
+import { type FileBody, isFileBody } from './files/file-body.ts';
 import { headerComponents, headerParameters, headersOf, type RequestHeader } from './headers.ts';
 import { flatten, takesBody } from './mount.ts';
 import { type RefusalExample, refusalExample } from './refusal-examples.ts';
 import {
-  type Binary,
-  type Empty,
+  type DeclaredResponse,
   isBinary,
   type Problem,
   permissionsOf,
+  type RequestBody,
   type RouteEntry,
   type RouteGroups,
-  type Streamed,
 } from './route.ts';
 
 export interface DocumentOptions {
@@ -48,6 +48,22 @@ export const standardProblems = {
   429: 'Too many requests; `Retry-After` says when to come back',
   500: 'Something went wrong on the side of the service',
 } as const;
+
+/** The statuses of files. */
+const fileProblems = {
+  408: 'The file did not arrive in time',
+  412: 'The file has changed',
+  416: 'The range is outside of the file',
+} as const;
+
+const fileHeaders = ['ETag', 'Last-Modified', 'Accept-Ranges', 'Content-Disposition'] as const;
+const fileConditions = [
+  'If-Match',
+  'If-None-Match',
+  'If-Modified-Since',
+  'Range',
+  'If-Range',
+] as const;
 
 type Schemas = Record<string, JsonSchema>;
 
@@ -86,6 +102,13 @@ const hoist = (given: JsonSchema, schemas: Schemas): JsonSchema => {
   return { $ref: `#/components/schemas/${title}` };
 };
 
+/** Whether a route answers with a file, so that clients may ask for a part of it. */
+const servesFile = ({ responses }: RouteEntry): boolean =>
+  Object.values(responses).some((response) => 'fileTypes' in response);
+
+const sendsEvents = ({ responses }: RouteEntry): boolean =>
+  Object.values(responses).some((response) => 'events' in response);
+
 const statusesOf = (route: RouteEntry): number[] => {
   const guarded = route.permission !== 'public';
   return [
@@ -93,6 +116,8 @@ const statusesOf = (route: RouteEntry): number[] => {
     ...(route.params ? [404] : []),
     ...(route.forward ? [] : [400, 422]),
     ...(takesBody(route) ? [413, 415] : []),
+    ...(isFileBody(route.body) ? [408] : []),
+    ...(servesFile(route) ? [412, 416] : []),
     429,
     500,
     503,
@@ -124,11 +149,39 @@ const jsonContent = (
   return { content: Object.fromEntries(types.map((type) => [type, { schema }])) };
 };
 
-/** Bytes have no schema in OpenAPI 3.1. */
-const requestBodyOf = (
-  { body, bodyTypes }: RouteEntry & { readonly body: Field | Binary },
+/** A form with its file, which has no schema of its own: OpenAPI 3.1 describes bytes by their media type alone. */
+const formSchema = (fields: Shape, schemas: Schemas): JsonSchema => {
+  const { properties, required, ...rest } = fields.json as {
+    readonly properties: object;
+    readonly required: readonly string[];
+  };
+  return hoist(
+    { ...rest, properties: { ...properties, file: {} }, required: [...required, 'file'] },
+    schemas,
+  );
+};
+
+const fileRequestBody = (
+  { types, maxBytes, fields }: FileBody['file'],
   schemas: Schemas,
 ): object => {
+  const description = `A file of at most ${maxBytes} bytes. Its type is found in its content.`;
+  const limits = { 'x-file': { types, maxBytes } };
+  if (!fields) {
+    const content = Object.fromEntries(types.map((type) => [type, {}]));
+    return { required: true, description, content, ...limits };
+  }
+  const contentType = types.join(', ');
+  const form = { schema: formSchema(fields, schemas), encoding: { file: { contentType } } };
+  return { required: true, description, content: { 'multipart/form-data': form }, ...limits };
+};
+
+/** Bytes have no schema in OpenAPI 3.1. */
+const requestBodyOf = (
+  { body, bodyTypes }: RouteEntry & { readonly body: RequestBody },
+  schemas: Schemas,
+): object => {
+  if (isFileBody(body)) return fileRequestBody(body.file, schemas);
   if (!isBinary(body)) return { required: true, ...jsonContent(body, schemas, bodyTypes) };
   const content = Object.fromEntries(body.types.map((type) => [type, {}]));
   return { required: true, description: `At most ${body.mostBytes} bytes.`, content };
@@ -174,31 +227,63 @@ const operationOf = (
 ): object => {
   const { options, schemas } = making;
   const needed = permissionsOf(route);
-  const problems = { ...options.problems, ...route.problems };
+  const problems: Readonly<Record<number, string | Problem>> = {
+    ...fileProblems,
+    ...options.problems,
+    ...route.problems,
+  };
   const own = Object.keys(route.problems ?? {}).map(Number);
   const refusals = [...new Set([...statusesOf(route), ...own])].filter(
     (status) => problems[status] !== undefined && route.responses[status] === undefined,
   );
-  const answer = (status: number, field: Field | Empty | Streamed): object => {
+  const answer = (status: number, field: DeclaredResponse): object => {
     if ('empty' in field) return {};
-    if (status >= 400 && !('streamed' in field)) {
-      return refusalContent(status, field, route, making);
+    if ('fileTypes' in field) {
+      return { content: Object.fromEntries(field.fileTypes.map((type) => [type, {}])) };
     }
-    if (!('streamed' in field)) return jsonContent(field, schemas);
+    if ('events' in field) {
+      const data = mapped(field.events, (of) => hoist(of.json, schemas));
+      return { content: { 'text/event-stream': { schema: { type: 'string' }, 'x-events': data } } };
+    }
+    if (!('streamed' in field)) {
+      if (status >= 400) return refusalContent(status, field, route, making);
+      return jsonContent(field, schemas);
+    }
     const schemaOf = (of: Field | null) => (of ? hoist(of.json, schemas) : { type: 'string' });
     return { content: mapped(field.streamed, (of) => ({ schema: schemaOf(of) })) };
   };
-  const success = Object.entries(route.responses).map(([key, field]) => {
+  const partial = (field: DeclaredResponse) => [
+    [
+      206,
+      {
+        description: 'The part of the file that was asked for',
+        headers: headersOf(206, [...fileHeaders, 'Content-Range']),
+        ...answer(206, field),
+      },
+    ],
+    [
+      304,
+      {
+        description: 'The client has the file',
+        headers: headersOf(304, ['Accept-Ranges', 'Last-Modified']),
+      },
+    ],
+  ];
+  const success = Object.entries(route.responses).flatMap(([key, field]) => {
     const status = Number(key);
     const description = status < 300 ? 'Success' : descriptionOf(problems[status]);
-    return [
+    const described = [
       key,
       {
         description: description ?? 'See the body',
-        headers: headersOf(status, route.responseHeaders?.[status]),
+        headers: headersOf(status, [
+          ...('fileTypes' in field ? fileHeaders : []),
+          ...(route.responseHeaders?.[status] ?? []),
+        ]),
         ...answer(status, field),
       },
     ];
+    return 'fileTypes' in field ? [described, ...partial(field)] : [described];
   });
   const failure = refusals.map((status) => [
     status,
@@ -214,6 +299,8 @@ const operationOf = (
     ...headerParameters([
       ...(options.requestHeaders?.(route) ?? []),
       ...(route.requestHeaders ?? []),
+      ...(servesFile(route) ? fileConditions : []),
+      ...(sendsEvents(route) ? (['Last-Event-ID'] as const) : []),
       'X-Request-Id',
     ]),
   ];

@@ -1,7 +1,17 @@
 import type { ErrorCode } from '@tessera/contracts';
 import { type Field, type FieldErrors, validate } from '@tessera/fields';
-import { malformed as malformedBody, notJson, notOfType, tooLarge } from './body.ts';
+import {
+  malformed as malformedBody,
+  malformedUpload,
+  notJson,
+  notOfType,
+  tooLarge,
+  tooLargeFor,
+} from './body.ts';
 import { databaseUnavailable, malformedAddress, unexpected } from './error-handler.ts';
+import { fileChanged, unsatisfiableRange } from './files/conditions.ts';
+import { isFileBody } from './files/file-body.ts';
+import { requestTimeout } from './files/receive-file.ts';
 import { HttpError, notFound, unauthenticated, validationFailed } from './http-error.ts';
 import { tooMany } from './limits.ts';
 import { unknownParameter } from './mount.ts';
@@ -18,7 +28,8 @@ const unfit = (field: Field): FieldErrors => {
 
 /** What is told of a body or of a query that does not fit: by the checks that the route has. */
 const validationOf = ({ body }: RouteEntry): HttpError => {
-  if (isBinary(body)) return validationFailed({ body: ['body is required'] });
+  if (isFileBody(body) && body.file.fields) return validationFailed({ file: ['file is required'] });
+  if (isBinary(body) || isFileBody(body)) return validationFailed({ body: ['body is required'] });
   const errors = body ? unfit(body) : { surprise: [unknownParameter('surprise')] };
   const few = Object.entries(errors).slice(0, 3);
   return validationFailed(Object.fromEntries(few));
@@ -26,12 +37,21 @@ const validationOf = ({ body }: RouteEntry): HttpError => {
 
 /** What the kit itself answers a route with, by status: made as they are when they are sent. */
 const standard: Readonly<Record<number, (route: RouteEntry) => HttpError>> = {
-  400: ({ body }) =>
-    body && !isBinary(body) ? malformedBody(undefined) : malformedAddress(undefined),
+  400: ({ body }) => {
+    if (isFileBody(body)) return malformedUpload();
+    return body && !isBinary(body) ? malformedBody(undefined) : malformedAddress(undefined);
+  },
   401: () => unauthenticated(),
   404: () => notFound(),
-  413: () => tooLarge(),
-  415: ({ body }) => (isBinary(body) ? notOfType(body.types) : notJson()),
+  408: () => requestTimeout(),
+  412: () => fileChanged(),
+  413: ({ body }) => (isFileBody(body) ? tooLargeFor(body.file.maxBytes) : tooLarge()),
+  415: ({ body }) => {
+    if (isFileBody(body))
+      return notOfType(body.file.fields ? ['multipart/form-data'] : body.file.types);
+    return isBinary(body) ? notOfType(body.types) : notJson();
+  },
+  416: () => unsatisfiableRange(1024),
   422: validationOf,
   429: () => tooMany(42),
   500: () => unexpected(undefined),

@@ -61,6 +61,10 @@ const refusalOf = (error: NodeJS.ErrnoException): HttpError | undefined => {
   return malformed(`The request is not well-formed HTTP.${reasonOf(error as object)}`, error);
 };
 
+/** What Node reports where a request does not arrive in time. */
+export const requestTimedOut = (): Error =>
+  Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+
 /** The request and the answer that a connection is busy with. */
 interface Exchange {
   readonly req: IncomingMessage;

@@ -1,5 +1,8 @@
 import type { Field, Out, Shape } from '@tessera/fields';
 import type { Request, RequestHandler, Response } from 'express';
+import type { EventOf, EventSource, EventStream } from './event-streams/event-stream.ts';
+import type { FileBody, ReceivedFile } from './files/file-body.ts';
+import type { FileResponse, ServedFile } from './files/file-response.ts';
 import type { RequestHeader, ResponseHeader } from './headers.ts';
 import type { HttpError } from './http-error.ts';
 
@@ -25,11 +28,16 @@ export const binary = (types: readonly string[], mostBytes: number): Binary => (
   mostBytes,
 });
 
+/** What a route may declare as its body. */
+export type RequestBody = Field | Binary | FileBody;
+
 /** Whether a body is declared as bytes. */
-export const isBinary = (body: Field | Binary | undefined): body is Binary =>
+export const isBinary = (body: RequestBody | undefined): body is Binary =>
   body !== undefined && 'mostBytes' in body;
 
-export type Responses = Readonly<Record<number, Field | Empty | Streamed>>;
+/** What a route may declare as one of its answers. */
+export type DeclaredResponse = Field | Empty | Streamed | FileResponse | EventStream;
+export type Responses = Readonly<Record<number, DeclaredResponse>>;
 
 /** For everyone; has to be written, so that no route is open by oversight. */
 type Public = 'public';
@@ -57,19 +65,31 @@ export interface Sent {
   readonly chunks: AsyncIterable<string | Uint8Array>;
 }
 
+type ReplyBody<F> = F extends Streamed
+  ? Sent
+  : F extends FileResponse
+    ? ServedFile
+    : F extends EventStream<infer E>
+      ? EventSource<EventOf<E>>
+      : Out<F>;
+
 /** Sends one of the declared answers. */
 export type ReplyFunction<R extends Responses> = <S extends keyof R & number>(
   status: S,
-  ...answer: R[S] extends Empty
-    ? [headers?: Headers]
-    : [body: R[S] extends Streamed ? Sent : Out<R[S]>, headers?: Headers]
-) => R[S] extends Streamed ? Promise<Reply> : Reply;
+  ...answer: R[S] extends Empty ? [headers?: Headers] : [body: ReplyBody<R[S]>, headers?: Headers]
+) => R[S] extends Streamed | FileResponse | EventStream ? Promise<Reply> : Reply;
 
 type ParameterNames<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterNames<Rest>
   : never;
 
-type Given<F> = F extends Field ? Out<F> : F extends Binary ? Buffer : undefined;
+type Given<F> = F extends Field
+  ? Out<F>
+  : F extends Binary
+    ? Buffer
+    : F extends FileBody<infer S>
+      ? ReceivedFile<S>
+      : undefined;
 
 export interface HandlerInput<Caller, PA, Q, B, R extends Responses> {
   readonly params: Given<PA>;
@@ -121,7 +141,7 @@ export interface Route<
   P extends string,
   PA extends Shape | undefined,
   Q extends Shape | undefined,
-  B extends Field | Binary | undefined,
+  B extends RequestBody | undefined,
   R extends Responses,
   State extends string = string,
 > extends Declared<A, R> {
@@ -143,7 +163,7 @@ export interface RouteEntry extends Declared<string | readonly string[], Respons
   readonly path: string;
   readonly params?: Shape | undefined;
   readonly query?: Shape | undefined;
-  readonly body?: Field | Binary | undefined;
+  readonly body?: RequestBody | undefined;
   /** Media types of the body; JSON unless told. */
   readonly bodyTypes?: readonly string[];
   handler?(input: never): Promise<Reply> | Reply;
@@ -170,7 +190,7 @@ export const routesFor =
     R extends Responses,
     PA extends Shape | undefined = undefined,
     Q extends Shape | undefined = undefined,
-    B extends Field | Binary | undefined = undefined,
+    B extends RequestBody | undefined = undefined,
   >(
     route: Route<Caller, A, P, PA, Q, B, R, State>,
   ): RouteEntry =>

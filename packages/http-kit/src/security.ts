@@ -55,7 +55,11 @@ export const crossOrigin = (
     credentials,
     methods: ['GET', 'POST', 'PUT', 'DELETE'],
     exposedHeaders: [
+      'Accept-Ranges',
+      'Content-Disposition',
+      'Content-Range',
       'ETag',
+      'Last-Modified',
       'Retry-After',
       'RateLimit',
       'RateLimit-Policy',

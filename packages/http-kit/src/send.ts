@@ -3,10 +3,11 @@ import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import type { Sent } from './route.ts';
 
-/** Milliseconds that a client may go without taking anything. */
-const STALLED = 60_000;
+/** Milliseconds after which a client that takes nothing loses its connection. */
+export const STALLED_MS = 60_000;
 
-const isAbandoned = (error: unknown): boolean =>
+/** Whether sending failed because the client left. */
+export const isAbandoned = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
 
 /**
@@ -25,7 +26,7 @@ export const send = async (
     for (let next = first; !next.done; next = await source.next()) yield next.value;
   };
   res.set({ 'Content-Type': type, ...headers });
-  res.setTimeout(STALLED, () => res.destroy());
+  res.setTimeout(STALLED_MS, () => res.destroy());
   try {
     // It lost its connection before the first chunk was there.
     if (res.destroyed) return;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   createServer,
   IncomingMessage,
@@ -7,7 +8,15 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
-import { answerRefusals, exchangeFor } from './refusals.ts';
+import { hasBody } from './body.ts';
+import { answerRefusals, exchangeFor, requestTimedOut } from './refusals.ts';
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** Aborts when the server stops: answers without an end of their own have to end. */
+    readonly stopping?: AbortSignal;
+  }
+}
 
 export interface Listening {
   readonly url: string;
@@ -15,6 +24,27 @@ export interface Listening {
   /** Takes no more connections, lets running requests end, and cuts what is left after `graceMs`. */
   stop(graceMs?: number): Promise<void>;
 }
+
+/** Bodies that have not arrived in time, except for those whose reader has a deadline of its own. */
+const bodyDeadlines = new WeakMap<IncomingMessage, NodeJS.Timeout>();
+
+/** Takes the deadline for the body of a request over from the server. */
+export const takeOverBodyDeadline = (req: IncomingMessage): void =>
+  clearTimeout(bodyDeadlines.get(req));
+
+/** Node would cut every request at the same age, and files take longer than anything else. */
+const limitBodies = (server: Server, timeoutMs: number): void => {
+  server.requestTimeout = 0;
+  server.on('request', (req: IncomingMessage) => {
+    if (!hasBody(req)) return;
+    const expire = (): void => {
+      if (!req.complete) server.emit('clientError', requestTimedOut(), req.socket);
+    };
+    const timer = setTimeout(expire, timeoutMs);
+    bodyDeadlines.set(req, timer);
+    req.once('close', () => clearTimeout(timer));
+  });
+};
 
 /** The port belongs to someone else; the message names the variable that gives another one. */
 export class PortTaken extends Error {}
@@ -29,8 +59,14 @@ const isExpress = (target: RequestListener): target is Express =>
  * their shape no longer: whatever touches them takes several times as long. Here they are born with it, and
  * Express finds nothing to change.
  */
-const serverOf = (app: Express, connectionsCheckingInterval: number): Server => {
+const serverOf = (
+  app: Express,
+  connectionsCheckingInterval: number,
+  stopping: AbortSignal,
+): Server => {
   class AppRequest extends IncomingMessage {}
+  // On the prototype, so that requests keep one shape.
+  Object.defineProperty(app.request, 'stopping', { value: stopping, configurable: true });
   class AppResponse extends ServerResponse {}
   Object.setPrototypeOf(AppRequest.prototype, app.request);
   Object.setPrototypeOf(AppResponse.prototype, app.response);
@@ -53,10 +89,11 @@ const serverOf = (app: Express, connectionsCheckingInterval: number): Server => 
 const serverFor = (
   target: RequestListener | Server,
   connectionsCheckingInterval: number,
+  stopping: AbortSignal,
 ): Server => {
   if (target instanceof Server) return target;
   return isExpress(target)
-    ? serverOf(target, connectionsCheckingInterval)
+    ? serverOf(target, connectionsCheckingInterval, stopping)
     : createServer({ connectionsCheckingInterval }, target);
 };
 
@@ -74,9 +111,13 @@ export const listen = async (
   target: RequestListener | Server,
   { host, port, variable, headersTimeoutMs = 60_000 }: ListenOptions,
 ): Promise<Listening> => {
-  const server = serverFor(target, Math.min(headersTimeoutMs / 2, 30_000));
+  const stopping = new AbortController();
+  // One listener for each open stream.
+  setMaxListeners(0, stopping.signal);
+  const checkInterval = Math.min(headersTimeoutMs / 2, 30_000);
+  const server = serverFor(target, checkInterval, stopping.signal);
   server.headersTimeout = headersTimeoutMs;
-  server.requestTimeout = 5 * headersTimeoutMs;
+  limitBodies(server, 5 * headersTimeoutMs);
   // Longer than a load balancer keeps its side open, so that it never writes into a closed connection.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {
@@ -92,6 +133,7 @@ export const listen = async (
     url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
     stop: (graceMs = 3000) =>
       new Promise((resolve) => {
+        stopping.abort();
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
         // A connection whose request ends now is kept alive for a next one, and would hold us up.
         const release = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);

@@ -1,6 +1,7 @@
 import {
   type HttpError,
   isBinary,
+  isFileBody,
   permissionDenied,
   permissionsOf,
   type RefusalExample,
@@ -16,7 +17,7 @@ const isOAuth = ({ bodyTypes }: RouteEntry): boolean =>
 
 /** Errors of OAuth endpoints (RFC 6749 section 5.2). */
 const ofOAuth = (status: number, { body }: RouteEntry): HttpError | undefined => {
-  const [needed] = isBinary(body) ? [] : [body?.json.required ?? []].flat();
+  const [needed] = isBinary(body) || isFileBody(body) ? [] : [body?.json.required ?? []].flat();
   if (status === 400) return invalidRequest(`${needed} is required.`);
   if (status === 401) return clientMissing('Basic realm="identity"');
   if (status === 413) return tooLarge();

@@ -1,0 +1,94 @@
+import type { Findings } from './checks.ts';
+import type { Operation } from './document.ts';
+import {
+  bodyWithFile,
+  type FileOptions,
+  fileOptionsOf,
+  isForm,
+  matches,
+  sampleFile,
+  samples,
+} from './sample-file.ts';
+import { type Answer, call, entitled, materialise, type Subject } from './subject.ts';
+
+const said = (operation: Operation, what: string, answer: Answer): string =>
+  `${operation.id}, ${what}: ${answer.status} ${answer.text.slice(0, 300)}`;
+
+/** Files of other types are 415, files that are too large are 413, no file is 422; nothing is a 5xx. */
+export const badFiles = async (subject: Subject, operation: Operation): Promise<Findings> => {
+  const known = await subject.bodies?.[operation.id]?.('own');
+  const bodyOf = (file: readonly [type: string, content: Buffer]) =>
+    bodyWithFile(subject.document, operation, file, known);
+  const { types, maxBytes } = fileOptionsOf(operation) as FileOptions;
+  const parameters = await materialise(subject, operation.path, 'own');
+  const headers = await entitled(subject, operation);
+  const findings: Findings = [];
+  const demand = async (what: string, status: number, body: unknown): Promise<void> => {
+    const answer = await call(subject, operation, { headers, parameters, body });
+    const isDescribed = operation.responses[status] !== undefined;
+    if (answer.status !== status || !isDescribed) findings.push(said(operation, what, answer));
+  };
+  await demand('as JSON', isForm(operation) || !matches(types, 'application/json') ? 415 : 422, {});
+  for (const [type, content] of samples) {
+    if (matches(types, type)) continue;
+    await demand(`with ${type}`, 415, bodyOf([type, content]));
+    const [declared] = sampleFile(operation);
+    const disguised = bodyOf([declared, content]);
+    await demand(`with ${type} that is declared as ${declared}`, 415, disguised);
+  }
+  // The announced length is enough; what is larger than this is not worth sending.
+  if (maxBytes <= 64 * 1024 * 1024) {
+    const [type, content] = sampleFile(operation);
+    const large = Buffer.concat([content, Buffer.alloc(maxBytes + 1, ' ')]);
+    await demand('too large', 413, bodyOf([type, large]));
+  }
+  const empty = isForm(operation)
+    ? new FormData()
+    : new Blob([], { type: sampleFile(operation)[0] });
+  const answer = await call(subject, operation, { headers, parameters, body: empty });
+  if (![400, 422].includes(answer.status)) findings.push(said(operation, 'without a file', answer));
+  return findings;
+};
+
+/** Whether an operation answers with a file, of which clients may ask for a part. */
+export const servesFile = (operation: Operation): boolean =>
+  operation.responses[206] !== undefined && operation.responses[416] !== undefined;
+
+/** Ranges are 206 with the bytes that they name, or 416; a known version is 304; HEAD has no body. */
+export const fileAnswers = async (subject: Subject, operation: Operation): Promise<Findings> => {
+  const parameters = await materialise(subject, operation.path, 'own');
+  const own = await entitled(subject, operation);
+  const ask = (more: Record<string, string>, method?: string) =>
+    call(subject, operation, {
+      headers: { ...own, ...more },
+      parameters,
+      ...(method && { method }),
+    });
+  const whole = await ask({});
+  const size = Number(whole.headers.get('content-length'));
+  const etag = whole.headers.get('etag') ?? '';
+  if (whole.status !== 200 || !(size > 0)) return [said(operation, 'whole', whole)];
+  const findings: Findings = [];
+  const check = (what: string, answer: Answer, isRight: boolean): void => {
+    if (!isRight) findings.push(said(operation, what, answer));
+  };
+  check('sniffing', whole, whole.headers.get('x-content-type-options') === 'nosniff');
+  check('ranges', whole, whole.headers.get('accept-ranges') === 'bytes');
+  check('name', whole, whole.headers.get('content-disposition') !== null);
+  const first = await ask({ range: 'bytes=0-0' });
+  const range = first.headers.get('content-range');
+  check('its first byte', first, first.status === 206 && range === `bytes 0-0/${size}`);
+  check('its first byte', first, first.headers.get('content-length') === '1');
+  const beyond = await ask({ range: `bytes=${size}-` });
+  const told = beyond.headers.get('content-range');
+  check('beyond its end', beyond, beyond.status === 416 && told === `bytes */${size}`);
+  check('a known version', whole, /^"[^"]+"$/.test(etag));
+  const known = await ask({ 'if-none-match': etag });
+  check('a known version', known, known.status === 304 && known.text === '');
+  const other = await ask({ 'if-range': '"another"', range: 'bytes=0-0' });
+  check('a range of another version', other, other.status === 200);
+  const head = await ask({}, 'HEAD');
+  const length = Number(head.headers.get('content-length'));
+  check('HEAD', head, head.status === 200 && length === size && head.text === '');
+  return findings;
+};

@@ -1,0 +1,95 @@
+import { setMaxListeners } from 'node:events';
+import type { Request, Response } from 'express';
+import { STALLED_MS } from '../send.ts';
+import type { EventSource, ServerSentEvent } from './event-stream.ts';
+
+/** Milliseconds after which an idle stream sends a comment, so that no proxy takes it for dead. */
+const HEARTBEAT_MS = 15_000;
+
+/** Milliseconds after which a client reconnects. */
+const RETRY_MS = 2000;
+
+const LINE_BREAK = /[\r\n\0]/;
+
+const written = new WeakMap<ServerSentEvent, string>();
+
+/** An event as text. JSON has no line breaks, so its data is one line. */
+const textOf = (event: ServerSentEvent): string => {
+  const known = written.get(event);
+  if (known !== undefined) return known;
+  const { id, event: name, data } = event;
+  if (LINE_BREAK.test(`${id ?? ''}${name}`))
+    throw new Error('An event has a line break in its id.');
+  const text = `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+  written.set(event, text);
+  return text;
+};
+
+/**
+ * Sends events as they come, no faster than the client takes them; the source waits, or drops the client. The
+ * stream ends with its source, when the client leaves, when the client takes nothing for a minute, and
+ * when the server stops.
+ */
+export const sendEvents = async (
+  req: Request,
+  res: Response,
+  source: EventSource,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> => {
+  res.set({
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-store, no-transform',
+    'X-Content-Type-Options': 'nosniff',
+    // nginx would collect events until a buffer is full.
+    'X-Accel-Buffering': 'no',
+    ...headers,
+  });
+  if (req.method === 'HEAD') return void res.end();
+  res.write(`retry: ${RETRY_MS}\n\n`);
+
+  const ended = new AbortController();
+  const { signal } = ended;
+  setMaxListeners(0, signal);
+  const end = (): void => ended.abort();
+  res.once('close', end);
+  req.stopping?.addEventListener('abort', end, { once: true });
+  if (res.destroyed || req.stopping?.aborted) end();
+
+  /** What comes of a promise, or undefined as soon as the stream has ended. */
+  let release = (): void => undefined;
+  signal.addEventListener('abort', () => release());
+  const orEnd = <T>(promise: Promise<T>): Promise<T | undefined> =>
+    new Promise((resolve, reject) => {
+      release = () => resolve(undefined);
+      if (signal.aborted) release();
+      promise.then(resolve, reject);
+    });
+
+  const heartbeat = setInterval(() => res.writableNeedDrain || res.write(':\n\n'), HEARTBEAT_MS);
+  const drained = (): Promise<void> =>
+    new Promise((resolve) => {
+      const stalled = setTimeout(() => res.destroy(), STALLED_MS);
+      const done = (): void => {
+        clearTimeout(stalled);
+        res.off('drain', done).off('close', done);
+        resolve();
+      };
+      res.once('drain', done).once('close', done);
+    });
+
+  const events = source(signal)[Symbol.asyncIterator]();
+  try {
+    while (!signal.aborted) {
+      const next = await orEnd(events.next());
+      if (next === undefined || next.done) break;
+      if (!res.write(textOf(next.value))) await orEnd(drained());
+    }
+  } finally {
+    clearInterval(heartbeat);
+    req.stopping?.removeEventListener('abort', end);
+    end();
+    // A generator that waits for its next event returns when that comes; its signal tells it at once.
+    void Promise.resolve(events.return?.()).catch(() => undefined);
+  }
+  res.end();
+};

@@ -1,0 +1,84 @@
+import type { Request } from 'express';
+import { HttpError } from '../http-error.ts';
+import type { ByteRange } from './file-response.ts';
+
+/** What identifies the current version of a file. */
+export interface Validators {
+  /** A strong entity tag, with its quotation marks. */
+  readonly etag: string;
+  readonly lastModified: Date | undefined;
+}
+
+/** HTTP dates have no fractions of a second. */
+const seconds = (date: Date): number => Math.floor(date.getTime() / 1000);
+
+const tagsOf = (header: string): string[] => header.match(/(?:W\/)?"[^"]*"/g) ?? [];
+
+/** 412. */
+export const fileChanged = (): HttpError =>
+  new HttpError(412, 'precondition_failed', 'The file has changed.');
+
+/** 412 where `If-Match` or `If-Unmodified-Since` names another version (RFC 9110 section 13.2.2). */
+export const demandUnchanged = (req: Request, { etag, lastModified }: Validators): void => {
+  const match = req.headers['if-match'];
+  const since = req.headers['if-unmodified-since'];
+  const holds =
+    match !== undefined
+      ? match.trim() === '*' || tagsOf(match).includes(etag)
+      : since === undefined ||
+        lastModified === undefined ||
+        !(seconds(lastModified) > Date.parse(since) / 1000);
+  if (!holds) throw fileChanged();
+};
+
+/**
+ * Whether the client has this version: `If-None-Match` compares weakly, and `If-Modified-Since` counts only without
+ * it (RFC 9110 section 13.1). Express takes `Cache-Control: no-cache` for a reason to send all of it again, but
+ * every conditional `fetch` of a browser carries that header.
+ */
+export const isKnown = (req: Request, { etag, lastModified }: Validators): boolean => {
+  const noneMatch = req.headers['if-none-match'];
+  const since = req.headers['if-modified-since'];
+  if (noneMatch !== undefined) {
+    const tags = tagsOf(noneMatch).map((tag) => tag.replace(/^W\//, ''));
+    return noneMatch.trim() === '*' || tags.includes(etag);
+  }
+  if (since === undefined || lastModified === undefined) return false;
+  return seconds(lastModified) <= Date.parse(since) / 1000;
+};
+
+/** Whether a range is meant for this version: `If-Range` compares strongly (RFC 9110 section 13.1.5). */
+const isForThisVersion = (req: Request, { etag, lastModified }: Validators): boolean => {
+  const condition = req.get('if-range');
+  if (condition === undefined) return true;
+  if (condition.includes('"')) return condition === etag;
+  return lastModified !== undefined && Date.parse(condition) / 1000 === seconds(lastModified);
+};
+
+/** 416 for a file of so many bytes. */
+export const unsatisfiableRange = (size: number): HttpError =>
+  new HttpError(416, 'range_not_satisfiable', `The file has ${size} bytes.`, {
+    headers: { 'Content-Range': `bytes */${size}` },
+  });
+
+/**
+ * The range that a request asks for; undefined where the whole file is to be sent: without a range, for another
+ * version, for a malformed header, and for more ranges than one (RFC 9110 section 14.2). 416 outside the file.
+ */
+export const rangeOf = (
+  req: Request,
+  size: number,
+  validators: Validators,
+): ByteRange | undefined => {
+  const { range } = req.headers;
+  if (req.method !== 'GET' || range === undefined) return undefined;
+  if (!isForThisVersion(req, validators)) return undefined;
+  // A range that ends before it begins is malformed; the parser takes it for one outside of the file.
+  const [, first, last] = /^bytes=\s*(\d+)-(\d+)\s*$/i.exec(range) ?? [];
+  if (Number(first) > Number(last)) return undefined;
+  const ranges = req.range(size, { combine: true });
+  if (ranges === -1 && /^bytes=/i.test(range)) throw unsatisfiableRange(size);
+  if (!Array.isArray(ranges) || ranges.type !== 'bytes' || ranges.length !== 1) return undefined;
+  const [only] = ranges;
+  return only && { start: only.start, end: only.end };
+};

@@ -1,0 +1,234 @@
+import { once } from 'node:events';
+import { request as rawRequest } from 'node:http';
+import { int, shape, text } from '@tessera/fields';
+import request from 'supertest';
+import { type FileBodyOptions, fileBody, type Listening, listen } from '../index.ts';
+import { appOf, route } from '../testing/things.ts';
+
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+);
+const Answer = shape({ type: text(100), size: int(0, 1e9), name: text(200), note: text(200) });
+
+/** What became of each file that a handler began to read. */
+type Outcome = 'read' | { readonly failed: unknown };
+
+const appWith = (options: Partial<FileBodyOptions<undefined>> = {}) => {
+  const outcomes: Outcome[] = [];
+  let begun = 0;
+  const read = async (content: AsyncIterable<Buffer>): Promise<number> => {
+    let size = 0;
+    begun += 1;
+    try {
+      for await (const chunk of content) size += chunk.length;
+      outcomes.push('read');
+      return size;
+    } catch (failed) {
+      outcomes.push({ failed });
+      throw failed;
+    }
+  };
+  const types = ['image/*', 'text/plain', 'text/csv'];
+  const limits = { types, maxBytes: 100_000, ...options };
+  const app = appOf({
+    Files: {
+      putFile: route({
+        method: 'put',
+        path: '/file',
+        permission: 'public',
+        summary: 'File',
+        body: fileBody(limits),
+        responses: { 200: Answer },
+        handler: async ({ body: { type, content, name }, reply }) =>
+          reply(200, { type, size: await read(content), name: `${name}`, note: 'none' }),
+      }),
+      postFile: route({
+        method: 'post',
+        path: '/form',
+        permission: 'public',
+        summary: 'Form',
+        body: fileBody({ ...limits, fields: shape({ note: text(20) }) }),
+        responses: { 200: Answer },
+        handler: async ({ body: { type, content, name, fields }, reply }) =>
+          reply(200, { type, size: await read(content), name: `${name}`, note: fields.note }),
+      }),
+      ignoreFile: route({
+        method: 'post',
+        path: '/ignored',
+        permission: 'public',
+        summary: 'A file that the handler does not read',
+        body: fileBody({ ...limits, maxBytes: 1e9 }),
+        responses: { 200: shape({ type: text(100) }) },
+        handler: ({ body: { type }, reply }) => reply(200, { type }),
+      }),
+    },
+  });
+  return { app, outcomes, begun: () => begun };
+};
+
+const put = (app: ReturnType<typeof appWith>['app'], type: string, body: Buffer | string) =>
+  request(app).put('/file').set('content-type', type).send(body);
+
+describe('a bare file', () => {
+  test.each([
+    ['image/png', png, 'image/png'],
+    ['application/octet-stream', png, 'image/png'],
+    ['text/csv', Buffer.from('a,b\n1,Á\n'), 'text/csv'],
+    ['text/plain', Buffer.from('hello'), 'text/plain'],
+    ['image/gif', png, 'image/png'],
+  ])('sent as %s has the type that its content shows', async (declared, content, type) => {
+    const answer = await put(appWith().app, declared, content);
+    expect([answer.status, answer.body.type, answer.body.size]).toEqual([
+      200,
+      type,
+      content.length,
+    ]);
+  });
+
+  test.each([
+    ['of another declared type', 'application/pdf', png],
+    ['of another type than it is declared as', 'image/png', Buffer.from('%PDF-1.7\n')],
+    ['of HTML that is declared as an image', 'image/png', Buffer.from('\0<html>')],
+  ])('%s is 415', async (_what, declared, content) => {
+    const { app, outcomes } = appWith();
+    const answer = await put(app, declared, content);
+    expect([answer.status, answer.body.error]).toEqual([415, 'unsupported_media_type']);
+    expect(outcomes).toEqual([]);
+  });
+
+  test('of HTML is text and nothing else', async () => {
+    const answer = await put(appWith().app, 'application/octet-stream', Buffer.from('<html>'));
+    expect(answer.body.type).toBe('text/plain');
+  });
+
+  test('that is missing is 422, and a compressed one 415', async () => {
+    const { app } = appWith();
+    expect((await request(app).put('/file')).body.errors).toEqual({ body: ['body is required'] });
+    const packed = await put(app, 'image/png', png).set('content-encoding', 'gzip');
+    expect(packed.status).toBe(415);
+  });
+
+  test('that is announced as too large is 413 at once, and the answer says the limit', async () => {
+    const { app, outcomes } = appWith();
+    const answer = await put(app, 'text/plain', 'x'.repeat(100_001));
+    expect([answer.status, answer.body.error]).toEqual([413, 'body_too_large']);
+    expect(answer.body.message).toContain('100000 bytes');
+    expect(outcomes).toEqual([]);
+  });
+
+  test('of exactly the largest size is read', async () => {
+    const answer = await put(appWith().app, 'text/plain', 'x'.repeat(100_000));
+    expect([answer.status, answer.body.size]).toEqual([200, 100_000]);
+  });
+});
+
+describe('a file that does not end well', () => {
+  let server: Listening;
+  afterEach(() => server.stop(0));
+  const upload = async (app: ReturnType<typeof appWith>['app'], path: string, method: string) => {
+    server = await listen(app, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+    const sent = rawRequest(`${server.url}${path}`, {
+      method,
+      headers: { 'content-type': 'text/plain' },
+    });
+    sent.on('error', () => undefined);
+    return sent;
+  };
+  const statusOf = async (sent: ReturnType<typeof rawRequest>): Promise<number | undefined> => {
+    const [answer] = await once(sent, 'response');
+    answer.resume();
+    return answer.statusCode;
+  };
+
+  test('is 413 while it is sent, once it is too large', async () => {
+    const { app, outcomes } = appWith();
+    const sent = await upload(app, '/file', 'PUT');
+    const status = statusOf(sent);
+    for (let part = 0; part < 10; part += 1) sent.write('x'.repeat(20_000));
+    expect(await status).toBe(413);
+    expect(outcomes).toEqual([{ failed: expect.objectContaining({ status: 413 }) }]);
+  });
+
+  test('is 408 after the deadline', async () => {
+    const { app, outcomes } = appWith({ deadlineMs: 200 });
+    const sent = await upload(app, '/file', 'PUT');
+    sent.write('x'.repeat(20_000));
+    expect(await statusOf(sent)).toBe(408);
+    expect(outcomes).toEqual([{ failed: expect.objectContaining({ status: 408 }) }]);
+  });
+
+  test('is 408 where nothing comes any more', async () => {
+    const { app } = appWith({ idleMs: 200 });
+    const sent = await upload(app, '/file', 'PUT');
+    sent.write('x');
+    expect(await statusOf(sent)).toBe(408);
+  });
+
+  test('ends for the handler when the client disconnects', async () => {
+    const { app, outcomes, begun } = appWith();
+    const sent = await upload(app, '/file', 'PUT');
+    sent.write('x'.repeat(50_000));
+    while (begun() === 0) await new Promise(setImmediate);
+    sent.destroy();
+    while (outcomes.length === 0) await new Promise(setImmediate);
+    expect(outcomes).toEqual([{ failed: expect.objectContaining({ status: 400 }) }]);
+  });
+
+  test('loses its connection where it goes on after the answer', async () => {
+    const { app } = appWith();
+    const sent = await upload(app, '/ignored', 'POST');
+    const closed = once(sent, 'close');
+    const status = statusOf(sent);
+    for (let part = 0; part < 10; part += 1) sent.write('x'.repeat(20_000));
+    expect(await status).toBe(200);
+    await closed;
+  });
+});
+
+describe('a form with a file', () => {
+  const post = (app: ReturnType<typeof appWith>['app']) => request(app).post('/form');
+
+  test('gives its fields, and the file with its name', async () => {
+    const answer = await post(appWith().app)
+      .field('note', 'hi')
+      .attach('file', png, { filename: '../../Ár.png', contentType: 'text/html' });
+    expect(answer.body).toEqual({
+      type: 'image/png',
+      size: png.length,
+      name: 'Ár.png',
+      note: 'hi',
+    });
+  });
+
+  test('without its file is 422, as is a wrong or late field, another name, or a second file', async () => {
+    const { app } = appWith();
+    const errors = async (sent: request.Test) => {
+      const { status, body } = await sent;
+      return [status, Object.keys(body.errors ?? {})];
+    };
+    expect(await errors(post(app).field('note', 'hi'))).toEqual([422, ['file']]);
+    expect(await errors(post(app).attach('file', png, 'a.png'))).toEqual([422, ['note']]);
+    const other = post(app).field('note', 'hi').attach('image', png, 'a.png');
+    expect(await errors(other)).toEqual([422, ['image']]);
+    const late = post(app).field('note', 'hi').attach('file', png, 'a.png').field('more', '1');
+    expect(await errors(late)).toEqual([422, ['more']]);
+    const twice = post(app).field('note', 'hi').attach('file', png, 'a').attach('file', png, 'b');
+    expect(await errors(twice)).toEqual([422, ['file']]);
+    const unknown = post(app).field('note', 'hi').field('x', '1').attach('file', png, 'a');
+    expect(await errors(unknown)).toEqual([422, ['x']]);
+  });
+
+  test('is 415 as anything else, 413 with too large a file, and 400 where it is cut', async () => {
+    const { app } = appWith();
+    expect((await post(app).send({ note: 'hi' })).status).toBe(415);
+    const large = post(app).field('note', 'hi').attach('file', Buffer.alloc(120_000, 'x'), 'a.txt');
+    expect((await large).status).toBe(413);
+    const cut = post(app)
+      .set('content-type', 'multipart/form-data; boundary=b')
+      .send('--b\r\nContent-Disposition: form-data; name="note"\r\n\r\nhi');
+    expect((await cut).status).toBe(400);
+    const unbounded = post(app).set('content-type', 'multipart/form-data').send('x');
+    expect((await unbounded).status).toBe(400);
+  });
+});

@@ -1,0 +1,96 @@
+import type { Readable, Writable } from 'node:stream';
+import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import { type FieldErrors, readTexts, type Shape, shortName, validate } from '@tessera/fields';
+import type { Request } from 'express';
+import { malformedUpload } from '../body.ts';
+import { invalidField, validationFailed } from '../http-error.ts';
+import { mediaTypeOf } from './content-type.ts';
+
+/** The name of the part that holds the file. */
+const FILE = 'file';
+
+/** What a form says before its file begins. */
+export interface Form {
+  readonly fields: unknown;
+  readonly name: string | null;
+  /** The declared media type of the file. */
+  readonly type: string;
+}
+
+const checkedFields = (shape: Shape, texts: ReadonlyMap<string, string[]>): unknown => {
+  const errors: FieldErrors = Object.create(null);
+  for (const [name, { length }] of texts) {
+    if (length > 1) errors[name] = [`${name} must be given once`];
+  }
+  const once = Object.fromEntries([...texts].map(([name, [text]]) => [name, text]));
+  const result = validate(shape, readTexts(shape, once), 'form');
+  if (!result.ok) Object.assign(errors, result.errors);
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
+  return result.ok ? result.value : undefined;
+};
+
+const parserOf = (req: Request) => {
+  try {
+    return new Busboy({
+      headers: req.headers as BusboyHeaders,
+      limits: { fields: 100, fieldSize: 20_000, fieldNameSize: 200, files: 1, headerPairs: 20 },
+      isPartAFile: (_name, _type, fileName) => fileName !== undefined,
+    });
+  } catch {
+    throw malformedUpload();
+  }
+};
+
+/**
+ * Reads a form (RFC 7578) up to its file, whose bytes then go to `destination`, and checks its fields. The file is
+ * the last part: a handler could not wait for fields that come after it. Errors: 422 names the field, 400.
+ */
+export const readForm = (
+  req: Request,
+  destination: Writable & Readable,
+  shape: Shape,
+): Promise<Form> =>
+  new Promise((resolve, reject) => {
+    const parser = parserOf(req);
+    const texts = new Map<string, string[]>();
+    let hasFile = false;
+    const fail = (error: Error): void => {
+      req.unpipe(parser);
+      destination.destroy(error);
+      reject(error);
+    };
+    parser.on('field', (name, value, isNameCut, isCut) => {
+      if (hasFile) return fail(invalidField(shortName(name), 'must come before the file'));
+      if (isNameCut || isCut) return fail(invalidField(shortName(name), 'is too long'));
+      texts.set(name, [...(texts.get(name) ?? []), value]);
+    });
+    parser.on('file', (part, content, name, _encoding, type) => {
+      content.on('error', fail);
+      if (part !== FILE) {
+        content.resume();
+        return fail(invalidField(shortName(part), `the file must be called "${FILE}"`));
+      }
+      hasFile = true;
+      // The end is passed on when the whole form was read: a part may follow that is refused.
+      content.pipe(destination, { end: false });
+      try {
+        const fields = checkedFields(shape, texts);
+        resolve({ fields, name: name === '' ? null : name, type: mediaTypeOf(type) });
+      } catch (error) {
+        fail(error as Error);
+      }
+    });
+    parser.on('fieldsLimit', () => fail(invalidField('form', 'form has too many fields')));
+    parser.on('filesLimit', () => fail(invalidField(FILE, `${FILE} must be given once`)));
+    parser.on('error', () => fail(malformedUpload()));
+    parser.on('finish', () => {
+      if (hasFile) destination.end();
+      else fail(invalidField(FILE, `${FILE} is required`));
+    });
+    destination.once('error', reject);
+    destination.once('close', () => {
+      req.unpipe(parser);
+      parser.destroy();
+    });
+    req.pipe(parser);
+  });

@@ -1,0 +1,138 @@
+import { Readable, Transform } from 'node:stream';
+import type { Request } from 'express';
+import { hasBody, malformedUpload, notOfType, tooLargeFor, unsupportedEncoding } from '../body.ts';
+import { HttpError, invalidField } from '../http-error.ts';
+import { takeOverBodyDeadline } from '../serve.ts';
+import { contentTypeOf, isOneOf, mediaTypeOf, SAMPLE_BYTES } from './content-type.ts';
+import type { FileBody, ReceivedFile } from './file-body.ts';
+import { readForm } from './form.ts';
+
+/** Bytes that a form may have besides its file. */
+export const FORM_OVERHEAD = 64 * 1024;
+
+/** 408: the file took too long. */
+export const requestTimeout = (): HttpError =>
+  new HttpError(408, 'request_timeout', 'The file did not arrive in time.');
+
+/** A stream of at most so many bytes, which must arrive in time. */
+const limitedStream = ({ maxBytes, deadlineMs, idleMs }: FileBody['file']): Transform => {
+  let size = 0;
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      idle.refresh();
+      if (size > maxBytes) done(tooLargeFor(maxBytes));
+      else done(null, chunk);
+    },
+  });
+  const fail = () => stream.destroy(requestTimeout());
+  const deadline = setTimeout(fail, deadlineMs);
+  const idle = setTimeout(fail, idleMs);
+  stream.once('close', () => {
+    clearTimeout(deadline);
+    clearTimeout(idle);
+  });
+  // Whoever reads it gets the error as well; without a listener it would end the process.
+  stream.on('error', () => undefined);
+  return stream;
+};
+
+/** Reads the beginning of a stream, and gives the whole of it as a stream again. */
+const withSample = async (stream: Readable): Promise<[sample: Buffer, content: Readable]> => {
+  const chunks: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]();
+  const read: Buffer[] = [];
+  let length = 0;
+  while (length < SAMPLE_BYTES) {
+    const { done, value } = await chunks.next();
+    if (done) break;
+    read.push(value);
+    length += value.length;
+  }
+  const all = async function* () {
+    try {
+      yield* read.splice(0);
+      for (;;) {
+        const { done, value } = await chunks.next();
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      stream.destroy();
+    }
+  };
+  return [
+    Buffer.concat(read, length).subarray(0, SAMPLE_BYTES),
+    Readable.from(all(), { objectMode: false }),
+  ];
+};
+
+const announced = (req: Request): number | null => {
+  const { 'content-length': length } = req.headers;
+  return length === undefined ? null : Number(length);
+};
+
+const demandAcceptable = (req: Request, { types, maxBytes, fields }: FileBody['file']): void => {
+  if (!hasBody(req)) throw invalidField('body', 'body is required');
+  const encoding = req.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') throw unsupportedEncoding();
+  if ((announced(req) ?? 0) > maxBytes + (fields ? FORM_OVERHEAD : 0)) throw tooLargeFor(maxBytes);
+  const declared = mediaTypeOf(req.headers['content-type']);
+  if (fields) {
+    if (declared !== 'multipart/form-data') throw notOfType(['multipart/form-data']);
+  } else if (
+    declared !== '' &&
+    declared !== 'application/octet-stream' &&
+    !isOneOf(types, declared)
+  ) {
+    throw notOfType(types);
+  }
+};
+
+/** A file that a request brings, and the end of reading it. */
+export interface Receiving {
+  readonly received: ReceivedFile<never>;
+  /** Stops reading; harmless where all was read. */
+  stop(): void;
+}
+
+/**
+ * Begins to read the file of a request: its form up to the file, and enough of the file to know its type.
+ * Errors: 422 without a body or with wrong fields, 415, 413, 408, 400.
+ */
+export const receiveFile = async (req: Request, body: FileBody): Promise<Receiving> => {
+  const { file } = body;
+  takeOverBodyDeadline(req);
+  demandAcceptable(req, file);
+  const stream = limitedStream(file);
+  const disconnected = () => {
+    if (!req.complete) stream.destroy(malformedUpload());
+  };
+  req.once('close', disconnected);
+  stream.once('close', () => req.off('close', disconnected));
+  try {
+    const form = file.fields ? await readForm(req, stream, file.fields) : undefined;
+    if (!form) req.pipe(stream);
+    const declared = form ? form.type : mediaTypeOf(req.headers['content-type']);
+    const [sample, content] = await withSample(stream);
+    content.on('error', () => undefined);
+    const type = await contentTypeOf(sample, declared);
+    if (!isOneOf(file.types, type)) throw notOfType(file.types);
+    const received = {
+      content,
+      type,
+      name: form?.name ?? null,
+      announcedSize: form ? null : announced(req),
+      fields: form?.fields,
+    } as ReceivedFile<never>;
+    return {
+      received,
+      stop() {
+        content.destroy();
+        stream.destroy();
+      },
+    };
+  } catch (error) {
+    stream.destroy();
+    throw error;
+  }
+};

@@ -1,0 +1,94 @@
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { create as contentDisposition } from 'content-disposition';
+import type { Request, Response } from 'express';
+import { isAbandoned, STALLED_MS } from '../send.ts';
+import { demandUnchanged, isKnown, rangeOf } from './conditions.ts';
+import { isOneOf } from './content-type.ts';
+import type { ServedFile } from './file-response.ts';
+
+/** Types that browsers show without running anything in them. */
+const SHOWN = [
+  'application/pdf',
+  'audio/*',
+  'image/avif',
+  'image/gif',
+  'image/jpeg',
+  'image/png',
+  'image/webp',
+  'text/plain',
+  'video/*',
+];
+
+/** Characters that hide or turn around what follows them: `invoice<U+202E>fdp.exe` would be read as a PDF. */
+const MISLEADING = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+const dispositionOf = ({ name, type, disposition }: ServedFile): string => {
+  const isShown = disposition === 'inline' && isOneOf(SHOWN, type);
+  const safe = name?.replace(MISLEADING, '').replace(/[\\/]/g, '_').toWellFormed();
+  return contentDisposition(safe, { type: isShown ? 'inline' : 'attachment' });
+};
+
+/** Fails where a source gives more or fewer bytes than were promised: the client must not take it for the file. */
+const exactly = (size: number): Transform => {
+  let sent = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      sent += chunk.length;
+      done(sent > size ? new Error(`The file is longer than ${size} bytes.`) : null, chunk);
+    },
+    flush(done) {
+      done(sent < size ? new Error(`The file ended after ${sent} of ${size} bytes.`) : null);
+    },
+  });
+};
+
+/** Headers that a client gets whether or not it gets the bytes. */
+const describe = (res: Response, { lastModified }: ServedFile, etag: string): void => {
+  res.set({ ETag: etag, 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-cache' });
+  if (lastModified) res.set('Last-Modified', lastModified.toUTCString());
+};
+
+/**
+ * Sends a file, or what of it the request asks for (RFC 9110 sections 13 and 14): 200, 206, 304, 412 or 416. No
+ * browser guesses at its type, and nothing in it runs on our origin.
+ */
+export const sendFile = async (
+  req: Request,
+  res: Response,
+  file: ServedFile,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> => {
+  const { size, type, lastModified } = file;
+  const etag = `"${file.etag}"`;
+  const validators = { etag, lastModified };
+  demandUnchanged(req, validators);
+  if (isKnown(req, validators)) {
+    describe(res, file, etag);
+    return void res.status(304).end();
+  }
+  // What is refused, or fails, has no headers of the file.
+  const range = rangeOf(req, size, validators);
+  const length = range ? range.end - range.start + 1 : size;
+  const source = req.method === 'HEAD' ? undefined : await file.open(range);
+  if (res.destroyed) return void source?.destroy();
+  describe(res, file, etag);
+  if (range) res.status(206).set('Content-Range', `bytes ${range.start}-${range.end}/${size}`);
+  res.set({
+    'Content-Type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
+    'Content-Length': String(length),
+    'Content-Disposition': dispositionOf(file),
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+    'X-Content-Type-Options': 'nosniff',
+    ...headers,
+  });
+  if (!source) return void res.end();
+  res.setTimeout(STALLED_MS, () => res.destroy());
+  try {
+    await pipeline(source, exactly(length), res);
+  } catch (error) {
+    if (!isAbandoned(error)) throw error;
+  } finally {
+    source.destroy();
+  }
+};
