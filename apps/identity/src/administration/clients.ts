@@ -6,13 +6,13 @@ import { enqueue } from '../outbox/outbox.ts';
 import { digest, newSecret } from '../security/secrets.ts';
 import { type RevocationReason, revoked } from '../tokens/revoke.ts';
 
-/** The two kinds are kept apart (identity.md section 2), and so one id may be in both. */
+/** Clients of the two kinds are stored separately (identity.md section 2), so an id can exist in both. */
 const tables = { 'system-application': 'system_applications', client: 'oauth_clients' } as const;
 
 export type ClientKind = keyof typeof tables;
 export const clientKinds = Object.keys(tables) as ClientKind[];
 
-/** Which client is meant; its kind need only be told where both have the id. */
+/** Identifies a client; the kind is only needed if the id exists in both. */
 export interface Named {
   readonly clientId: string;
   readonly kind?: ClientKind | undefined;
@@ -20,7 +20,7 @@ export interface Named {
 
 const tableOf = (kind: ClientKind): Prisma.Sql => Prisma.raw(`identity.${tables[kind]}`);
 
-/** The kind of the client with this id. Throws where there is none, or one of each. */
+/** The kind of the client with this id. Throws if it does not exist, or exists in both kinds. */
 const kindOf = async (database: Database, { clientId, kind }: Named): Promise<ClientKind> => {
   const where = { clientId };
   const count = {
@@ -37,15 +37,12 @@ const kindOf = async (database: Database, { clientId, kind }: Named): Promise<Cl
   return first;
 };
 
-/** Until then a replica may let in whom it knew before, or finish a request that was under way. */
+/** Time until no replica uses its cached client, and requests in progress have finished. */
 const SETTLE_MS = 2 * CACHE_MS;
 
 const TRANSACTION = { timeout: 60_000 };
 
-/**
- * Ends every token of a client, whatever it was issued for, and the codes, refresh tokens and grants that
- * would give more. Says whether there were any.
- */
+/** Ends all tokens, codes, refresh tokens and grants of a client. Returns whether there were any. */
 const endTokens = async (tx: Transaction, kind: ClientKind, clientId: string): Promise<boolean> => {
   if (kind === 'system-application') {
     const ended = await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
@@ -60,8 +57,8 @@ const endTokens = async (tx: Transaction, kind: ClientKind, clientId: string): P
 };
 
 /**
- * Changes a client and ends its tokens with that, and once more when whatever was under way has ended:
- * it may have been given another one meanwhile.
+ * Changes a client and ends its tokens, and ends them once more after requests in progress have finished, because
+ * these can have issued others.
  */
 export const changeAndEndTokens = async (
   database: Database,
@@ -82,15 +79,15 @@ export const changeAndEndTokens = async (
 };
 
 export interface Rotation extends Named {
-  /** How long the secret before is good as well; 0: not at all. */
+  /** How long the previous secret remains valid; 0: not at all. */
   readonly overlapMs: number;
-  /** Whether the client's tokens end, because somebody else may have got some. */
+  /** Whether to end the client's tokens, because the secret may have been stolen. */
   readonly revokeTokens: boolean;
 }
 
 /**
- * Gives a client a new secret, which nothing shows again. The one before stays good for the overlap; of
- * one before that, nothing stays. Throws for a public client, which has none.
+ * Gives a client a new secret, which cannot be shown again. The previous one remains valid for the overlap; older
+ * ones do not. Throws for a public client, which has none.
  */
 export const rotateSecret = async (
   database: Database,
@@ -118,7 +115,7 @@ export const rotateSecret = async (
   };
 };
 
-/** Lets nobody in with a client any more, and ends its tokens; it can be enabled again. */
+/** Disables a client and ends its tokens; it can be enabled again. */
 export const disableClient = async (database: Database, named: Named): Promise<object> => {
   const { clientId } = named;
   const kind = await kindOf(database, named);
@@ -133,7 +130,7 @@ export const disableClient = async (database: Database, named: Named): Promise<o
   return { client_id: clientId, disabled: true };
 };
 
-/** Undoes `disableClient`; tokens that ended do not come back. */
+/** Undoes `disableClient`; its tokens remain revoked. */
 export const enableClient = async (database: Database, named: Named): Promise<object> => {
   const { clientId } = named;
   const kind = await kindOf(database, named);
@@ -142,7 +139,7 @@ export const enableClient = async (database: Database, named: Named): Promise<ob
   return { client_id: clientId, disabled: false };
 };
 
-/** Deletes a client with its tokens and all that users have granted it. */
+/** Deletes a client with its tokens and the consents of users. */
 export const deleteClient = async (database: Database, named: Named): Promise<object> => {
   const { clientId } = named;
   const kind = await kindOf(database, named);
@@ -155,7 +152,7 @@ export const deleteClient = async (database: Database, named: Named): Promise<ob
   return { client_id: clientId, deleted: true };
 };
 
-interface Kept {
+interface StoredClient {
   readonly clientId: string;
   readonly name: string;
   readonly previousSecretExpiresAt: Date | null;
@@ -163,14 +160,14 @@ interface Kept {
   readonly createdAt: Date;
 }
 
-const present = ({ clientId, name, ...kept }: Kept) => {
-  const until = kept.previousSecretExpiresAt;
+const present = ({ clientId, name, ...stored }: StoredClient) => {
+  const until = stored.previousSecretExpiresAt;
   return {
     client_id: clientId,
     name,
-    disabled: kept.disabledAt !== null,
+    disabled: stored.disabledAt !== null,
     previous_secret_expires_at: until && +until > Date.now() ? until.toISOString() : null,
-    created_at: kept.createdAt.toISOString(),
+    created_at: stored.createdAt.toISOString(),
   };
 };
 

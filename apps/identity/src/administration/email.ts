@@ -10,7 +10,7 @@ import { voidOneTimeTokens } from '../tokens/one-time.ts';
 import { findPerson, lockAddress, lockUser } from '../users/users.ts';
 import { valid } from './create.ts';
 
-/** The person who confirmed an address, locked. Throws where nobody has. */
+/** Locks the person who confirmed an address. Throws if nobody has. */
 const confirmedPerson = async (tx: Transaction, email: string): Promise<User> => {
   const user = await findPerson(tx, email);
   if (!user?.emailVerifiedAt) throw new Error(`Nobody has confirmed the address ${email}.`);
@@ -19,9 +19,9 @@ const confirmedPerson = async (tx: Transaction, email: string): Promise<User> =>
 };
 
 /**
- * Gives a person another address, which counts as confirmed, and tells them at both. Links that were mailed
- * to the old address stop working; sessions go on. Throws where nobody has confirmed the old address, or
- * somebody has confirmed the new one.
+ * Changes the address of a person, which counts as confirmed, and notifies both addresses. Links that were mailed
+ * to the old address stop working; sessions continue. Throws if nobody has confirmed the old address, or somebody
+ * has confirmed the new one.
  */
 export const changeEmail = async (
   { database, mail }: { readonly database: Database; readonly mail: MailOutbox },
@@ -38,7 +38,7 @@ export const changeEmail = async (
     const holder = await findPerson(tx, to);
     if (holder?.emailVerifiedAt) throw new Error(`new_email: somebody has the address ${to}.`);
     const news = await setAddress(tx, user, to);
-    // Whoever reads the mails of an earlier address has no say in what an operator decides.
+    // The owner of an earlier address cannot undo the change of an operator.
     await voidOneTimeTokens(tx, 'email_change_undo', { userId });
     const actor = { userId, tenantId, ipAddress: null, userAgent: null };
     await note(tx, actor, 'email_changed');

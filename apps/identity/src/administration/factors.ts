@@ -9,12 +9,12 @@ import { revokeUserTokens } from '../tokens/revoke.ts';
 import { findPerson, lockUser } from '../users/users.ts';
 import { valid } from './create.ts';
 
-/** What a person proves who they are by, besides the password. */
+/** An authentication factor besides the password. */
 export const factors = ['two-factor', 'pin'] as const;
 
 export type Factor = (typeof factors)[number];
 
-/** How many there were. */
+/** Deletes a factor and returns the number of rows. */
 const deleteFactor = async (tx: Transaction, userId: string, factor: Factor): Promise<number> => {
   if (factor === 'pin') return (await tx.pin.deleteMany({ where: { userId } })).count;
   await tx.recoveryCode.deleteMany({ where: { userId } });
@@ -22,9 +22,8 @@ const deleteFactor = async (tx: Transaction, userId: string, factor: Factor): Pr
 };
 
 /**
- * Takes the second factor, or the PIN, from a person who has lost it, signs them out everywhere, and tells
- * them by mail.
- * Throws where nobody has the address, or the factor is not on.
+ * Removes the second factor or the PIN of a person who has lost it, signs them out everywhere, and notifies them
+ * by mail. Throws if nobody has the address, or the factor is not enabled.
  */
 export const removeFactor = async (
   { database, mail }: { readonly database: Database; readonly mail: MailOutbox },

@@ -5,16 +5,15 @@ import { enqueue } from '../outbox/outbox.ts';
 import { revoked } from '../tokens/revoke.ts';
 import { REFRESH_MS, type RetiredKey, SigningKeys } from '../tokens/signing-keys.ts';
 
-/** Until then a replica may sign with a key that it does not yet know to be retired. */
+/** Time until every replica knows that the key is retired. */
 const SETTLE_MS = 2 * REFRESH_MS;
 
 /**
- * Ends every token that a key signed. A token whose key was not recorded ends if the key may have signed it:
- * it was created after the key began to sign, and before every replica signed with the next one. Gives their
- * number.
+ * Ends all tokens that a key signed, and returns their number. A token without a recorded key ends if the key can
+ * have signed it: it was created after the key began to sign and before every replica used the next one.
  */
 const endTokens = (tx: Transaction, { kid, signsFrom }: RetiredKey): Promise<number> =>
-  // Tokens record the second of their creation, keys the millisecond.
+  // Tokens store seconds, keys milliseconds.
   tx.$executeRaw`UPDATE identity.tokens SET revoked_at = now()
     WHERE revoked_at IS NULL AND (kid = ${kid}
       OR (kid IS NULL AND created_at >= date_trunc('second', ${signsFrom}::timestamptz)
@@ -23,9 +22,8 @@ const endTokens = (tx: Transaction, { kid, signsFrom }: RetiredKey): Promise<num
           + make_interval(secs => ${SETTLE_MS / 1000}::float8), 'infinity')))`;
 
 /**
- * Takes a signing key out of use at once (decision I23): no replica accepts its signature any more, and
- * every token that it signed ends, now and once more when no replica can have signed another one. Throws
- * where there is no such key.
+ * Retires a signing key immediately (decision I23): its signatures are no longer accepted, and all tokens that it
+ * signed end, now and once more after no replica can have used it. Throws if the key does not exist.
  */
 export const retireKey = async (
   { database, vault }: { readonly database: Database; readonly vault: Vault },

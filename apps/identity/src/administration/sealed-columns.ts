@@ -3,7 +3,7 @@ import { twoFactorPurpose } from '../features/two-factor/two-factor.service.ts';
 import { mailPurpose } from '../mail/outbox.ts';
 import { signingKeyPurpose } from '../tokens/signing-keys.ts';
 
-/** Every column that the vault seals. */
+/** All columns that are encrypted by the vault. */
 export const sealedColumns: readonly SealedColumn[] = [
   {
     schema: 'identity',

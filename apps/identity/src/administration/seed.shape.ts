@@ -26,11 +26,11 @@ export const clientIdField = matching(
   100,
 );
 const secret = verbatim(200, 32);
-/** Of a system application. */
+/** The scopes of a system application. */
 export const scopes = list(verbatim(LONGEST_PATTERN), { min: 1, max: MOST_SCOPES });
 const many = { max: 10_000 };
 
-/** What `identity-admin seed` reads: who and what should exist. */
+/** The document that `identity-admin seed` reads: what should exist. */
 export const Seed = shape({
   tenants: withDefault(
     list(shape({ id: uuid(), slug, name: text(200), plan: text(50) }), many),
@@ -72,7 +72,7 @@ export const Seed = shape({
         redirect_uris: list(verbatim(2000), { min: 1 }),
         is_trusted: withDefault(bool(), false),
         is_first_party: withDefault(bool(), false),
-        /** Of a third-party client. */
+        /** For third-party clients only. */
         scopes: withDefault(list(text(300)), []),
         tenant_slug: optional(slug),
       }),

@@ -11,7 +11,7 @@ import { addTenantClients, type CompletedClient } from './tenant-clients.ts';
 
 type SeededUser = SeedDocument['users'][number];
 
-/** How many of each were not there before. */
+/** The number of created rows, by kind. */
 export interface Seeded {
   readonly tenants: number;
   readonly users: number;
@@ -28,7 +28,7 @@ const refuseUnknownScopes = ({ system_applications, clients }: SeedDocument): vo
   }
 };
 
-/** Tenants that are there already keep their slugs. */
+/** Existing tenants can keep reserved slugs. */
 const refuseReservedSlugs = async (
   database: Database,
   { tenants }: SeedDocument,
@@ -48,7 +48,7 @@ const refuseWeakPasswords = (passwords: Passwords, { users }: SeedDocument): voi
   }
 };
 
-/** The passwords of those who are not there yet, hashed before a transaction is open. */
+/** Hashes the passwords of new users, before the transaction begins. */
 const hashesOfNew = async (
   database: Database,
   passwords: Passwords,
@@ -83,7 +83,7 @@ const found = (what: string, id: string | undefined): string => {
   return id;
 };
 
-/** Lets the users in where they are no members yet; what is already theirs stays as it is. */
+/** Adds missing memberships; existing ones are left unchanged. */
 const addMemberships = async (
   tx: Transaction,
   users: readonly SeededUser[],
@@ -122,7 +122,7 @@ const tellOfRights = async (
   const news = [];
   for (const [tenant_id, users] of [...touched].sort()) {
     const version = await bumpPolicyVersion(tx, tenant_id);
-    // Everybody, where it is too many to name.
+    // Without ids if there are too many.
     const user_ids = users.length > 1000 ? null : [...users];
     news.push({ type: 'identity.policy.updated', data: { tenant_id, version, user_ids } } as const);
   }
@@ -130,10 +130,9 @@ const tellOfRights = async (
 };
 
 /**
- * Makes what a document names and is not there yet, in one transaction; what exists is left as it is,
- * so that the same document can be applied again. A tenant whose client the document does not name gets one
- * with the redirect URIs of the configuration. Throws where it names a tenant, role or permission
- * that does not exist, or a password or redirect URI that is refused.
+ * Creates what a document lists and does not exist yet, in one transaction. Existing rows are left unchanged, so
+ * that a document can be applied again. A tenant without a client in the document gets one with the configured
+ * redirect URIs. Throws if a tenant, role or permission does not exist, or a password or redirect URI is invalid.
  */
 export const applySeed = async (
   session: Pick<Session, 'database' | 'passwords' | 'tenantRedirectUris' | 'reservedSlugs'>,

@@ -8,21 +8,21 @@ import { ensureBuiltInRoles } from '../features/roles/built-in-roles.ts';
 import { MailOutbox } from '../mail/outbox.ts';
 import { Passwords } from '../passwords/passwords.ts';
 
-/** What a command works with. */
+/** The dependencies of a command. */
 export interface Session {
   readonly database: Database;
   readonly pool: Pool;
   readonly passwords: Passwords;
   readonly vault: Vault;
-  /** What is written into it is sent by the service. */
+  /** Mails in it are sent by the service. */
   readonly mail: MailOutbox;
-  /** Of the client of each tenant, with `{slug}`. */
+  /** Redirect URIs of each tenant's client, with `{slug}`. */
   readonly tenantRedirectUris: readonly string[];
-  /** Slugs that no tenant may have. */
+  /** Slugs that no tenant can have. */
   readonly reservedSlugs: readonly string[];
 }
 
-/** Does some work on an up-to-date database, by the service's own environment, and gives its result. */
+/** Runs work on an up-to-date database, with the configuration of the service, and returns its result. */
 export const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
   const config = readConfig(process.env);
   await migrate(config.database.url, migrations);

@@ -6,18 +6,18 @@ import {
 } from '../clients/registration.ts';
 import type { Database, Transaction } from '../database.ts';
 
-/** What became of the client of one tenant. */
+/** The result for the client of a tenant. */
 export interface CompletedClient {
   readonly tenant: string;
   readonly client_id: string;
-  /** `taken`: another client has the id, so the tenant still has none. */
+  /** `taken`: another client has the id, so the tenant has no client. */
   readonly result: 'created' | 'redirect_uris_set' | 'taken';
 }
 
 const BATCH = 500;
 const TRANSACTION = { timeout: 60_000 };
 
-/** Creates the clients of those of the tenants that have none. Their secrets are given out by rotation. */
+/** Creates the clients of tenants that have none. Use `rotate-secret` to get a secret. */
 export const addTenantClients = async (
   tx: Transaction,
   tenants: readonly ClientOwner[],
@@ -36,7 +36,7 @@ export const addTenantClients = async (
   return completed;
 };
 
-/** Gives the clients of these tenants that have no redirect URI those of the configuration. */
+/** Sets the configured redirect URIs for clients that have none. */
 const setMissingRedirectUris = async (
   tx: Transaction,
   tenants: readonly ClientOwner[],
@@ -58,8 +58,8 @@ const setMissingRedirectUris = async (
 };
 
 /**
- * Creates the client of every tenant that has none, and gives those without a redirect URI the ones of the
- * configuration. Gives the clients that it changed or could not create; the rest stays as it is.
+ * Creates the client of every tenant that has none, and sets the configured redirect URIs for clients without any.
+ * Returns the clients that it changed or could not create; others are left unchanged.
  */
 export const completeTenantClients = async (
   database: Database,

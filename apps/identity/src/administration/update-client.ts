@@ -8,9 +8,9 @@ import { demandKnownScopes, valid } from './create.ts';
 export interface ClientUpdate {
   readonly clientId: string;
   readonly name?: string | undefined;
-  /** In the place of all that the client has. */
+  /** Replaces all redirect URIs. */
   readonly redirectUris?: readonly string[] | undefined;
-  /** Of a third-party client, in the place of all that it may ask for. */
+  /** Replaces all allowed scopes of a third-party client. */
   readonly allowedScopes?: readonly string[] | undefined;
   /** Whether it is part of the platform (decision I19). */
   readonly isFirstParty?: boolean | undefined;
@@ -27,7 +27,7 @@ const noClient = async (database: Database, clientId: string): Promise<Error> =>
 
 type Client = NonNullable<Awaited<ReturnType<Database['oAuthClient']['findUnique']>>>;
 
-/** Throws where the scopes are unknown, or the client is not a third-party client once it has changed. */
+/** Throws if a scope is unknown, or if the client is not a third-party client after the change. */
 const demandScopesFit = (client: Client, { allowedScopes, isFirstParty }: ClientUpdate): void => {
   if (allowedScopes === undefined) return;
   demandKnownScopes(allowedScopes);
@@ -36,7 +36,7 @@ const demandScopesFit = (client: Client, { allowedScopes, isFirstParty }: Client
   }
 };
 
-/** Whether the client may do less afterwards: then its tokens end. */
+/** Whether the client has fewer permissions after the change, so that its tokens must end. */
 const isNarrower = (client: Client, { allowedScopes, isFirstParty }: ClientUpdate): boolean => {
   if (client.isFirstParty && isFirstParty === false) return true;
   if (allowedScopes === undefined) return false;
@@ -45,7 +45,7 @@ const isNarrower = (client: Client, { allowedScopes, isFirstParty }: ClientUpdat
   );
 };
 
-/** The columns that change. Throws what is wrong with a value. */
+/** The columns that change. Throws if a value is invalid. */
 const changesOf = (client: Client, update: ClientUpdate) => {
   const { name, redirectUris, allowedScopes, isFirstParty } = update;
   if (redirectUris !== undefined) demandRedirectUris(client.clientId, redirectUris);
@@ -62,10 +62,9 @@ const changesOf = (client: Client, update: ClientUpdate) => {
 };
 
 /**
- * Changes what is given of a user-facing client, all of it or nothing, and gives the client as it is now. Its
- * secret and the consent of users stay, and its tokens too, unless its scopes become narrower or it is no
- * longer first-party. Throws where nothing is given, where a value is refused, and where there is no such
- * client.
+ * Changes a user-facing client, in one transaction, and returns it. Its secret and the consents of users remain,
+ * and so do its tokens, unless its scopes become narrower or it is no longer first-party. Throws without a change,
+ * for an invalid value, and if the client does not exist.
  */
 export const updateClient = async (database: Database, update: ClientUpdate): Promise<object> => {
   const { clientId, ...given } = update;

@@ -12,23 +12,20 @@ export interface CrmSettings {
 export interface CrmRequest {
   readonly tenantId: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /**
-   * Below CRM's system routes. Of this code's own making: nothing that a caller wrote stands in it but
-   * checked ids and numbers.
-   */
+  /** Path below CRM's system routes, built from validated ids and numbers only. */
   readonly path: string;
   readonly body?: unknown;
-  /** The versions that a change is meant for (RFC 9110 section 13.1.1), as the caller wrote them. */
+  /** The caller's `If-Match` (RFC 9110 section 13.1.1). */
   readonly ifMatch?: string | undefined;
 }
 
-/** What CRM answered, and the entity tag of what it shows; undefined where it has none. */
+/** CRM's answer with its entity tag; undefined without one. */
 export interface CrmAnswer<T> {
   readonly body: T;
   readonly etag: string | undefined;
 }
 
-/** Where CRM keeps what services use (decision C19). */
+/** The prefix of CRM's system routes (decision C19). */
 const SYSTEM = '/api/crm/system';
 
 /** A strong entity tag (RFC 9110 section 8.8.3) of a sensible length. */
@@ -36,15 +33,15 @@ const ENTITY_TAG = /^"[\x21\x23-\x7e]{1,100}"$/;
 
 const MAX_ANSWER = 4 * 1024 * 1024;
 
-/** 503. */
+/** 503: CRM is not configured. */
 export const crmNotConfigured = (): HttpError =>
   new HttpError(503, 'crm_not_configured', 'There is no CRM that could be asked.');
 
-/** 502; the cause goes to the log. */
+/** 502: CRM's answer cannot be used; the cause is logged. */
 export const crmFailed = (cause: unknown): HttpError =>
   new HttpError(502, 'crm_failed', 'CRM answered with something that cannot be used.', { cause });
 
-/** 412: it is in none of the versions that the caller would change. */
+/** 412: the current version does not match `If-Match`. */
 export const preconditionFailed = (): HttpError =>
   new HttpError(412, 'precondition_failed', 'Someone changed it since it was read.');
 
@@ -52,12 +49,12 @@ const Problem = openShape({ errors: optional(fieldErrors()) });
 const StorageAnswer = openShape({ data: StorageUsage });
 
 const read = <T>(field: Field<T>, body: string): T => {
-  const told = validate(field, JSON.parse(body), 'answer');
-  if (told.ok) return told.value as T;
-  throw new Error(`CRM: ${Object.values(told.errors).flat().join('; ')}`);
+  const result = validate(field, JSON.parse(body), 'answer');
+  if (result.ok) return result.value as T;
+  throw new Error(`CRM: ${Object.values(result.errors).flat().join('; ')}`);
 };
 
-/** What its refusals mean to whoever asked identity; its 401 and 403 are about identity, not about them. */
+/** CRM's errors as those of identity; 401 and 403 concern identity, not its caller. */
 const refusalOf = (status: number, body: string): HttpError => {
   if (status === 404) return notFound('The account');
   if (status === 409)
@@ -70,9 +67,8 @@ const refusalOf = (status: number, body: string): HttpError => {
 };
 
 /**
- * CRM's system routes (decision C14), where identity acts in a tenant with a token of its own. Its
- * address is configuration and nothing else; of a caller's headers only `If-Match` is forwarded, and no
- * redirect is followed.
+ * Client of CRM's system routes (decision C14), which act in a tenant and take a system token. The address comes
+ * from the configuration only, `If-Match` is the only forwarded header, and redirects are not followed.
  */
 export class Crm {
   readonly #settings: CrmSettings | undefined;
@@ -88,8 +84,8 @@ export class Crm {
   }
 
   /**
-   * The answer to a request, held against `field`. Throws 404, 409, 412 and 422 as CRM says them, 503
-   * `crm_not_configured` or `crm_unavailable`, 502 `crm_failed` for what cannot be believed.
+   * The answer to a request, validated against `field`. Throws CRM's 404, 409, 412 and 422, 503
+   * `crm_not_configured` or `crm_unavailable`, and 502 `crm_failed` for an invalid answer.
    */
   async ask<T>(request: CrmRequest, field: Field<T>): Promise<CrmAnswer<T>> {
     const { text, etag } = await this.#answer(request);
@@ -100,7 +96,7 @@ export class Crm {
     }
   }
 
-  /** The same for a request that is answered with nothing. */
+  /** The same for a request whose answer has no body. */
   async tell(request: CrmRequest): Promise<void> {
     await this.#answer(request);
   }
@@ -110,7 +106,7 @@ export class Crm {
     return (await this.ask(request, StorageAnswer)).body.data;
   }
 
-  /** Whether it says that it can do its work. */
+  /** Whether CRM reports that it is healthy. */
   async isReady(): Promise<boolean> {
     if (!this.#settings) throw crmNotConfigured();
     return (await this.#fetch(new Request(`${this.#settings.url}/readyz`))).ok;

@@ -15,22 +15,22 @@ export interface DeploymentAutomationSettings {
 }
 
 type Schemas = components['schemas'];
-/** What a tenant is deployed as. */
+/** The configuration of a deployment. */
 export type Configuration = Schemas['Configuration'];
 export type VersionChange = Schemas['VersionChange'];
 
-/** A tenant in the state that a call is made in. */
+/** A tenant in its state at the time of a call. */
 export interface Deployed {
   readonly id: string;
-  /** Changes with whatever is changed of it here. */
+  /** Changes with every change of the tenant. */
   readonly updatedAt: Date;
-  /** Whether it is suspended, and has to stay so where it is made known anew. */
+  /** Whether it is suspended, and must be so again if its deployment is created again. */
   readonly status?: string;
 }
 
 const MAX_ANSWER = 256 * 1024;
 
-/** 503. */
+/** 503: deployment automation is not configured. */
 export const notConfigured = (): HttpError =>
   new HttpError(
     503,
@@ -38,7 +38,7 @@ export const notConfigured = (): HttpError =>
     'There is no deployment automation; nothing was changed.',
   );
 
-/** 502; the cause goes to the log. */
+/** 502: the answer cannot be used; the cause is logged. */
 export const failed = (cause: unknown): HttpError =>
   new HttpError(
     502,
@@ -47,10 +47,10 @@ export const failed = (cause: unknown): HttpError =>
     { cause },
   );
 
-/** Automation answered that it has nothing of the tenant. */
+/** Deployment automation does not know the tenant. */
 class UnknownDeployment extends Error {}
 
-/** 404, and 410 for what it once had. */
+/** 404, and 410 for deleted deployments. */
 const GONE: readonly number[] = [404, 410];
 
 const isUnknown = (error: unknown): boolean =>
@@ -66,25 +66,24 @@ interface Answered {
 
 type Ask = (client: Client) => Promise<Answered>;
 
-/** Says of a repetition that it is one: the same call for the same tenant in the same state. */
+/** The idempotency key: equal for the same call for the same tenant in the same state. */
 const keyOf = (operation: string, { id, updatedAt }: Deployed, body: unknown): string => {
   const said = createHash('sha256').update(JSON.stringify(body ?? null));
   return `${operation}:${id}:${updatedAt.getTime()}:${said.digest('base64url').slice(0, 22)}`;
 };
 
 const deploymentOf = (tenantId: string, text: string): DeploymentPayload => {
-  const told = validate(Deployment, JSON.parse(text), 'answer');
-  if (!told.ok) throw new Error(Object.values(told.errors).flat().join('; '));
-  const deployment = told.value as DeploymentPayload;
+  const result = validate(Deployment, JSON.parse(text), 'answer');
+  if (!result.ok) throw new Error(Object.values(result.errors).flat().join('; '));
+  const deployment = result.value as DeploymentPayload;
   if (deployment.tenant_id !== tenantId) throw new Error('The answer is about another tenant.');
   return deployment;
 };
 
 /**
- * What runs the tenants: a service outside of this project (decision I15). A call resolves once it has
- * accepted what was asked; otherwise it throws: 503 `deployment_automation_not_configured` before anything
- * is asked, 502 `deployment_automation_failed` for no answer in time, an empty one, one that makes no
- * sense, and every status that is no success.
+ * Client of deployment automation, an external service that runs the tenants (decision I15). A call resolves when
+ * the service has accepted the request. Otherwise it throws 503 `deployment_automation_not_configured`, without a
+ * request, or 502 `deployment_automation_failed` for a timeout, an invalid answer or an error status.
  */
 export class DeploymentAutomation {
   readonly #client: Client | undefined;
@@ -102,7 +101,7 @@ export class DeploymentAutomation {
     return this.#client !== undefined;
   }
 
-  /** Throws the 503 where nothing is configured, before anything else is done. */
+  /** Throws 503 if deployment automation is not configured. */
   demandConfigured(): void {
     this.#configured();
   }
@@ -114,7 +113,7 @@ export class DeploymentAutomation {
     );
   }
 
-  /** Takes a failed deployment up again; one that automation does not know is created. */
+  /** Retries a failed deployment; creates it if automation does not know it. */
   retry(tenant: Deployed, body: Configuration): Promise<DeploymentPayload> {
     const of = this.#call('retry', tenant, body);
     const retried = this.#deployment(tenant.id, (client) =>
@@ -140,7 +139,7 @@ export class DeploymentAutomation {
     );
   }
 
-  /** Takes a deployment down; `gone` where automation has nothing of it (404, 410), or no longer. */
+  /** Deletes a deployment; `gone` if automation does not know it (404, 410). */
   async delete(tenant: Deployed): Promise<'accepted' | 'gone'> {
     const of = this.#call('delete', tenant);
     try {
@@ -172,7 +171,7 @@ export class DeploymentAutomation {
     );
   }
 
-  /** How far it is; null where there is none. Only asks, and so asks once more where nothing answers. */
+  /** The state of a deployment; null if there is none. Repeated once on failure, since it changes nothing. */
   async status(tenantId: string): Promise<DeploymentPayload | null> {
     const ask = (client: Client) =>
       client.GET('/deployments/{tenant_id}', {
@@ -184,7 +183,7 @@ export class DeploymentAutomation {
     return this.#understood(tenantId, answered);
   }
 
-  /** Whether it answers that it is well. */
+  /** Whether it reports that it is healthy. */
   async isHealthy(): Promise<boolean> {
     const { response } = await this.#answered((client) =>
       client.GET('/health', { parseAs: 'text' }),
@@ -216,7 +215,7 @@ export class DeploymentAutomation {
     }
   }
 
-  /** Asks for a change of a deployment; one that automation does not know is made known to it first. */
+  /** Requests a change of a deployment; creates it first if automation does not know it. */
   async #made(tenant: Deployed, known: Configuration, ask: Ask): Promise<DeploymentPayload> {
     try {
       return await this.#deployment(tenant.id, ask);
@@ -227,7 +226,7 @@ export class DeploymentAutomation {
     return this.#deployment(tenant.id, ask);
   }
 
-  /** The same, for a change that leaves a suspended tenant suspended. */
+  /** The same for a change during which a suspended tenant remains suspended. */
   async #changed(tenant: Deployed, known: Configuration, ask: Ask): Promise<DeploymentPayload> {
     try {
       return await this.#deployment(tenant.id, ask);

@@ -17,7 +17,7 @@ const seedDocument = async () => {
   throw new Error(`The document does not fit:\n${problems.join('\n')}`);
 };
 
-/** All of standard input but the end of its last line. */
+/** Standard input without the line break at its end. */
 const passwordFromInput = async (): Promise<string> =>
   (await text(process.stdin)).replace(/\r?\n$/, '');
 
@@ -27,7 +27,7 @@ interface AdministratorOptions {
   readonly passwordStdin?: true;
 }
 
-/** The commands about the database as a whole, and about people. */
+/** Commands for the database and for people. */
 export const addAccountCommands = (program: Command, run: Run): void => {
   program
     .command('migrate')
@@ -36,7 +36,7 @@ export const addAccountCommands = (program: Command, run: Run): void => {
 
   program
     .command('seed')
-    .description('make what a JSON document on standard input names and is not there yet')
+    .description('create what a JSON document on standard input lists and does not exist yet')
     .addHelpText('after', examples('seed < accounts.json'))
     .action(async () => {
       const document = await seedDocument();
@@ -45,10 +45,10 @@ export const addAccountCommands = (program: Command, run: Run): void => {
 
   program
     .command('create-administrator <email>')
-    .description('make a system administrator; a password is made up and shown once')
+    .description('create a system administrator; a password is generated and shown once')
     .requiredOption('--first-name <name>')
     .requiredOption('--last-name <name>')
-    .option('--password-stdin', 'read the password from standard input in place of making one up')
+    .option('--password-stdin', 'read the password from standard input instead of generating one')
     .addHelpText(
       'after',
       examples(
@@ -70,7 +70,7 @@ export const addAccountCommands = (program: Command, run: Run): void => {
 
   program
     .command('remove-factor <email>')
-    .description('take the second factor or the PIN from somebody who has lost it')
+    .description('remove the second factor or the PIN of somebody who has lost it')
     .addArgument(new Argument('<factor>').choices(factors))
     .addHelpText(
       'after',
@@ -86,11 +86,13 @@ export const addAccountCommands = (program: Command, run: Run): void => {
 
   program
     .command('change-email <email> <new_email>')
-    .description('give somebody another address, for example because they lost the old mailbox')
+    .description(
+      'change the address of a person, for example because they lost access to the old mailbox',
+    )
     .addHelpText(
       'after',
       [
-        '\nMake sure that the new address is theirs: it counts as confirmed. They are told at both addresses.',
+        '\nMake sure that the new address is theirs: it counts as confirmed. Both addresses are notified.',
         examples('change-email ada@example.com ada@example.org'),
       ].join('\n'),
     )

@@ -30,9 +30,9 @@ const THIRD_PARTY_SCOPES =
 const addCreation = (program: Command, run: Run): void => {
   program
     .command('create-system-application <client_id> <scope...>')
-    .description('make a client of POST /api/oauth/token; its secret is shown once')
+    .description('create a client of POST /api/oauth/token; its secret is shown once')
     .requiredOption('--name <name>')
-    .option('--resource-server', 'it may introspect the tokens of users', false)
+    .option('--resource-server', 'it can introspect the tokens of users', false)
     .addHelpText(
       'after',
       examples(
@@ -58,13 +58,13 @@ const addCreation = (program: Command, run: Run): void => {
 
   program
     .command('create-client <client_id>')
-    .description('make a client of GET /oauth/authorize; its secret is shown once')
-    .requiredOption('--name <name>', 'what users read on the consent page')
+    .description('create a client of GET /oauth/authorize; its secret is shown once')
+    .requiredOption('--name <name>', 'the name on the consent page')
     .requiredOption(
       '--redirect-uri <uri...>',
       'where codes are sent, exactly; give it once for each',
     )
-    .option('--confidential', 'it can keep a secret (unless told otherwise)')
+    .option('--confidential', 'it can keep a secret (default)')
     .addOption(
       new Option('--public', 'without a secret: for browsers and phones').conflicts('confidential'),
     )
@@ -114,7 +114,7 @@ const duration = (given: string): number => {
 interface ClientChange {
   readonly name?: string;
   readonly redirectUri?: string[];
-  /** `true` where the option stands alone. */
+  /** `true` if the option is given without a value. */
   readonly scope?: string[] | true;
   readonly firstParty?: boolean;
 }
@@ -125,7 +125,7 @@ const addUpdates = (program: Command, run: Run): void => {
     .description(
       'change the name, the redirect URIs, the scopes or the kind of a client of GET /oauth/authorize',
     )
-    .option('--name <name>', 'what users read on the consent page')
+    .option('--name <name>', 'the name on the consent page')
     .option(
       '--redirect-uri <uri...>',
       'where codes are sent, exactly; those given replace all that it has',
@@ -177,7 +177,7 @@ const addUpdates = (program: Command, run: Run): void => {
     );
 };
 
-/** A command about one client of either kind. */
+/** A command for a client of either kind. */
 const ofEither = (program: Command, name: string): Command =>
   program
     .command(`${name} <client_id>`)
@@ -196,7 +196,7 @@ const addChanges = (program: Command, run: Run): void => {
       duration,
       UNITS.d,
     )
-    .option('--revoke-tokens', 'end its tokens too: somebody else may have the old secret', false)
+    .option('--revoke-tokens', 'also end its tokens, if the old secret may have been stolen', false)
     .addHelpText(
       'after',
       examples(
@@ -232,7 +232,7 @@ const addChanges = (program: Command, run: Run): void => {
   }
 };
 
-/** The commands about clients of both kinds. */
+/** Commands for clients of both kinds. */
 export const addClientCommands = (program: Command, run: Run): void => {
   addCreation(program, run);
   addUpdates(program, run);

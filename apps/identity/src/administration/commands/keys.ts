@@ -24,7 +24,7 @@ const listKeys = async ({ database }: Session): Promise<object[]> => {
   }));
 };
 
-/** The commands about keys: those that sign tokens, and those that seal what is stored. */
+/** Commands for keys: signing keys and key-encryption keys. */
 export const addKeyCommands = (program: Command, run: Run): void => {
   program
     .command('rotate-keys')

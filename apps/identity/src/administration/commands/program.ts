@@ -21,7 +21,7 @@ export const createProgram = (inSession: InSession, print: (text: string) => voi
       'list-clients --json',
     )}
 
-Secrets and passwords that are made up are shown once, by the command that makes them.
+Generated secrets and passwords are shown once, by the command that creates them.
 Exit codes: 0 done, 1 refused or failed, 2 used wrongly.`,
     inSession,
     print,
