@@ -81,7 +81,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     observers,
 
     async start() {
-      await migrate(config.database.url, migrations, logger);
+      await migrate(config.database.directUrl, migrations, logger);
       if (config.database.rowSecurity) await prepareTenantRole(database.pool);
       await access.start();
     },

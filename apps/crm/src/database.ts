@@ -24,6 +24,8 @@ export interface Database {
 export interface DatabaseOptions {
   readonly url: string;
   readonly poolSize: number;
+  /** Whether both URLs lead to PgBouncer in transaction mode. */
+  readonly pooler?: boolean;
   /** Whether the statements of a tenant run under row-level security. */
   readonly rowSecurity: boolean;
   /** A read replica, which answers lists and exports. */
@@ -36,23 +38,20 @@ export const migrations = new URL('../prisma/migrations', import.meta.url);
 
 const SCHEMA = 'tenant_crm';
 
-const openPool = (url: string, size: number, logger: Logger): Pool =>
+const openPool = (url: string, { poolSize: size, pooler }: DatabaseOptions, logger: Logger): Pool =>
   createPool(url, {
     applicationName: 'crm',
     size,
+    pooler,
     schema: SCHEMA,
     // A plan that suits every term is a bad one for the rare ones: seconds instead of a millisecond.
     planCacheMode: 'force_custom_plan',
     onConnectionLost: (err) => logger.warn({ err }, 'an idle database connection was lost'),
   });
 
-const openReplica = (
-  primary: Pool,
-  readUrl: string,
-  { poolSize, redis }: DatabaseOptions,
-  logger: Logger,
-) => {
-  const pool = openPool(readUrl, poolSize, logger);
+const openReplica = (primary: Pool, readUrl: string, options: DatabaseOptions, logger: Logger) => {
+  const { redis } = options;
+  const pool = openPool(readUrl, options, logger);
   const positions = redis?.url
     ? redisPositions({ ...redis, url: redis.url, prefix: 'tessera:crm:written:' })
     : memoryPositions();
@@ -69,8 +68,8 @@ const openReplica = (
 
 /** Gives access to the database; nothing connects before the first query. */
 export const createDatabase = (options: DatabaseOptions, logger: Logger): Database => {
-  const { url, readUrl, poolSize, rowSecurity } = options;
-  const pool = openPool(url, poolSize, logger);
+  const { url, readUrl, rowSecurity } = options;
+  const pool = openPool(url, options, logger);
   const reading = readUrl ? openReplica(pool, readUrl, options, logger) : undefined;
   const guard = rowSecurity
     ? { role: TENANT_ROLE, readSchema: 'tenant_rows' }

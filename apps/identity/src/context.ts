@@ -100,7 +100,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       timeoutMs: 2000,
     });
     const relay = startRelay({
-      connectionString: config.database.url,
+      connectionString: config.database.directUrl,
       publish: (records) => publisher.publish([...records]),
       logger,
     });
@@ -128,7 +128,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       if (runtimeNotice) logger.warn(runtimeNotice);
       await places.start();
       running.push(places);
-      await migrate(config.database.url, migrations, logger);
+      await migrate(config.database.directUrl, migrations, logger);
       await ensureBuiltInRoles(database);
       await keys.start();
       keys.watch();

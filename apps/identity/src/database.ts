@@ -31,14 +31,22 @@ export const advisoryLocks = {
 
 export const migrations = new URL('../prisma/migrations', import.meta.url);
 
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly poolSize: number;
+  /** Whether the URL leads to PgBouncer in transaction mode. */
+  readonly pooler?: boolean;
+}
+
 /** The client and the pool below it; neither connects before the first query. */
 export const createDatabase = (
-  { url, poolSize }: { readonly url: string; readonly poolSize: number },
+  { url, poolSize, pooler }: DatabaseOptions,
   logger: Logger,
 ): { pool: Pool; database: Database } => {
   const pool = createPool(url, {
     applicationName: 'identity',
     size: poolSize,
+    pooler,
     onConnectionLost: (err) => logger.warn({ err }, 'an idle database connection was lost'),
   });
   return { pool, database: new PrismaClient({ adapter: createAdapter(pool) }) };

@@ -1002,6 +1002,14 @@ export interface components {
         "If-Match": string;
         /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
         "If-None-Match": string;
+        /** @description A time; the answer is 304 where the file has not changed since (RFC 9110 section 13.1.3). */
+        "If-Modified-Since": string;
+        /** @description One range of bytes, such as `bytes=0-99`; the answer is 206 with that part of the file (RFC 9110 section 14.2). */
+        Range: string;
+        /** @description The entity tag or time that the range is meant for; the answer is the whole file where it has changed (RFC 9110 section 13.1.5). */
+        "If-Range": string;
+        /** @description The id of the last event that the client received: the stream continues after it. */
+        "Last-Event-ID": string;
         /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
         "X-Tenant": string;
         /** @description An id for the request of the client’s own choice. Any other value is replaced. */
@@ -1017,6 +1025,12 @@ export interface components {
         Location: string;
         /** @description The name of the file (RFC 6266). */
         "Content-Disposition": string;
+        /** @description Ranges of bytes are served. */
+        "Accept-Ranges": string;
+        /** @description Which bytes these are, and of how many (RFC 9110 section 14.4). */
+        "Content-Range": string;
+        /** @description When the file last changed. */
+        "Last-Modified": string;
         /** @description Seconds to wait before the next attempt. */
         "Retry-After": string;
         /** @description How to authenticate (RFC 6750 section 3, RFC 7617). */

@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { columnTypes } from './column-types.ts';
+import { PoolerClient } from './pooler-client.ts';
 import { boundStatements, type Statement, statementName, toQuery } from './statements.ts';
 
 export interface PoolOptions {
@@ -16,6 +17,11 @@ export interface PoolOptions {
   schema?: string;
   /** `force_custom_plan` where a plan that suits every value would be a bad one, as in searches. */
   planCacheMode?: 'auto' | 'force_custom_plan' | 'force_generic_plan';
+  /**
+   * Whether the URL leads to PgBouncer in transaction mode. Statements are then not prepared by name, and
+   * the timeouts, `schema` and `planCacheMode` are for PgBouncer's `connect_query` to set.
+   */
+  pooler?: boolean | undefined;
   /** Hears of idle connections that broke. The pool replaces them by itself. */
   onConnectionLost?: (error: Error) => void;
 }
@@ -26,6 +32,7 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 /** A pool that connects with the first query and reads rows as `columnTypes` says. Its owner ends it, after `$disconnect()`. */
 export function createPool(url: string, options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
+    ...(options.pooler && { Client: PoolerClient as unknown as typeof pg.Client }),
     connectionString: url,
     application_name: options.applicationName,
     max: options.size ?? 10,

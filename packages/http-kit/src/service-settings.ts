@@ -1,4 +1,5 @@
 import {
+  bool,
   described,
   int,
   list,
@@ -49,6 +50,14 @@ export const serviceVariables = (standardPort: number) =>
       'Port of `/metrics`. Without it, metrics are not exposed.',
     ),
     DATABASE_URL: described(verbatim(2000), 'Connection URL of PostgreSQL.'),
+    DATABASE_POOLER: described(
+      withDefault(bool(), false),
+      'Set it where DATABASE_URL is the URL of PgBouncer in transaction mode: the service then sends neither named statements nor session settings.',
+    ),
+    DATABASE_DIRECT_URL: described(
+      optional(verbatim(2000)),
+      'Connection URL of PostgreSQL itself for migrations, LISTEN and session locks, where DATABASE_URL is that of PgBouncer. Defaults to DATABASE_URL.',
+    ),
     DATABASE_POOL_SIZE: described(
       withDefault(int(1, 1000), 10),
       'Maximum number of database connections.',
@@ -88,7 +97,12 @@ export const serviceSettings = (read: OutOf<ReturnType<typeof serviceVariables>>
     port: read.PORT,
     metricsPort: read.METRICS_PORT,
     logLevel: read.LOG_LEVEL,
-    database: { url: read.DATABASE_URL, poolSize: read.DATABASE_POOL_SIZE },
+    database: {
+      url: read.DATABASE_URL,
+      directUrl: read.DATABASE_DIRECT_URL ?? read.DATABASE_URL,
+      pooler: read.DATABASE_POOLER,
+      poolSize: read.DATABASE_POOL_SIZE,
+    },
     kafkaBrokers: read.KAFKA_BROKERS,
     redis: { url: read.REDIS_URL, timeoutMs: read.REDIS_TIMEOUT_MS },
     corsOrigins: read.CORS_ORIGINS,

@@ -4,6 +4,7 @@ export { DeploymentAutomationStandIn, type Fault } from './deployment-automation
 export { freePort } from './free-port.ts';
 export { fixedPrincipal } from './identity-stub/stub.ts';
 export { type LocalDatabases, localDatabases } from './local-databases.ts';
+export { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 export {
   type Postgres,
   type PostgresOptions,

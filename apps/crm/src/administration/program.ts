@@ -18,7 +18,7 @@ interface Session {
 const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
   const config = readConfig(process.env);
   const vault = createVault(config.keyEncryptionKeys);
-  await migrate(config.database.url, migrations);
+  await migrate(config.database.directUrl, migrations);
   const database = createDatabase(config.database, createLogger('crm-admin', 'warn'));
   try {
     return await work({ pool: database.pool, vault });

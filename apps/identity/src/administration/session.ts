@@ -25,7 +25,7 @@ export interface Session {
 /** Runs work on an up-to-date database, with the configuration of the service, and returns its result. */
 export const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
   const config = readConfig(process.env);
-  await migrate(config.database.url, migrations);
+  await migrate(config.database.directUrl, migrations);
   const logger = createLogger('identity-admin', 'warn');
   const { pool, database } = createDatabase(config.database, logger);
   try {

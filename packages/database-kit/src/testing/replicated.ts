@@ -17,7 +17,7 @@ export interface Replicated {
 export const startReplicated = async (): Promise<Replicated> => {
   const home = await mkdtemp(path.join(tmpdir(), 'tessera-replica-'));
   const [first, second] = [path.join(home, 'primary'), path.join(home, 'replica')];
-  // Whom the servers run as must be able to enter.
+  // The account of the servers must be able to enter.
   await run('chmod', ['755', home]);
   const settings = throwawaySettings;
   // Stopped, its files are a whole to be copied.

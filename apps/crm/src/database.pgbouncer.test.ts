@@ -1,0 +1,54 @@
+import { type PgBouncer, startPgBouncer } from '@tessera/local-stack';
+import { crmDatabase, startCrm, type TestCrm } from './testing/crm.ts';
+
+let bouncer: PgBouncer;
+let crm: TestCrm;
+
+beforeAll(async () => {
+  const direct = await crmDatabase();
+  bouncer = await startPgBouncer(direct);
+  crm = await startCrm({
+    DATABASE_URL: bouncer.url,
+    DATABASE_DIRECT_URL: direct,
+    DATABASE_POOLER: 'true',
+    DATABASE_POOL_SIZE: '10',
+  });
+});
+afterAll(async () => {
+  await crm?.stop();
+  await bouncer?.stop();
+});
+
+test('Behind PgBouncer two tenants create, find and list contacts at once, each only their own', async () => {
+  const create = async (tenant: 'acme' | 'globex', n: number) => {
+    const headers = crm.caller({ tenant });
+    const send = () => crm.http.get('/api/crm/contacts').set(headers);
+    const contact = { first_name: `${tenant} ${n}`, tags: ['friend'] };
+    const { body } = await crm.http
+      .post('/api/crm/contacts')
+      .set(headers)
+      .send(contact)
+      .expect(201);
+    await crm.http.get(`/api/crm/contacts/${body.data.id}`).set(headers).expect(200);
+    const found = await send().query({ search: tenant }).expect(200);
+    return found.body.data.map(({ first_name }: { first_name: string }) => first_name);
+  };
+  const lists = await Promise.all(
+    Array.from({ length: 20 }, (_none, n) => create(n % 2 ? 'acme' : 'globex', n)),
+  );
+  for (const [n, names] of lists.entries()) {
+    const tenant = n % 2 ? 'acme' : 'globex';
+    expect(names).toContain(`${tenant} ${n}`);
+    expect(names.filter((name: string) => !name.startsWith(tenant))).toEqual([]);
+  }
+  const { body } = await crm.http.get('/api/crm/contacts').set(crm.caller()).expect(200);
+  expect(body.meta.total).toBe(10);
+});
+
+test('Behind PgBouncer no statement stays prepared, and no tenant stays set', async () => {
+  const { rows } = await crm.context.pool.query(
+    `SELECT (SELECT count(*) FROM pg_prepared_statements) AS prepared, current_user AS user,
+       coalesce(current_setting('tessera.tenant_id', true), '') AS tenant`,
+  );
+  expect(rows).toEqual([{ prepared: 0, user: 'postgres', tenant: '' }]);
+});
