@@ -11,6 +11,7 @@ export { bearerToken } from './bearer.ts';
 export { jsonBody } from './body.ts';
 export { clientAddress, networkOf, type Reach, reachOf } from './client-address.ts';
 export { type Counters, createCounters } from './counters.ts';
+export { type CredentialScheme, tokenMatcher, withCredentials } from './credentials.ts';
 export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
 export { EventQueue, type EventQueueOptions } from './event-streams/event-queue.ts';
 export {

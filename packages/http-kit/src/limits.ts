@@ -17,12 +17,16 @@ export interface LimitClass {
   readonly address: number;
   /** For one principal, counted after. */
   readonly principal: number;
+  /** For a key of the class's own, such as an address and the prefix of a token; counted before the caller is known. */
+  readonly keyed?: { readonly limit: number; key(req: Request, address: string): string };
 }
 
 export interface Limits {
   /** What a request counts for: its principal where the caller is known, its address otherwise. */
   key(req: Request, res: Response): string;
   address(limitClass: string): RequestHandler;
+  /** By the key of the class; undefined where it has none. */
+  keyed(limitClass: string): RequestHandler | undefined;
   principal(limitClass: string): RequestHandler;
 }
 
@@ -111,10 +115,25 @@ export const createLimits = <Caller>(options: LimitsOptions<Caller>): Limits => 
       return limiter;
     };
   };
+  const keyed = new Map(
+    Object.entries(options.classes).flatMap(([limitClass, { window, keyed: own }]) =>
+      own
+        ? [
+            [
+              limitClass,
+              limiterOf({ name: `${limitClass}-keyed`, window }, own.limit, (req) =>
+                own.key(req, addressKey(req)),
+              ),
+            ] as const,
+          ]
+        : [],
+    ),
+  );
   return {
     key: (req, { locals: { caller } }) =>
       caller === undefined ? `address:${addressKey(req)}` : options.principalKey(caller),
     address: stage('address', addressKey),
+    keyed: (limitClass) => keyed.get(limitClass),
     principal: stage('principal', (_req, { caller }) => options.principalKey(caller)),
   };
 };

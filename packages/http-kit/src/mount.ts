@@ -226,6 +226,8 @@ const stepsOf = <Caller>(
   const { gate, limits, bodyLimit } = options;
   const limitClass = route.limit ?? 'default';
   const steps: RequestHandler[] = [limits.address(limitClass)];
+  const keyed = limits.keyed(limitClass);
+  if (keyed) steps.push(keyed);
   if (route.permission !== 'public') {
     steps.push(
       async function authenticate(req, res, next) {

@@ -1,0 +1,66 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Request } from 'express';
+import { HttpError } from './http-error.ts';
+import type { Gate } from './mount.ts';
+import type { RouteEntry } from './route.ts';
+
+/** A kind of credential other than the app's usual one, for the routes that name it in `credential`. */
+export interface CredentialScheme<Caller> {
+  /** What routes name. */
+  readonly name: string;
+  /** Who presents the credential; throws 401 without a valid one. */
+  authenticate(req: Request, route: RouteEntry): Promise<Caller> | Caller;
+  /** Whether they may use the route; everybody whom the scheme knows may, by default. */
+  authorize?(caller: Caller, route: RouteEntry, req: Request): Promise<void> | void;
+}
+
+const unsupported = ({ credential }: RouteEntry): Error =>
+  new Error(`There is no kind of credential called "${credential}".`);
+
+/**
+ * Adds kinds of credentials to a gate. Each opens the routes that name it and no other; routes that name none stay with
+ * the gate. A caller of one kind never passes as one of another.
+ */
+export const withCredentials = <Usual, Other extends object>(
+  gate: Gate<Usual>,
+  schemes: readonly CredentialScheme<Other>[],
+): Gate<Usual | Other> => {
+  const byName = new Map(schemes.map((scheme) => [scheme.name, scheme]));
+  const schemeOf = (route: RouteEntry): CredentialScheme<Other> | undefined => {
+    if (route.credential === undefined) return undefined;
+    const scheme = byName.get(route.credential);
+    if (!scheme) throw unsupported(route);
+    return scheme;
+  };
+  const callers = new WeakMap<object, CredentialScheme<Other>>();
+  return {
+    async authenticate(req, route) {
+      const scheme = schemeOf(route);
+      if (!scheme) return gate.authenticate(req, route);
+      const caller = await scheme.authenticate(req, route);
+      callers.set(caller, scheme);
+      return caller;
+    },
+    authorize(caller, route, req) {
+      const scheme = schemeOf(route);
+      const own = typeof caller === 'object' && caller !== null ? callers.get(caller) : undefined;
+      if (own !== scheme) {
+        throw new HttpError(403, 'permission_denied', 'This route is for another kind of caller.');
+      }
+      return scheme
+        ? scheme.authorize?.(caller as Other, route, req)
+        : gate.authorize(caller as Usual, route, req);
+    },
+  };
+};
+
+const digest = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/** Whether a token is one of those configured: digests are compared in constant time, with every one of them. */
+export const tokenMatcher = (tokens: readonly string[]): ((token: string) => boolean) => {
+  const known = tokens.map(digest);
+  return (token) => {
+    const presented = digest(token);
+    return known.filter((expected) => timingSafeEqual(expected, presented)).length > 0;
+  };
+};
