@@ -1,6 +1,11 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { uuid, validate } from '@tessera/fields';
-import { type Gate, HttpError, invalidField } from '@tessera/http-kit';
+import {
+  type Gate,
+  HttpError,
+  invalidField,
+  tokenMatcher,
+  withCredentials,
+} from '@tessera/http-kit';
 import type { Request } from 'express';
 
 /** A service that acts in one tenant (decision C14). */
@@ -30,8 +35,6 @@ export const systemCredential = {
 export const systemTokenMissing = (): HttpError =>
   new HttpError(401, 'unauthenticated', 'A valid token in the header X-System-Token is required.');
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-
 const tenantOf = (req: Request): string => {
   const tenantId = validate(uuid(), req.get('x-tenant-id') ?? '', 'X-Tenant-Id');
   if (tenantId.ok) return tenantId.value as string;
@@ -40,29 +43,20 @@ const tenantOf = (req: Request): string => {
 
 /**
  * Adds system tokens to a gate: only services with one of the tokens may call the routes with the credential `system`;
- * all other routes stay with the given gate. Digests are compared in constant time, with every known token.
+ * all other routes stay with the given gate.
  */
 export const withSystemCallers = <Caller>(
   gate: Gate<Caller>,
   tokens: readonly string[],
 ): Gate<Caller | SystemCaller> => {
-  const known = tokens.map(digest);
-  const isKnown = (token: string): boolean => {
-    const presented = digest(token);
-    return known.filter((expected) => timingSafeEqual(expected, presented)).length > 0;
-  };
-  return {
-    async authenticate(req, route) {
-      if (route.credential !== SYSTEM) return gate.authenticate(req, route);
-      if (isKnown(req.get('x-system-token') ?? '')) return new SystemCaller(tenantOf(req));
-      throw systemTokenMissing();
+  const isSystemToken = tokenMatcher(tokens);
+  return withCredentials(gate, [
+    {
+      name: SYSTEM,
+      authenticate(req): SystemCaller {
+        if (isSystemToken(req.get('x-system-token') ?? '')) return new SystemCaller(tenantOf(req));
+        throw systemTokenMissing();
+      },
     },
-    authorize(caller, route, req) {
-      const isSystem = caller instanceof SystemCaller;
-      if (isSystem !== (route.credential === SYSTEM)) {
-        throw new HttpError(403, 'permission_denied', 'This route is for another kind of caller.');
-      }
-      return isSystem ? undefined : gate.authorize(caller, route, req);
-    },
-  };
+  ]);
 };
