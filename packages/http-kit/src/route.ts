@@ -18,7 +18,7 @@ export interface Streamed {
 }
 export const streamed = (byType: Streamed['streamed']): Streamed => ({ streamed: byType });
 
-/** A request body that is taken as it is: of one of these media types, and of so many bytes at most. */
+/** A request body of raw bytes, read into memory: one of these media types, at most `mostBytes` long. */
 export interface Binary {
   readonly types: readonly string[];
   readonly mostBytes: number;
@@ -39,9 +39,9 @@ export const isBinary = (body: RequestBody | undefined): body is Binary =>
 export type DeclaredResponse = Field | Empty | Streamed | FileResponse | EventStream;
 export type Responses = Readonly<Record<number, DeclaredResponse>>;
 
-/** For everyone; has to be written, so that no route is open by oversight. */
+/** Open to everyone. It must be written, so that no route is open by oversight. */
 type Public = 'public';
-/** For every caller who is known, whatever their rights: one's own profile, for example. */
+/** Open to every authenticated caller, whatever their permissions: their own profile, for example. */
 type Authenticated = 'authenticated';
 export type Access<Permission extends string> =
   | Public
@@ -50,7 +50,7 @@ export type Access<Permission extends string> =
   | readonly [Permission, ...Permission[]];
 
 declare const replied: unique symbol;
-/** Proof that a handler has answered; only `reply` makes one. */
+/** Proof that a handler has answered; only `reply` returns one. */
 export interface Reply {
   readonly [replied]: true;
 }
@@ -111,7 +111,7 @@ export interface Problem {
 
 interface Declared<A, R extends Responses> {
   readonly method: Method;
-  /** Permissions that are all needed, the first one named first; or `public`, or `authenticated`. */
+  /** The required permissions, checked in this order; or `public`, or `authenticated`. */
   readonly permission: A;
   readonly summary: string;
   readonly description?: string;
@@ -122,15 +122,15 @@ interface Declared<A, R extends Responses> {
   readonly requestHeaders?: readonly RequestHeader[];
   /** Headers that its answers always have, by status, beyond those of every answer. */
   readonly responseHeaders?: Readonly<Record<number, readonly ResponseHeader[]>>;
-  /** Callers for whom most routes are shut, by what they have left to do first: those who may come here. */
+  /** Restricted callers (2FA, PIN or password pending) that may use the route all the same. */
   readonly admits?: readonly string[];
   /** Whose OAuth clients may use it with a token of a user; an app may demand that a route decides. */
   readonly clients?: 'first_party' | 'any';
-  /** The kind of credential that opens it, where it is not the app's usual one; the gate knows which. */
+  /** The credential scheme of the route, where it is not the app's usual one; see `withCredentials`. */
   readonly credential?: string;
-  /** What kind of thing the path names, for `permission_denied`; its id is the last path parameter. */
+  /** The type of the resource in the path, for `permission_denied`; its id is the last path parameter. */
   readonly resource?: string;
-  /** The class of limits that counts this route; `default` unless told. */
+  /** The rate limit class of the route; `default` by default. */
   readonly limit?: string;
 }
 
@@ -158,7 +158,7 @@ export interface Route<
   ): Promise<Reply> | Reply;
 }
 
-/** A route as the kit sees it, whatever its types were. */
+/** A route without its static types. */
 export interface RouteEntry extends Declared<string | readonly string[], Responses> {
   readonly path: string;
   readonly params?: Shape | undefined;
