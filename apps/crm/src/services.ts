@@ -3,8 +3,10 @@ import { Exports } from '@tessera/http-kit';
 import type { Context } from './context.ts';
 import { type Companies, company } from './features/companies/companies.kind.ts';
 import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
-import { declareAccounts } from './features/messaging-accounts/accounts.kind.ts';
-import type { AccountService } from './features/messaging-accounts/accounts.routes.ts';
+import {
+  type AccountService,
+  declareAccounts,
+} from './features/messaging-accounts/accounts.kind.ts';
 import { createRecords } from './records/records.ts';
 
 /** What CRM can do, one member for each feature. */

@@ -92,9 +92,9 @@ const look = async (
 /** With another tenant's ids, each in turn and all at once: no data, no change. */
 export const foreignIds = async (subject: Subject, operation: Operation): Promise<Findings> => {
   const names = pathParametersOf(operation.path);
-  const theirs = await materialise(subject, operation.path, 'other');
-  const ours = await materialise(subject, operation.path, 'own');
   const [headers, theirHeaders] = [await subject.caller('own'), await subject.caller('other')];
+  const theirs = await materialise(subject, operation.path, 'other', theirHeaders);
+  const ours = await materialise(subject, operation.path, 'own', headers);
   const before = await look(subject, operation, theirHeaders, theirs);
   const findings: Findings = [];
   for (const foreign of [...names.map((name) => [name]), names]) {
@@ -121,7 +121,7 @@ export const foreignReferences = async (
   const findings: Findings = [];
   for (const [field, collection] of referencesIn(subject.document, operation)) {
     const theirs = await createReferenced(subject, collection, 'other');
-    const parameters = await materialise(subject, operation.path, 'own');
+    const parameters = await materialise(subject, operation.path, 'own', headers);
     const valid = (await validBody(subject, operation, 'own')) as object;
     const body = { ...valid, [field]: theirs };
     const answer = await call(subject, operation, { headers, parameters, body });

@@ -107,8 +107,9 @@ const createdBy = async (
   create: Operation,
   tenant: Tenant,
   parameters: Record<string, string>,
+  owner?: Record<string, string>,
 ): Promise<Record<string, unknown>> => {
-  const headers = await subject.caller(tenant);
+  const headers = owner ?? (await subject.caller(tenant));
   const body = await validBody(subject, create, tenant);
   const answer = await call(subject, create, { headers, parameters, body });
   if (answer.status !== 201) {
@@ -156,12 +157,14 @@ const snake = (name: string): string =>
 /**
  * Makes the things that a path names, in a tenant, through the service's own `POST` operations: for
  * `/channels/{id}/messages/{mid}` a channel, and in it a message. Gives their keys by parameter name:
- * the field of that name (`user_id` for `{userId}`), or else the id.
+ * the field of that name (`user_id` for `{userId}`), or else the id. `owner` are the headers of the caller
+ * who creates them: callers may see only records of their own.
  */
 export const materialise = async (
   subject: Subject,
   path: string,
   tenant: Tenant,
+  owner?: Record<string, string>,
 ): Promise<Record<string, string>> => {
   const given = { ...(await subject.parameters?.(tenant, path)) };
   for (const name of pathParametersOf(path)) {
@@ -175,7 +178,7 @@ export const materialise = async (
         `Nothing makes the {${name}} of ${path}: give it in the subject's parameters.`,
       );
     }
-    const created = await createdBy(subject, create, tenant, given);
+    const created = await createdBy(subject, create, tenant, given, owner);
     const key = created[snake(name)] ?? created.id;
     if (typeof key !== 'string') throw new Error(`${create.id} made no {${name}}.`);
     given[name] = key;

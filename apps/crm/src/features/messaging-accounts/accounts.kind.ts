@@ -59,5 +59,8 @@ export const declareAccounts = (channel: Channel, vault: Vault | undefined) => {
   });
 };
 
-export type AccountKind = ReturnType<typeof declareAccounts>;
-export type Accounts = RecordsOf<AccountKind>;
+/** The accounts of one channel: their kind, which depends on the vault, and their records. */
+export interface AccountService {
+  readonly kind: ReturnType<typeof declareAccounts>;
+  readonly accounts: RecordsOf<ReturnType<typeof declareAccounts>>;
+}

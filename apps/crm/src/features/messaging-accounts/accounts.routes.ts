@@ -1,13 +1,7 @@
 import type { Channel } from '@tessera/contracts';
 import type { RouteTable } from '@tessera/http-kit';
 import { recordRoutes } from '../../records/routes.ts';
-import type { AccountKind, Accounts } from './accounts.kind.ts';
-
-/** The accounts of one channel: their kind, which depends on the vault, and their records. */
-export interface AccountService {
-  readonly kind: AccountKind;
-  readonly accounts: Accounts;
-}
+import type { AccountService } from './accounts.kind.ts';
 
 export const accountRoutes = ({ email, sms }: Record<Channel, AccountService>): RouteTable => {
   const emails = recordRoutes(email.kind, email.accounts);
