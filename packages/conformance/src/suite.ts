@@ -44,6 +44,7 @@ export const conformance = (
 
   type Check = (subject: Subject, operation: (typeof operations)[number]) => Promise<Findings>;
   const each = (name: string, of: typeof operations, check: Check): void => {
+    if (of.length === 0) return;
     describe(name, () => {
       test.each(of.map((o) => [o.id, o] as const))('%s', async (_id, operation) => {
         expect(await check(subject, operation)).toEqual([]);

@@ -57,12 +57,20 @@ test('Every table of tenants is distributed by tenant, beside the others', async
     'SELECT name, distribution_column AS by, colocated_with AS beside FROM public.distributed ORDER BY name',
   );
   const beside = 'tenant_crm.record_counts';
-  expect(rows).toEqual([
-    { name: 'tenant_crm.companies', by: 'tenant_id', beside },
-    { name: 'tenant_crm.contacts', by: 'tenant_id', beside },
-    { name: 'tenant_crm.messaging_accounts', by: 'tenant_id', beside },
-    { name: 'tenant_crm.record_counts', by: 'tenant_id', beside: 'none' },
-  ]);
+  const { rows: tables } = await pool.query(
+    `SELECT 'tenant_crm.' || relname AS name FROM pg_class
+     JOIN pg_attribute ON attrelid = pg_class.oid AND attname = 'tenant_id'
+     WHERE relnamespace = 'tenant_crm'::regnamespace AND relkind = 'r' AND relname !~ '_[0-9]+$'
+     ORDER BY 1`,
+  );
+  expect(tables.length).toBeGreaterThan(3);
+  expect(rows).toEqual(
+    tables.map(({ name }) => ({
+      name,
+      by: 'tenant_id',
+      beside: name === beside ? 'none' : beside,
+    })),
+  );
 });
 
 test('Triggers count in the shard of the tenant', async () => {
