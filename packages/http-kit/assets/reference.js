@@ -1,20 +1,20 @@
-// Starts the API reference. What the reader would keep in the browser for good, access tokens among it, is
-// kept for this tab alone and is gone when the tab is closed.
+// Starts the API reference. It would save data in the browser permanently, access tokens included; here the
+// data is limited to this tab and disappears with it.
 Object.defineProperty(window, 'localStorage', { value: window.sessionStorage });
 
 const place = document.getElementById('reference');
 
-/** Gives names to what the reader leaves without one, for people who hear the page instead of seeing it. */
+/** Adds accessible names to elements that Scalar leaves without one, for screen readers. */
 const nameParts = () => {
   for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])')) {
     button.setAttribute('aria-label', 'Copy');
   }
-  // People who speak to their computer say what they see: the name has to begin with it.
+  // Voice control matches the visible text, so the name has to begin with it.
   for (const button of document.querySelectorAll('.show-more[aria-label^="Show all"]')) {
     const name = button.getAttribute('aria-label');
     button.setAttribute('aria-label', `${button.textContent.trim()}: ${name}`);
   }
-  // Regions are told apart by their names; the reader gives several the same one.
+  // Screen readers identify regions by their names, but Scalar gives the same name to several.
   const seen = new Map();
   for (const region of document.querySelectorAll('[role="region"][aria-label]')) {
     const name = region.dataset.name ?? region.getAttribute('aria-label');
@@ -44,7 +44,7 @@ createApiReference(place, {
   url: '/docs/api.json',
   persistAuth: true,
   authentication: { preferredSecurityScheme: 'bearer' },
-  // Nothing leaves for other hosts: no fonts, no usage data, no assistant, no hosted client.
+  // Nothing is sent to other hosts: no fonts, no usage data, no assistant, no hosted client.
   withDefaultFonts: false,
   telemetry: false,
   agent: { disabled: true },

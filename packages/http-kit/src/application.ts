@@ -12,21 +12,27 @@ import { crossOrigin, securityHeaders } from './security.ts';
 export interface ApplicationOptions<Caller> extends MountOptions<Caller>, ErrorHandlerOptions {
   readonly groups: RouteGroups;
   readonly about: DocumentOptions;
-  /** Documents beside the OpenAPI one, by path. */
+  /** Further documents to serve besides the OpenAPI document, by path. */
   readonly documents?: Readonly<Record<string, object>>;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** How many proxies in front are trusted to tell the client's address, counted from the right. */
+  /**
+   * How many proxies in front of the service are trusted to report the client's address, counted from the
+   * right.
+   */
   readonly trustedProxies: number;
   readonly cors: { readonly origins: readonly string[]; readonly credentials: boolean };
-  /** See every request before it is routed; tests hold answers against the document here. */
+  /** Called for every request before it is routed; tests use them to check responses against the document. */
   readonly observers: readonly RequestHandler[];
 }
 
-/** A page asks for leave before it sends a request of its own: counted apart, and generously. */
+/** Preflight requests count towards this class, not towards the limit of the requests that follow them. */
 const limitOfPreflights = 'service';
 
-/** A service's application and its OpenAPI document. The middleware stands here in its order. */
+/**
+ * Creates the application of a service and its OpenAPI document. This function sets the order of the
+ * middleware.
+ */
 export const createApplication = <Caller>(
   options: ApplicationOptions<Caller>,
 ): { app: Express; document: object } => {

@@ -3,7 +3,7 @@ import { memoryCounters } from './counters.ts';
 
 const { jest } = import.meta;
 
-// The clock stands still, or goes where the test wants it.
+// The clock is fake: it advances only when a test sets it.
 beforeEach(() => {
   jest.useFakeTimers();
 });

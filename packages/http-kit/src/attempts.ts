@@ -3,33 +3,33 @@ import type { Options, Store } from 'express-rate-limit';
 import { LRUCache } from 'lru-cache';
 import { HttpError } from './http-error.ts';
 
-/** Counts attempts at something by what they are aimed at, an account for example. */
+/** Limits attempts, such as password entries, by their target (an account, for example). */
 export interface Attempts {
   /**
-   * Takes an attempt before its outcome is known, so that a hundred at once do not all pass. 429 when
-   * there are none left.
+   * Counts an attempt before its outcome is known, so that concurrent attempts cannot exceed the limit. Throws
+   * 429 when no attempts are left.
    */
   take(key: string): Promise<void>;
-  /** The attempt was none: it succeeded, or could not be judged. */
+  /** Gives an attempt back because it succeeded or could not be checked. */
   giveBack(key: string): Promise<void>;
 }
 
 export interface AttemptsOptions {
-  /** In the headers of a refusal. */
+  /** The policy name in the rate limit headers of a 429. */
   readonly name: string;
-  /** Attempts a window. */
+  /** Attempts per window. */
   readonly most: number;
   /** Length of the window in seconds. */
   readonly window: number;
   readonly store: Store;
-  /** What the refused are told. */
+  /** The message of the 429. */
   readonly message: string;
 }
 
-/** What is counted may be an address of somebody: the store keeps its SHA-256. */
+/** A key can be personal data, such as an e-mail address, so the store only gets its SHA-256. */
 const opaque = (key: string): string => createHash('sha256').update(key).digest('base64url');
 
-/** 429 until `seconds` are over. The headers tell of this limit, not of the one that the address still has left. */
+/** A 429 that lasts `seconds`. Its headers describe this limit instead of the limit by client address. */
 export const tooManyAttempts = (
   { name, most, window, message }: Omit<AttemptsOptions, 'store'>,
   seconds: number,
@@ -50,20 +50,20 @@ const refusal = (options: AttemptsOptions, resetTime: Date | undefined): HttpErr
   return tooManyAttempts(options, Math.max(1, left));
 };
 
-/** Counts failures of what is expected to succeed; where it does, it costs nothing. */
+/** Counts failures of an operation that normally succeeds; a success costs nothing. */
 export interface Failures {
-  /** 429 where there were too many; asks no store. */
+  /** Throws 429 if there were too many failures. Does not access the store. */
   demandFew(key: string): void;
-  /** Counts one. Those under way at the same time all go on. */
+  /** Counts one failure. Operations that are already running are not stopped. */
   count(key: string): Promise<void>;
 }
 
-/** Keys with too many failures that one replica remembers. */
+/** How many blocked keys each replica remembers. */
 const MOST_BLOCKED = 10_000;
 
 /**
- * Counts failures where all replicas see them. A replica learns that there are too many when it counts one
- * itself: so each lets one more through, and a success asks nobody.
+ * Counts failures in a store that all replicas share. A replica notices that the limit is reached only when it
+ * counts a failure itself: each replica may allow one more, but a success never has to ask the store.
  */
 export const createFailures = (options: AttemptsOptions): Failures => {
   const { store, window, most } = options;

@@ -1,13 +1,13 @@
 import type { Request } from 'express';
 import { unauthenticated } from './http-error.ts';
 
-/** The longest token that is looked at, in characters. */
+/** The longest token that is accepted, in characters. */
 const LONGEST_TOKEN = 8192;
 
 /** `Authorization: Bearer <b64token>` (RFC 6750 section 2.1); the scheme is case-insensitive (RFC 9110). */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
-/** The bearer token of a request; 401 where there is none of that form. */
+/** The bearer token of a request. Throws 401 if the header is missing or malformed. */
 export const bearerToken = (req: Request): string => {
   const { authorization = '' } = req.headers;
   const token = authorization.length <= LONGEST_TOKEN ? BEARER.exec(authorization)?.[1] : undefined;

@@ -40,7 +40,10 @@ describe('a body that does not fit is told apart:', () => {
   });
 });
 
-/** Sends what no client library would, and waits for the answer, whether or not all has been sent. */
+/**
+ * Sends a raw request that no client library would send, and waits for the response even if the request is
+ * incomplete.
+ */
 const sendRaw = async (
   headers: Record<string, string>,
   chunks: readonly string[],

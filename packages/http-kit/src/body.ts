@@ -8,31 +8,31 @@ import type { Binary } from './route.ts';
 export const hasBody = (req: IncomingMessage): boolean =>
   req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 
-/** 400: the body is no JSON in UTF-8. */
+/** 400: the body is not JSON in UTF-8. */
 export const malformed = (cause: unknown): HttpError =>
   new HttpError(400, 'malformed_body', 'The body is not well-formed JSON in UTF-8.', { cause });
 
-/** 400: a file did not arrive as it was announced. */
+/** 400: the upload does not match its declared length or format. */
 export const malformedUpload = (cause?: unknown): HttpError =>
   new HttpError(400, 'malformed_body', 'The file or its form is not complete and well-formed.', {
     cause,
   });
 
-/** 413 that says what the limit is. */
+/** 413 that states the limit. */
 export const tooLargeFor = (maxBytes: number): HttpError =>
   new HttpError(413, 'body_too_large', `The file is larger than ${maxBytes} bytes.`, {
     details: { max_bytes: maxBytes },
   });
 
-/** 415: the body is compressed in a way that is not supported. */
+/** 415: the `Content-Encoding` of the body is not supported. */
 export const unsupportedEncoding = (cause?: unknown): HttpError =>
   new HttpError(415, 'unsupported_media_type', 'The content encoding is not supported.', { cause });
 
-/** 413. */
+/** 413: the body is too large. */
 export const tooLarge = (cause?: unknown): HttpError =>
   new HttpError(413, 'body_too_large', 'The body is too large.', { cause });
 
-/** 415: the body is of another kind. */
+/** 415: the body is not JSON. */
 export const notJson = (): HttpError =>
   new HttpError(415, 'unsupported_media_type', 'The body must be sent as application/json.');
 
@@ -46,18 +46,18 @@ const refusals: Readonly<Record<string, (cause: unknown) => HttpError>> = {
 const refusal = (error: { type?: string }): HttpError =>
   (refusals[error.type ?? ''] ?? malformed)(error);
 
-/** Looks at the bytes before they are decoded: a decoder replaces broken ones by what nobody sent. */
+/** Checks the raw bytes, because decoding silently replaces invalid ones. */
 const verify = (_req: unknown, _res: unknown, bytes: Buffer, charset: string): void => {
   const fail = (type: string): never => {
     throw Object.assign(new Error(type), { type });
   };
-  // Chunks may turn out to hold nothing, and the parser would make an object of it.
+  // A chunked body can be empty; the parser would turn it into an empty object.
   if (bytes.length === 0) fail('entity.absent');
   if (charset !== 'utf-8') fail('charset.unsupported');
   if (!isUtf8(bytes)) fail('entity.malformed');
 };
 
-/** The body as it comes, and what is wrong with it by the type of the parser's error. */
+/** Runs a body parser and translates its errors, by their type. */
 const parsedBy =
   (
     parse: RequestHandler,
@@ -65,7 +65,7 @@ const parsedBy =
     isIgnored: (type: string | undefined) => boolean,
   ): RequestHandler =>
   (req, res, next) => {
-    // The parser would wait for the last byte of it before it refuses.
+    // The parser would read the whole body before it rejects it.
     if (Number(req.headers['content-length']) > limit) return next(tooLarge());
     parse(req, res, (error?: unknown) => {
       const failure = error as { type?: string } | undefined;
@@ -74,8 +74,9 @@ const parsedBy =
   };
 
 /**
- * Reads a JSON body of at most `limit` bytes (unpacked) into `req.body`; an absent body stays undefined.
- * Refuses other media types and charsets (415), what is too large (413), and malformed JSON or UTF-8 (400).
+ * Reads a JSON body of at most `limit` bytes (after decompression) into `req.body`; without a body it stays
+ * undefined. Rejects other media types and charsets (415), bodies that are too large (413), and malformed JSON
+ * or UTF-8 (400).
  */
 export const jsonBody = (limit: number): RequestHandler => {
   const parse = express.json({ limit, strict: false, verify });
@@ -87,7 +88,7 @@ export const jsonBody = (limit: number): RequestHandler => {
   };
 };
 
-/** 415: the body is of none of these media types. */
+/** 415: the media type of the body is none of these. */
 export const notOfType = (types: readonly string[]): HttpError =>
   new HttpError(
     415,
@@ -96,8 +97,8 @@ export const notOfType = (types: readonly string[]): HttpError =>
   );
 
 /**
- * Reads a body into `req.body` as a Buffer; an absent body stays undefined. Refuses other media types (415), packed
- * bodies (415), and what is too large (413).
+ * Reads a body into `req.body` as a Buffer; without a body it stays undefined. Rejects other media types and
+ * compressed bodies (415), and bodies that are too large (413).
  */
 export const binaryBody = ({ types, mostBytes }: Binary): RequestHandler => {
   const parse = express.raw({ type: () => true, limit: mostBytes, inflate: false });

@@ -2,22 +2,27 @@ import { isIP, isIPv4 } from 'node:net';
 import type { Request } from 'express';
 import ipaddr from 'ipaddr.js';
 
-// The package is CommonJS, whose names Node does not export to modules.
+// The package is CommonJS, so Node cannot import its members by name.
 const { IPv4, IPv6, parse } = ipaddr;
 
-/** How many leading bits two IPv4 addresses of one network share. */
+/** The length of an IPv4 network prefix: addresses that share it count as one network. */
 export const IPV4_NETWORK_BITS = 24;
-/** The same for IPv6: what a provider usually gives one household or office (RFC 6177). */
+/**
+ * The length of an IPv6 network prefix: what providers usually assign to one household or office (RFC 6177).
+ */
 export const IPV6_NETWORK_BITS = 56;
-/** Of IPv6, what one host can choose freely is the rest (RFC 4291 section 2.5.1): a limit counts this much. */
+/**
+ * The prefix of an IPv6 address that limits count; a host can choose the remaining bits freely (RFC 4291
+ * section 2.5.1).
+ */
 export const IPV6_HOST_BITS = 64;
 
-/** `1.2.3.4:5678`, `[::1]` and `[::1]:80`, as some proxies write them. */
+/** `1.2.3.4:5678`, `[::1]` and `[::1]:80`: some proxies add brackets and a port. */
 const WITH_PORT = /^\s*(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?\s*$/;
 
 /**
- * An IP address in its only spelling (RFC 5952), without port, brackets and zone, an IPv4-mapped IPv6 address
- * as IPv4; undefined for anything else.
+ * The canonical form of an IP address (RFC 5952), without port, brackets and zone; IPv4-mapped IPv6 addresses
+ * become IPv4. Undefined if the text is not an IP address.
  */
 export const normalisedAddress = (given: string): string | undefined => {
   const [, bracketed, dotted] = WITH_PORT.exec(given) ?? [];
@@ -31,9 +36,9 @@ export const normalisedAddress = (given: string): string | undefined => {
 };
 
 /**
- * The client's address, read through the trusted proxies. Where a proxy forwarded something that is no
- * address, that proxy stands for its client, so that nobody gets a new identity by inventing addresses; null
- * where the connection is gone.
+ * The client's address as reported by the trusted proxies. If a proxy forwarded something that is not an
+ * address, the address of that proxy is used, so that invented values cannot evade limits. Null if the
+ * connection is closed.
  */
 export const clientAddress = (req: Request): string | null => {
   const { remoteAddress } = req.socket;
@@ -50,7 +55,7 @@ export const networkOf = (address: string, ipv6Bits: number = IPV6_NETWORK_BITS)
     ? `${IPv4.networkAddressFromCIDR(`${address}/${IPV4_NETWORK_BITS}`)}/${IPV4_NETWORK_BITS}`
     : `${IPv6.networkAddressFromCIDR(`${address}/${ipv6Bits}`).toRFC5952String()}/${ipv6Bits}`;
 
-/** How far away an address is: this computer, a network of one's own, or anywhere on the internet. */
+/** Where an address is located: on this computer, in a private network, or on the internet. */
 export type Reach = 'computer' | 'private_network' | 'internet';
 
 const LOCAL_RANGES: Readonly<Record<string, Reach>> = {
@@ -60,6 +65,6 @@ const LOCAL_RANGES: Readonly<Record<string, Reach>> = {
   linkLocal: 'private_network',
 };
 
-/** How far away a normalised address is (RFC 1918, RFC 4193, RFC 3927). */
+/** Where a normalised address is located (RFC 1918, RFC 4193, RFC 3927). */
 export const reachOf = (address: string): Reach =>
   LOCAL_RANGES[parse(address).range()] ?? 'internet';

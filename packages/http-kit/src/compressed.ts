@@ -3,18 +3,18 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { RequestHandler } from 'express';
 
-/** Something that is the same for everybody as long as the process runs. */
+/** Content that is the same for every client and does not change while the process runs. */
 export interface StaticContent {
-  /** The media type, or its usual file extension. */
+  /** The media type, or a file extension that stands for it. */
   readonly type: string;
-  /** How long browsers and proxies may keep it: the value of `Cache-Control`. */
+  /** The value of `Cache-Control`. */
   readonly cacheControl: string;
   read(): Promise<Buffer> | Buffer;
 }
 
 type Encoder = (content: Buffer) => Promise<Buffer>;
 
-/** In the order of preference. A higher quality would take seconds of a core and save some percent. */
+/** In order of preference. A higher Brotli quality would take seconds of CPU time to save a few percent. */
 const encoders: readonly (readonly [encoding: string, encode: Encoder])[] = [
   [
     'br',
@@ -30,13 +30,13 @@ interface Variant {
 }
 
 /**
- * Sends documents and assets compressed (Brotli, or else gzip) to clients that take it. Each is compressed
- * once, when it is first asked for: to compress every answer would let anybody keep all cores busy.
+ * Serves static content compressed (Brotli or gzip) if the client accepts that. Each variant is compressed
+ * once, when it is first requested: compressing every response would let any client keep all CPU cores busy.
  *
- * Answers of the API and pages with forms are never compressed. They hold secrets (tokens, form tokens) beside
- * text that a request can choose, and the length of such an answer tells the secret (the BREACH attack); and
- * a list of records would cost more in compression than in everything else. A proxy in front may compress
- * what it knows to be harmless.
+ * API responses and pages with forms are never compressed. They contain secrets (tokens, form tokens) next to
+ * text that the request can choose, so the compressed length could reveal the secret (the BREACH attack).
+ * Compressing a list of records would also cost more than everything else about the request. A proxy in front
+ * may compress what is known to be safe.
  */
 export const compressed = ({ type, cacheControl, read }: StaticContent): RequestHandler => {
   const variants = new Map<string, Promise<Variant>>();
@@ -50,7 +50,7 @@ export const compressed = ({ type, cacheControl, read }: StaticContent): Request
     if (known) return known;
     const made = make(encoding, encode);
     variants.set(encoding, made);
-    // What cannot be read now may be read later.
+    // Do not cache a failed read: the next request tries again.
     made.catch(() => variants.delete(encoding));
     return made;
   };

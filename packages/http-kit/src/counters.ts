@@ -8,31 +8,31 @@ import { Redis } from 'ioredis';
 import { RedisStore } from 'rate-limit-redis';
 import type { Logger } from './logs.ts';
 
-/** Where limits count. */
+/** Where rate limits keep their counters. */
 export interface Counters {
-  /** Counters of one limit, whose keys nobody else's are confused with. */
+  /** The counters of one limit; `prefix` separates its keys from those of other limits. */
   store(prefix: string): Store;
   stop(): Promise<void>;
 }
 
 /**
- * Counts in the memory of this replica, one request after the other: the library's store gives everyone who
- * counts the same key the same object, so concurrent requests would all read the number of the last one.
+ * Counts in the memory of this replica, one request at a time. The library's store returns the same object for
+ * every increment of a key, so that concurrent requests would all see the last count.
  */
 class MemoryCounter extends MemoryStore {
   #turn: Promise<unknown> = Promise.resolve();
 
   override increment(key: string): Promise<ClientRateLimitInfo> {
     const counted = this.#turn.then(async () => ({ ...(await super.increment(key)) }));
-    // A count that fails must not fail all that come after it.
+    // A failed increment must not make the following ones fail.
     this.#turn = counted.catch(() => undefined);
     return counted;
   }
 }
 
 /**
- * Counts in Redis; while it does not answer, in the memory of this replica: a limit that is too wide by
- * the number of replicas is better than none, and better than no service.
+ * Counts in Redis, and in the memory of this replica while Redis is unavailable: a limit that applies to each
+ * replica separately is better than no limit or no service.
  */
 class SharedStore implements Store {
   readonly #shared: RedisStore;
@@ -84,7 +84,7 @@ class SharedStore implements Store {
   }
 }
 
-/** Each replica has its own. */
+/** Counters in memory, separate for each replica. */
 export const memoryCounters: Counters = {
   store: () => new MemoryCounter(),
   stop: async () => undefined,
@@ -127,17 +127,14 @@ const redisCounters = (
   };
 };
 
-/** Where Redis is, and how long a request waits for its counter there. */
+/** The connection to Redis, and how long a request waits for its counter. */
 export interface RedisOptions {
   /** `redis://` or `rediss://`. */
   readonly url: string | undefined;
   readonly timeoutMs: number;
 }
 
-/**
- * Counters in Redis, which all replicas of the service share (decision B4); in memory where no URL is
- * given.
- */
+/** Counters in Redis, shared by all replicas of the service (decision B4); in memory if no URL is given. */
 export const createCounters = (
   { url, timeoutMs }: RedisOptions,
   service: string,

@@ -4,13 +4,13 @@ import { HttpError } from './http-error.ts';
 import type { Gate } from './mount.ts';
 import type { RouteEntry } from './route.ts';
 
-/** A kind of credential other than the app's usual one, for the routes that name it in `credential`. */
+/** A kind of credential besides the app's usual one, for routes that name it in `credential`. */
 export interface CredentialScheme<Caller> {
-  /** What routes name. */
+  /** The name that routes use in `credential`. */
   readonly name: string;
-  /** Who presents the credential; throws 401 without a valid one. */
+  /** Returns the caller who presents the credential; throws 401 if it is missing or invalid. */
   authenticate(req: Request, route: RouteEntry): Promise<Caller> | Caller;
-  /** Whether they may use the route; everybody whom the scheme knows may, by default. */
+  /** Throws if the caller may not use the route. By default, every authenticated caller may. */
   authorize?(caller: Caller, route: RouteEntry, req: Request): Promise<void> | void;
 }
 
@@ -18,8 +18,8 @@ const unsupported = ({ credential }: RouteEntry): Error =>
   new Error(`There is no kind of credential called "${credential}".`);
 
 /**
- * Adds kinds of credentials to a gate. Each opens the routes that name it and no other; routes that name none stay with
- * the gate. A caller of one kind never passes as one of another.
+ * Adds kinds of credentials to a gate. Each one is accepted only by the routes that name it; all other routes
+ * use the given gate. A caller authenticated by one kind is never accepted as a caller of another.
  */
 export const withCredentials = <Usual, Other extends object>(
   gate: Gate<Usual>,
@@ -56,7 +56,10 @@ export const withCredentials = <Usual, Other extends object>(
 
 const digest = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-/** Whether a token is one of those configured: digests are compared in constant time, with every one of them. */
+/**
+ * Checks whether a token is one of the configured ones. Digests are compared in constant time, and always with
+ * all of them.
+ */
 export const tokenMatcher = (tokens: readonly string[]): ((token: string) => boolean) => {
   const known = tokens.map(digest);
   return (token) => {

@@ -7,7 +7,7 @@ interface Header {
 
 const entityTags = (): Field => verbatim(1000);
 
-/** The headers that requests may carry, beyond those of HTTP itself. */
+/** The request headers of the API, besides those of HTTP itself. */
 export const requestHeaders = {
   'If-Match': {
     field: entityTags(),
@@ -54,7 +54,7 @@ export type RequestHeader = keyof typeof requestHeaders;
 
 const limit = (description: string): Header => ({ field: verbatim(1000), description });
 
-/** The headers that answers may carry, beyond those of HTTP itself. */
+/** The response headers of the API, besides those of HTTP itself. */
 export const responseHeaders = {
   'X-Request-Id': {
     field: verbatim(64),
@@ -100,11 +100,11 @@ const component = (kind: string, name: string): object => ({
   $ref: `#/components/${kind}/${name}`,
 });
 
-/** References to the parameters of these names. */
+/** References to the parameters with these names. */
 export const headerParameters = (names: readonly RequestHeader[]): object[] =>
   names.map((name) => component('parameters', name));
 
-/** Sent with every answer, where limits are set. */
+/** Sent with every response if limits are configured. */
 const always: readonly ResponseHeader[] = [
   'X-Request-Id',
   ...(['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining'] as const),
@@ -114,14 +114,14 @@ const byStatus: Readonly<Record<number, readonly ResponseHeader[]>> = {
   302: ['Location'],
   304: ['ETag'],
   401: ['WWW-Authenticate'],
-  // Where the scopes of the token are too narrow (RFC 6750 section 3.1).
+  // For a token with insufficient scope (RFC 6750 section 3.1).
   403: ['WWW-Authenticate'],
   416: ['Content-Range'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };
 
-/** References to the headers of an answer: its own, and those that every answer of the status has. */
+/** References to the headers of a response: its own, and those that every response with the status has. */
 export const headersOf = (status: number, own: readonly ResponseHeader[] = []): object =>
   Object.fromEntries(
     [...always, ...(byStatus[status] ?? []), ...own].map((name) => [
@@ -130,7 +130,7 @@ export const headersOf = (status: number, own: readonly ResponseHeader[] = []): 
     ]),
   );
 
-/** What the references lead to. */
+/** The definitions that the references point to. */
 export const headerComponents = (): { parameters: object; headers: object } => ({
   parameters: Object.fromEntries(
     Object.entries(requestHeaders).map(([name, { field, description }]) => [

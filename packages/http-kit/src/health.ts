@@ -3,11 +3,14 @@ import { HttpError } from './http-error.ts';
 import { type RouteTable, routesFor } from './route.ts';
 
 export interface HealthOptions {
-  /** The path of the specified liveness answer. */
+  /** The path of the health response required by the specification. */
   readonly path: string;
   readonly service: string;
   readonly version: string;
-  /** Whether the service can do its work (the database answers, its migrations are applied); throws: no. */
+  /**
+   * Whether the service can handle requests (the database responds and its migrations are applied). An error
+   * counts as no.
+   */
   ready(): Promise<boolean>;
 }
 
@@ -19,7 +22,10 @@ const Health = shape({
   version: text(50),
 });
 
-/** The specified health answer, `/livez` (the process runs) and `/readyz` (it can do its work). */
+/**
+ * The health route required by the specification, `/livez` (the process runs) and `/readyz` (it can handle
+ * requests).
+ */
 export const healthRoutes = ({ path, service, version, ready }: HealthOptions): RouteTable => {
   const health = () => ({ status: 'ok' as const, service, timestamp: new Date(), version });
   const common = { method: 'get', permission: 'public', limit: 'service' } as const;

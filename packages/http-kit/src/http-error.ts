@@ -2,19 +2,19 @@ import type { ErrorCode } from '@tessera/contracts';
 import type { FieldErrors } from '@tessera/fields';
 
 interface HttpErrorOptions {
-  /** Messages by field path; turns up in the body as `errors`. */
+  /** Messages by field path; the member `errors` of the body. */
   readonly errors?: FieldErrors;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Further public members of the body. */
+  /** Additional public members of the body. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** What went wrong inside: for the log, never for the caller. */
+  /** The internal cause: logged, never sent to the caller. */
   readonly cause?: unknown;
 }
 
-/** An answer that is not a success: thrown where it is known, rendered once by the app's error handler. */
+/** An error response. Throw it where the error is detected; the app's error handler renders it. */
 export class HttpError extends Error {
   readonly status: number;
-  /** Stable, for programs; from the registry in `@tessera/contracts`. */
+  /** A stable code for programs, from the registry in `@tessera/contracts`. */
   readonly code: ErrorCode;
   readonly errors: FieldErrors | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export class HttpError extends Error {
   }
 }
 
-/** 422: what was sent does not fit; `errors` names every failing field. */
+/** 422: the input is invalid; `errors` names every invalid field. */
 export const validationFailed = (errors: FieldErrors): HttpError => {
   const fields = Object.keys(errors);
   const more = fields.length > 1 ? ` (and ${fields.length - 1} more)` : '';
@@ -43,14 +43,14 @@ export const validationFailed = (errors: FieldErrors): HttpError => {
 export const invalidField = (field: string, message: string): HttpError =>
   validationFailed({ [field]: [message] });
 
-/** 404; `what` begins the sentence. */
+/** 404; `what` is the subject of the message. */
 export const notFound = (what = 'The resource'): HttpError =>
   new HttpError(404, 'not_found', `${what} was not found.`);
 
-/** 401 with the challenge that RFC 6750 section 3 asks for. */
+/** 401 with the challenge that RFC 6750 section 3 requires. */
 export const unauthenticated = (message = 'Authentication is required.'): HttpError =>
   new HttpError(401, 'unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
 
-/** 503: something that the answer needs is away for the moment. */
+/** 503: something that the service depends on is temporarily unavailable. */
 export const unavailable = (code: ErrorCode, message: string, cause: unknown): HttpError =>
   new HttpError(503, code, message, { headers: { 'Retry-After': '1' }, cause });

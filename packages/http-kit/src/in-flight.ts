@@ -1,4 +1,4 @@
-/** Counts by key what is running in this process, up to a limit for each key. */
+/** Counts running operations by key in this process, up to a limit per key. */
 export class InFlight {
   readonly #limit: number;
   readonly #counts = new Map<string, number>();
@@ -7,7 +7,7 @@ export class InFlight {
     this.#limit = limit;
   }
 
-  /** Counts one more and gives true; false where the key has reached its limit. */
+  /** Counts a new operation and returns true; returns false if the key has reached its limit. */
   begin(key: string): boolean {
     const count = this.#counts.get(key) ?? 0;
     if (count >= this.#limit) return false;
@@ -15,7 +15,7 @@ export class InFlight {
     return true;
   }
 
-  /** Ends one that has begun. */
+  /** Ends an operation that has begun. */
   end(key: string): void {
     const left = (this.#counts.get(key) ?? 1) - 1;
     if (left === 0) this.#counts.delete(key);

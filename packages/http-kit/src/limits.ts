@@ -9,36 +9,36 @@ import { clientAddress, IPV6_HOST_BITS, networkOf } from './client-address.ts';
 import { memoryCounters } from './counters.ts';
 import { HttpError } from './http-error.ts';
 
-/** Requests a window; 0 switches a stage off. */
+/** Requests per window; 0 disables a stage. */
 export interface LimitClass {
   /** Length of the window in seconds. */
   readonly window: number;
-  /** For one client address, counted before the caller is known. */
+  /** Per client address, counted before authentication. */
   readonly address: number;
-  /** For one principal, counted after. */
+  /** Per principal, counted after authentication. */
   readonly principal: number;
-  /** For a key of the class's own, such as an address and the prefix of a token; counted before the caller is known. */
+  /** Per key of this class, such as an address and the prefix of a token; counted before authentication. */
   readonly keyed?: { readonly limit: number; key(req: Request, address: string): string };
 }
 
 export interface Limits {
-  /** What a request counts for: its principal where the caller is known, its address otherwise. */
+  /** The key that a request is counted by: its principal if it is authenticated, otherwise its address. */
   key(req: Request, res: Response): string;
   address(limitClass: string): RequestHandler;
-  /** By the key of the class; undefined where it has none. */
+  /** Limits by the key of the class; undefined if the class has none. */
   keyed(limitClass: string): RequestHandler | undefined;
   principal(limitClass: string): RequestHandler;
 }
 
 export interface LimitsOptions<Caller> {
   readonly classes: Readonly<Record<'default' | (string & {}), LimitClass>>;
-  /** What identifies a caller: a user, an API key or a client. */
+  /** The id under which a caller is counted: a user, an API key or a client. */
   principalKey(caller: Caller): string;
-  /** Where counters live, one store per prefix; in memory unless given. */
+  /** The store for a prefix; in memory by default. */
   readonly store?: (prefix: string) => Store;
 }
 
-/** Whoever has an IPv6 address has 2^64 of them: they count as one. */
+/** An IPv6 host has 2^64 addresses, which count as one. */
 const addressKey = (req: Request): string => {
   const address = clientAddress(req);
   if (address === null) return 'unknown';
@@ -48,16 +48,16 @@ const addressKey = (req: Request): string => {
 type Key<Caller> = (req: Request, locals: { readonly caller: Caller }) => string;
 
 interface Stage {
-  /** Class and stage: `default-address`. */
+  /** Class and stage, for example `default-address`. */
   readonly name: string;
-  /** Seconds. */
+  /** Length of the window in seconds. */
   readonly window: number;
 }
 
 const secondsLeft = ({ window }: Stage, { resetTime }: RateLimitInfo): number =>
   resetTime ? Math.max(1, Math.ceil((Number(resetTime) - Date.now()) / 1000)) : window;
 
-/** The library could write these headers, at the price of hashing the key: half of what a stage costs. */
+/** The library could write these headers, but it hashes the key for them: half of the cost of a stage. */
 const tell = (res: Response, stage: Stage, info: RateLimitInfo): void => {
   res.append('RateLimit-Policy', `"${stage.name}"; q=${info.limit}; w=${stage.window}`);
   res.append('RateLimit', `"${stage.name}"; r=${info.remaining}; t=${secondsLeft(stage, info)}`);
@@ -65,16 +65,16 @@ const tell = (res: Response, stage: Stage, info: RateLimitInfo): void => {
   res.setHeader('X-RateLimit-Remaining', info.remaining);
 };
 
-/** 429 that says in how many seconds to come back. */
+/** 429 with the number of seconds after which to retry. */
 export const tooMany = (retryAfter: number): HttpError =>
   new HttpError(429, 'rate_limited', 'Too many requests. Try again later.', {
     headers: { 'Retry-After': String(retryAfter) },
   });
 
 /**
- * Limits in two stages: by client address before anyone is known, by principal after. Answers carry
- * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers) of both, `X-RateLimit-*` of
- * the last one that was asked, and `Retry-After` with a 429.
+ * Limits requests in two stages: by client address before authentication, and by principal after it. Responses
+ * carry `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers) of both stages,
+ * `X-RateLimit-*` of the last stage that ran, and `Retry-After` with a 429.
  */
 export const createLimits = <Caller>(options: LimitsOptions<Caller>): Limits => {
   const { store = memoryCounters.store } = options;
@@ -88,7 +88,7 @@ export const createLimits = <Caller>(options: LimitsOptions<Caller>): Limits => 
       legacyHeaders: false,
       keyGenerator: (req, res) => key(req, res.locals as { caller: Caller }),
       handler: (req, _res, next) => next(tooMany(secondsLeft(stage, infoOf(req)))),
-      // Addresses are read through the configured number of trusted proxies; an untrusted header is ignored.
+      // The address comes from the configured number of trusted proxies; other forwarding headers are ignored.
       validate: { xForwardedForHeader: false, forwardedHeader: false },
       store: store(`${stage.name}:`),
     });

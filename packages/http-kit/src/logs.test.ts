@@ -6,7 +6,7 @@ import { appOf, everything, id, things } from './testing/things.ts';
 
 type Line = Record<string, unknown>;
 
-/** An app whose log is read here; `before` runs between the log and the routes. */
+/** An app whose log the tests read; `before` runs between the log and the routes. */
 const logged = (...before: RequestHandler[]) => {
   const lines: Line[] = [];
   const logger = createLogger('things', 'info', { write: (line) => lines.push(JSON.parse(line)) });

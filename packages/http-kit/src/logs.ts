@@ -6,12 +6,15 @@ export type { Logger } from 'pino';
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** Gives a logger whose lines carry the id of the request; there when the app uses `requestLog`. */
+    /** Returns a logger that adds the id of the request to its lines; set by `requestLog`. */
     log?: () => Logger;
   }
 }
 
-/** What happened and where. Nothing else: drivers hang whole rows, queries and settings on their errors. */
+/**
+ * What happened and where, and nothing else: database drivers attach whole rows, queries and settings to their
+ * errors.
+ */
 const describeError = (error: unknown): { message: string } & Record<string, unknown> => {
   if (typeof (error as { message?: unknown } | null)?.message !== 'string') {
     return { type: typeof error, message: String(error) };
@@ -20,18 +23,18 @@ const describeError = (error: unknown): { message: string } & Record<string, unk
   return { type, code: (error as { code?: unknown }).code, message, stack };
 };
 
-/** What an error says, and what caused it, in one line without a stack; undefined where there is none. */
+/** The message of an error and of its causes in one line, without stacks; undefined if there is no error. */
 export const messageOf = (error: unknown): string | undefined => {
   if (error === undefined) return undefined;
   const { message } = describeError(error);
   return message;
 };
 
-/** A JSON logger on standard output, unless told where else. */
+/** A JSON logger that writes to standard output by default. */
 export const createLogger = (
   service: string,
   level: string,
-  // Written at once: what is said last, before an end, must not be lost with it.
+  // Synchronous, so that the last lines before the process ends are not lost.
   destination: DestinationStream = pino.destination({ dest: 1, sync: true }),
 ): Logger =>
   pino(
@@ -48,9 +51,9 @@ export const createLogger = (
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /**
- * One line a request, with its id. Only what is listed here is written: no header, no query string and
- * no body, since these carry tokens and personal data. The caller's `X-Request-Id` is taken over when
- * it is one, and always sent back.
+ * Logs one line per request, with the request's id. Only the fields listed here are logged: headers, query
+ * strings and bodies can contain tokens and personal data. A valid `X-Request-Id` of the caller is used; the
+ * response always has one.
  */
 export const requestLog =
   (logger: Logger): RequestHandler =>
@@ -59,10 +62,10 @@ export const requestLog =
     const given = req.get('x-request-id');
     const id = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
     res.setHeader('X-Request-Id', id);
-    // A logger of its own is costly, and most requests write nothing.
+    // Creating a child logger is expensive, and most requests log nothing else.
     req.log = () => logger.child({ request_id: id });
     res.once('close', () => {
-      // Without an answer that went out whole there is no status that anyone has seen.
+      // If the response was not sent completely, the client has not seen a status.
       const status = res.writableFinished ? res.statusCode : undefined;
       const line = {
         request_id: id,
@@ -74,7 +77,7 @@ export const requestLog =
         duration_ms: Math.round(performance.now() - started),
       };
       const outcome = `${req.method} ${status ?? 'cut off'}`;
-      // A refusal that is meant, such as 503 while a queue is full, is nothing to be woken up for.
+      // An intended 5xx, such as 503 while a queue is full, should not trigger an alert.
       if (res.statusCode === 500) logger.error(line, outcome);
       else if (res.statusCode > 500) logger.warn(line, outcome);
       else logger.info(line, outcome);

@@ -4,13 +4,13 @@ import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
   readonly registry: Registry;
-  /** Measures every request, by operation: paths would make a series of every id. */
+  /** Measures every request by its operation: measuring by path would create a series for every id. */
   readonly observe: RequestHandler;
-  /** Answers `GET /metrics` in the Prometheus text format; for a port that is not published. */
+  /** Serves `GET /metrics` in the Prometheus text format, on a port that should not be public. */
   readonly server: Server;
 }
 
-/** The process's own metrics and the duration of its requests, in a registry that takes further ones. */
+/** The metrics of the process and the duration of its requests, in a registry to which others can be added. */
 export const createMetrics = (): Metrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -25,7 +25,7 @@ export const createMetrics = (): Metrics => {
     const started = performance.now();
     res.once('close', () => {
       const { operation = 'unknown' } = res.locals;
-      // An answer that did not go out whole has no status that anyone has seen.
+      // If the response was not sent completely, the client has not seen a status.
       const status = res.writableFinished ? res.statusCode : 'cut off';
       duration.observe(
         { operation, method: req.method, status },
@@ -38,7 +38,7 @@ export const createMetrics = (): Metrics => {
     if (req.method !== 'GET' || req.url?.split('?', 1)[0] !== '/metrics') {
       return void res.writeHead(404).end();
     }
-    // A gauge may ask a database that is away: that costs one answer, not the process.
+    // A gauge may query a database that is unavailable: only this response fails, not the process.
     registry.metrics().then(
       (text) => res.writeHead(200, { 'Content-Type': registry.contentType }).end(text),
       () => res.writeHead(500).end(),

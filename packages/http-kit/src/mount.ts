@@ -30,7 +30,7 @@ import {
 } from './route.ts';
 import { send } from './send.ts';
 
-/** Who is calling, and whether they may. Both throw an `HttpError` to refuse. */
+/** Authenticates and authorizes callers. Both methods throw an `HttpError` to reject the request. */
 export interface Gate<Caller> {
   authenticate(req: Request, route: RouteEntry): Promise<Caller>;
   authorize(caller: Caller, route: RouteEntry, req: Request): Promise<void> | void;
@@ -39,15 +39,17 @@ export interface Gate<Caller> {
 export interface MountOptions<Caller> {
   readonly gate: Gate<Caller>;
   readonly limits: Limits;
-  /** Largest JSON body in bytes. */
+  /** The maximum size of a JSON body in bytes. */
   readonly bodyLimit: number;
-  /** Event streams that one principal may have open in this process; 20 by default. */
+  /** How many event streams one principal may have open in this process; 20 by default. */
   readonly streamsPerPrincipal?: number;
 }
 
 type Named = readonly [id: string, route: RouteEntry];
 
-/** Every route with its operation id; throws where one is unmarked or stands twice. */
+/**
+ * All routes with their operation ids. Throws if a route has no permission or an operation id is used twice.
+ */
 export const flatten = (groups: RouteGroups): Named[] => {
   const seen = new Set<string>();
   const once = (what: string): void => {
@@ -88,7 +90,7 @@ const checked = (
   return undefined;
 };
 
-/** What is told of a query parameter that the route does not have. */
+/** The message for a query parameter that the route does not have. */
 export const unknownParameter = (name: string): string => `${name} is no parameter of this address`;
 
 const checkedQuery = (
@@ -115,7 +117,7 @@ const checkedBody = (
   sent: unknown,
   errors: FieldErrors,
 ): unknown => {
-  // A file is read when all else was checked.
+  // A file is read after everything else was checked.
   if (isFileBody(declared)) return undefined;
   if (isBinary(declared)) {
     if (!Buffer.isBuffer(sent) || sent.length === 0) errors.body = ['body is required'];
@@ -124,10 +126,12 @@ const checkedBody = (
   return checked(declared ?? (sent === undefined ? undefined : NOTHING), sent, 'body', errors);
 };
 
-/** The body of a route that takes none, where one is sent nevertheless. */
+/** The body of a route that takes none, for requests that send one anyway. */
 const NOTHING = shape({});
 
-/** Throws a URIError, which is a 400: a parser that replaces broken bytes would look for something else. */
+/**
+ * Throws a URIError, which becomes a 400: the parser would replace invalid bytes and search for something else.
+ */
 const refuseMalformedQuery = (url: string): void => {
   const start = url.indexOf('?');
   if (start >= 0 && url.includes('%', start)) decodeURIComponent(url.slice(start));
@@ -140,7 +144,7 @@ const tooManyStreams = (): HttpError =>
     headers: { 'Retry-After': '10' },
   });
 
-/** Sends a body that is not made all at once. */
+/** Sends a body that is not available all at once. */
 type SendBody = (
   req: Request,
   res: Response,
@@ -148,7 +152,7 @@ type SendBody = (
   headers: Readonly<Record<string, string>>,
 ) => Promise<void>;
 
-/** How an answer is sent; undefined for JSON and for nothing. */
+/** How a response is sent; undefined for JSON and for no body. */
 const senderOf = (declared: object, streams: SendBody): SendBody | undefined => {
   if ('streamed' in declared) return (_req, res, body: Sent, headers) => send(res, body, headers);
   if ('fileTypes' in declared) {
@@ -157,7 +161,7 @@ const senderOf = (declared: object, streams: SendBody): SendBody | undefined => 
   return 'events' in declared ? streams : undefined;
 };
 
-/** Sends event streams, so many at once for each principal. */
+/** Sends event streams, limited in number per principal. */
 const limitedStreams = <Caller>({
   limits,
   streamsPerPrincipal = STREAMS_PER_PRINCIPAL,
@@ -176,12 +180,12 @@ const limitedStreams = <Caller>({
 
 const answer = (route: RouteEntry, streams: SendBody): RequestHandler =>
   async function answer(req, res) {
-    // Without a prototype, a parameter called "__proto__" is a name like any other.
+    // Without a prototype, a parameter named "__proto__" is an ordinary key.
     const errors: FieldErrors = Object.create(null);
     const texts = route.params && readTexts(route.params, req.params);
     const params = checked(route.params, texts, 'path', errors);
     refuseMalformedQuery(req.originalUrl);
-    // An id that cannot exist names nothing.
+    // An invalid id cannot exist.
     if (Object.keys(errors).length > 0) throw notFound();
     const query = checkedQuery(route.query, req.query, errors);
     const body = checkedBody(route.body, req.body, errors);
@@ -214,7 +218,7 @@ const answer = (route: RouteEntry, streams: SendBody): RequestHandler =>
     }
   };
 
-/** Where a body may come, whether or not the route has a use for one. */
+/** Whether the method allows a body, even if the route does not use one. */
 export const takesBody = (route: RouteEntry): boolean =>
   route.body !== undefined || route.method !== 'get';
 
@@ -247,7 +251,7 @@ const stepsOf = <Caller>(
   return [...steps, answer(route, streams)];
 };
 
-/** Literal segments come before parameters, so that `/tasks/board` is never taken for an id. */
+/** Literal segments precede parameters, so that `/tasks/board` is never taken for an id. */
 const literalsFirst = (a: string, b: string): number => {
   const inOrder = (path: string): string => path.replaceAll('{', '\uffff');
   return inOrder(a) < inOrder(b) ? -1 : 1;
@@ -263,8 +267,9 @@ const byAddress = (routes: readonly Named[]): [path: string, routes: Named[]][] 
 };
 
 /**
- * Turns the tables into a router: limits, caller, gate, body, checks, handler, in this order. An address
- * without parameters is looked up: a router tries one pattern after the other, and a service has many.
+ * Creates the router of the tables. Each request passes limits, authentication, authorization, body, validation
+ * and handler, in this order. Paths without parameters are looked up in a map, because a router tries all its
+ * patterns in turn.
  */
 export const mount = <Caller>(
   groups: RouteGroups,

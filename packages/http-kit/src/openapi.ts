@@ -21,25 +21,25 @@ export interface DocumentOptions {
   readonly title: string;
   readonly version: string;
   readonly description: string;
-  /** The body of every answer that is not a success. */
+  /** The body of every error response. */
   readonly error: Field;
-  /** What each status means that the gate, the limits or the checks may answer. */
+  /** Descriptions of the statuses that the gate, the limits or the validation can respond with. */
   readonly problems: Readonly<Record<number, string>>;
   /**
-   * Credentials that are no bearer tokens, by the kind that routes name: the OpenAPI security schemes that
-   * are all needed.
+   * Credentials other than bearer tokens, by the name that routes use: OpenAPI security schemes, all of which
+   * are required.
    */
   readonly credentials?: Readonly<Record<string, Readonly<Record<string, object>>>>;
-  /** Examples of the app's own refusals. */
+  /** Examples of the app's own errors. */
   readonly refusal?: RefusalExample;
-  /** Headers that the gate looks at, by route. */
+  /** Headers that the gate reads, by route. */
   requestHeaders?(route: RouteEntry): readonly RequestHeader[];
 }
 
-/** How refusals are rendered, for their examples; without it there are none. */
+/** Renders the examples of errors; without it the document contains none. */
 export type Rendering = Partial<Pick<ErrorHandlerOptions, 'render'>>;
 
-/** What the statuses mean that every service answers alike. */
+/** Descriptions of the statuses that all services share. */
 export const standardProblems = {
   400: 'The body is not well-formed',
   413: 'The body is too large',
@@ -49,7 +49,7 @@ export const standardProblems = {
   500: 'Something went wrong on the side of the service',
 } as const;
 
-/** The statuses of files. */
+/** Descriptions of the statuses of file routes. */
 const fileProblems = {
   408: 'The file did not arrive in time',
   412: 'The file has changed',
@@ -71,8 +71,8 @@ const mapped = <T, U>(of: Readonly<Record<string, T>>, to: (value: T) => U): Rec
   Object.fromEntries(Object.entries(of).map(([key, value]) => [key, to(value)]));
 
 /**
- * Lists named schemas once under `components` and leaves references where they stood. Walks only where
- * a schema holds schemas: the title in an example, or a field called "title", names none.
+ * Moves named schemas to `components` and replaces them by references. Visits only keywords that contain
+ * schemas, because an example or a property can also have a member called "title".
  */
 const hoist = (given: JsonSchema, schemas: Schemas): JsonSchema => {
   const below = (schema: unknown): unknown =>
@@ -102,7 +102,7 @@ const hoist = (given: JsonSchema, schemas: Schemas): JsonSchema => {
   return { $ref: `#/components/schemas/${title}` };
 };
 
-/** Whether a route answers with a file, so that clients may ask for a part of it. */
+/** Whether a route responds with a file, of which clients may request a range. */
 const servesFile = ({ responses }: RouteEntry): boolean =>
   Object.values(responses).some((response) => 'fileTypes' in response);
 
@@ -149,7 +149,10 @@ const jsonContent = (
   return { content: Object.fromEntries(types.map((type) => [type, { schema }])) };
 };
 
-/** A form with its file, which has no schema of its own: OpenAPI 3.1 describes bytes by their media type alone. */
+/**
+ * The schema of a form with a file. The file itself has no schema, since OpenAPI 3.1 describes bytes only by
+ * their media type.
+ */
 const formSchema = (fields: Shape, schemas: Schemas): JsonSchema => {
   const { properties, required, ...rest } = fields.json as {
     readonly properties: object;
@@ -176,7 +179,7 @@ const fileRequestBody = (
   return { required: true, description, content: { 'multipart/form-data': form }, ...limits };
 };
 
-/** Bytes have no schema in OpenAPI 3.1. */
+/** In OpenAPI 3.1, bytes have no schema. */
 const requestBodyOf = (
   { body, bodyTypes }: RouteEntry & { readonly body: RequestBody },
   schemas: Schemas,
@@ -187,7 +190,7 @@ const requestBodyOf = (
   return { required: true, description: `At most ${body.mostBytes} bytes.`, content };
 };
 
-/** A refusal with an example of it, rendered as it is sent. */
+/** An error response with an example, rendered as it is sent. */
 const refusalContent = (
   status: number,
   field: Field,
@@ -205,13 +208,13 @@ const refusalContent = (
 const descriptionOf = (problem: string | Problem | undefined): string | undefined =>
   typeof problem === 'object' ? problem.description : problem;
 
-/** What is collected while a document is made. */
+/** The state of a document that is being created. */
 interface Making {
   readonly options: DocumentOptions & Rendering;
   readonly schemas: Schemas;
 }
 
-/** What a route asks its caller to present. */
+/** The security requirements of a route. */
 const securityOf = (
   { permission, credential = '' }: RouteEntry,
   { credentials = {} }: DocumentOptions,
@@ -322,7 +325,7 @@ const operationOf = (
 const sorted = (schemas: Schemas): Schemas =>
   Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => a.localeCompare(b, 'en')));
 
-/** Those of pages alone have nothing to stand for. */
+/** Tags of page routes only are left out, because pages are not part of the document. */
 const tagsOf = (groups: RouteGroups): object[] =>
   Object.entries(groups)
     .filter(([, table]) => Object.values(table).some(({ isPage }) => !isPage))
@@ -333,8 +336,8 @@ interface Described {
 }
 
 /**
- * Lists refusals that several operations answer with once, and leaves references where they stood: a document
- * is a third as long.
+ * Moves error responses that several operations share to `components`, which shortens the document by two
+ * thirds.
  */
 const shareResponses = (paths: Record<string, Record<string, object>>): Record<string, object> => {
   const operations = Object.values(paths).flatMap((methods) =>
@@ -371,7 +374,7 @@ const shareResponses = (paths: Record<string, Record<string, object>>): Record<s
   return shared;
 };
 
-/** The OpenAPI 3.1 document of an app, from the same tables that its router is made of. */
+/** The OpenAPI 3.1 document of an app, created from the same tables as its router. */
 export const openapi = (groups: RouteGroups, options: DocumentOptions & Rendering): object => {
   flatten(groups);
   const schemas: Schemas = {};

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { HttpError } from './http-error.ts';
 import type { RouteEntry } from './route.ts';
 
-/** What a denied request was about. */
+/** What the denied request tried to do. */
 export interface DeniedAccess {
   readonly resourceType: string | null;
   readonly resourceId: string | null;
@@ -13,7 +13,7 @@ export interface DeniedAccess {
 
 const id = optional(nullable(verbatim(16_384)));
 
-/** The members of an error body that describe a denied request; every service puts them in its envelope. */
+/** The members of an error body that describe a denied request; every service adds them to its envelope. */
 export const deniedAccessFields = {
   required_permission: optional(nullable(text(300))),
   resource_type: optional(nullable(text(100))),
@@ -22,8 +22,8 @@ export const deniedAccessFields = {
 } as const;
 
 /**
- * 403: the caller lacks a permission, given in full, which the body names (decision C4);
- * `service_account_scope_denied` where only the scopes of the token lack it.
+ * 403: the caller lacks a permission, which the body names in full (decision C4). The code is
+ * `service_account_scope_denied` if only the scopes of the token lack it.
  */
 export const permissionDenied = (
   permission: string,
@@ -39,7 +39,10 @@ export const permissionDenied = (
     },
   });
 
-/** The id in a request's path: its last parameter; null where the route has no resource or no parameter. */
+/**
+ * The id of the resource in a request's path: the last parameter; null if the route has no resource or no
+ * parameter.
+ */
 export const resourceIdOf = (route: RouteEntry, req: Request): string | null => {
   if (route.resource === undefined) return null;
   const name = /.*\{(\w+)\}/.exec(route.path)?.[1];

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const child of started.splice(0)) child.kill('SIGKILL');
 });
 
-/** Starts the service of the tests; `said` waits for a line. */
+/** Starts the test service; `said` waits for a line of its output. */
 const run = (behaviour: string) => {
   const child = spawn(
     process.execPath,

@@ -1,13 +1,16 @@
 import type { Logger } from './logs.ts';
 
-/** Ctrl-C reaches a process from the terminal, from npm and from its parent, all within this time. */
+/**
+ * After Ctrl-C, the same signal can come from the terminal, from npm and from the parent process, all within
+ * this time.
+ */
 const ONE_SIGNAL_MS = 1000;
 const STOP_LIMIT_MS = 10_000;
 
 /**
- * Runs a service until SIGINT or SIGTERM, then stops it in order and ends with exit code 0; a start
- * that fails, an error that nobody caught and a stop that takes more than 10 s end with 1 and one clear
- * line. A second signal, or one during the start, ends at once.
+ * Runs a service until SIGINT or SIGTERM, then stops it and exits with code 0. A failed start, an uncaught
+ * error and a stop that takes more than 10 s exit with code 1 and one clear line. A second signal, or a signal
+ * during the start, exits immediately.
  */
 export const runProcess = async (
   logger: Logger,
@@ -34,7 +37,7 @@ export const runProcess = async (
     setTimeout(fail(late.message), STOP_LIMIT_MS, late);
     stop().then(() => process.exit(0), fail('The service did not stop in order'));
   };
-  // From the beginning: as the first process of a container, one without a handler cannot be ended.
+  // Registered before the start: as PID 1 in a container, a process without a handler ignores the signals.
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   stop = await start().catch(fail('The service did not start'));

@@ -8,10 +8,10 @@ import { wrongMethod } from './error-handler.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Where Scalar lies, as it is bundled for browsers. */
+/** The directory of Scalar's bundle for browsers. */
 const bundle = join(dirname(require.resolve('@scalar/api-reference')), 'browser');
 
-/** Its parts are loaded as they are needed: the editor of requests only by who sends one. */
+/** Its modules are loaded on demand; for example, the request editor only when a request is sent. */
 const partsOfReader = (): string[] => [
   'standalone.esm.js',
   ...readdirSync(join(bundle, 'chunks'))
@@ -19,7 +19,7 @@ const partsOfReader = (): string[] => [
     .map((name) => `chunks/${name}`),
 ];
 
-/** The parts import each other by relative addresses: a version in the path is one for all of them. */
+/** The modules import each other by relative URLs, so one version in the path applies to all of them. */
 const versionOfReader = (): string => {
   const manifest = readFileSync(join(bundle, '../../package.json'), 'utf8');
   return (JSON.parse(manifest) as { version: string }).version;
@@ -45,9 +45,9 @@ const page = (title: string, reader: string): string => `<!doctype html>
 `;
 
 /**
- * Scripts come from here alone, none is inline and none is made of text. The reader styles its parts by
- * attributes and by elements of its own, for which there is neither a nonce nor a hash. What it sends goes to
- * this service and to no other.
+ * Content security policy: scripts come only from this service, never inline and never from strings. The reader
+ * uses style attributes and style elements, which neither a nonce nor a hash can allow. Its requests can only
+ * go to this service.
  */
 const policy = [
   "default-src 'none'",
@@ -66,8 +66,8 @@ const FOR_GOOD = 'public, max-age=31536000, immutable';
 const asset = (name: string): Buffer => readFileSync(new URL(`../assets/${name}`, import.meta.url));
 
 /**
- * Serves documents as JSON (path -> document) and, at `/docs`, a reference over `/docs/api.json`. `limit` counts
- * all of them.
+ * Serves documents as JSON (path -> document), and the API reference of `/docs/api.json` at `/docs`. `limit`
+ * counts requests for all of them.
  */
 export const reference = (
   title: string,
@@ -95,7 +95,7 @@ export const reference = (
     serve(`${folder}/${part}`, { type: 'text/javascript', cacheControl: FOR_GOOD, read });
   }
   const otherMethod = wrongMethod(['get']);
-  // One look-up: a router would try the address of every part in turn.
+  // A map lookup, because a router would try the path of every module in turn.
   return Router().use(
     (req, _res, next) => next(handlers.has(req.path) ? undefined : 'router'),
     limit,

@@ -17,7 +17,7 @@ import { tooMany } from './limits.ts';
 import { unknownParameter } from './mount.ts';
 import { isBinary, type RouteEntry } from './route.ts';
 
-/** Something that fits no shape of ours, and shows best what is told of it. */
+/** The errors that a field reports for an invalid value. */
 const unfit = (field: Field): FieldErrors => {
   for (const value of [{}, { surprise: true }]) {
     const result = validate(field, value);
@@ -26,7 +26,7 @@ const unfit = (field: Field): FieldErrors => {
   return {};
 };
 
-/** What is told of a body or of a query that does not fit: by the checks that the route has. */
+/** The 422 of an invalid body or query, produced by the route's own validation. */
 const validationOf = ({ body }: RouteEntry): HttpError => {
   if (isFileBody(body) && body.file.fields) return validationFailed({ file: ['file is required'] });
   if (isBinary(body) || isFileBody(body)) return validationFailed({ body: ['body is required'] });
@@ -35,7 +35,7 @@ const validationOf = ({ body }: RouteEntry): HttpError => {
   return validationFailed(Object.fromEntries(few));
 };
 
-/** What the kit itself answers a route with, by status: made as they are when they are sent. */
+/** The kit's own error responses to a route, by status, created as they are when they are sent. */
 const standard: Readonly<Record<number, (route: RouteEntry) => HttpError>> = {
   400: ({ body }) => {
     if (isFileBody(body)) return malformedUpload();
@@ -58,7 +58,7 @@ const standard: Readonly<Record<number, (route: RouteEntry) => HttpError>> = {
   503: () => databaseUnavailable(undefined),
 };
 
-/** The codes of the refusals that routes describe as their own. */
+/** The error codes for problems that a route declares with a description only. */
 const codes: Readonly<Record<number, ErrorCode>> = {
   400: 'malformed_request',
   403: 'permission_denied',
@@ -68,10 +68,10 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   502: 'crm_failed',
 };
 
-/** Gives an example of what a route refuses with; undefined where the app knows none of its own. */
+/** Returns the app's own error for a status of a route; undefined if it has none. */
 export type RefusalExample = (status: number, route: RouteEntry) => HttpError | undefined;
 
-/** The refusal that a route answers with, as it is sent: its own, or that of the app, or that of the kit. */
+/** The error that a route responds with, exactly as it is sent: the route's own, or the app's, or the kit's. */
 export const refusalExample = (
   status: number,
   route: RouteEntry,

@@ -27,14 +27,14 @@ const connected = async ({ port }: Listening): Promise<Socket> => {
   return socket;
 };
 
-/** Everything that comes back until the server closes the connection. */
+/** Everything that the server sends until it closes the connection. */
 const conversation = async (text: string, to = server): Promise<string> => {
   const socket = await connected(to);
   socket.write(text, 'latin1');
   return Buffer.concat(await socket.toArray()).toString();
 };
 
-/** The answers in what came back, by their own Content-Length; throws where anything is left over. */
+/** Splits what was received into responses by `Content-Length`; throws if anything is left over. */
 const parse = (text: string): RawAnswer[] => {
   const answers: RawAnswer[] = [];
   for (let rest = text; rest !== ''; ) {

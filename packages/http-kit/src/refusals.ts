@@ -5,18 +5,18 @@ import { HttpError } from './http-error.ts';
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** Why the server refuses the request before any route sees it. */
+    /** Why the server rejects the request before it reaches a route. */
     refusal?: HttpError;
   }
 }
 
-/** The methods that routes may take, for `Allow`. */
+/** The methods for `Allow`. */
 const METHODS = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
 
-/** How OpenTelemetry names a method that is not one of HTTP's. */
+/** OpenTelemetry's name for unknown HTTP methods. */
 const UNKNOWN_METHOD = '_OTHER';
 
-/** How long a client may keep its side of a refused connection open, in milliseconds. */
+/** How long a client may keep its side of a rejected connection open, in milliseconds. */
 const LINGER_MS = 2000;
 
 const closing = { Connection: 'close' };
@@ -29,7 +29,7 @@ const unknownMethod = (method: string): HttpError =>
     headers: { ...closing, Allow: METHODS },
   });
 
-/** The parser's words, such as "Missing expected CR after chunk data". */
+/** The message of the parser, such as "Missing expected CR after chunk data". */
 const reasonOf = ({ reason }: { readonly reason?: unknown }): string =>
   typeof reason === 'string' && reason !== '' ? ` ${reason.replace(/\.$/, '')}.` : '';
 
@@ -52,7 +52,7 @@ const byCode: Readonly<Record<string, (error: Error) => HttpError>> = {
   HPE_INVALID_METHOD: () => unknownMethod('The method'),
 };
 
-/** What an error of the HTTP parser means to the client; undefined: the connection itself is broken. */
+/** The HTTP error for an error of Node's parser; undefined if the connection itself failed. */
 const refusalOf = (error: NodeJS.ErrnoException): HttpError | undefined => {
   const { code = '' } = error;
   const known = byCode[code];
@@ -61,11 +61,11 @@ const refusalOf = (error: NodeJS.ErrnoException): HttpError | undefined => {
   return malformed(`The request is not well-formed HTTP.${reasonOf(error as object)}`, error);
 };
 
-/** What Node reports where a request does not arrive in time. */
+/** The error that Node reports if a request does not arrive in time. */
 export const requestTimedOut = (): Error =>
   Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
-/** The request and the answer that a connection is busy with. */
+/** The current request and response of a connection. */
 interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -74,14 +74,14 @@ interface Exchange {
 type NewExchange = (socket: Duplex) => Exchange;
 type Answer = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Sends the answer over a connection that no parser reads any more, and ends the connection. */
+/** Sends the response on a connection that is no longer parsed, then ends the connection. */
 const refuse = (socket: Duplex, refusal: HttpError, make: NewExchange, answer: Answer): void => {
   const { req, res } = make(socket);
   req.refusal = refusal;
   res.shouldKeepAlive = false;
   res.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
   res.once('finish', () => {
-    // Closed at once, a client that still sends would see a reset in the place of the answer.
+    // Closing at once would make a client that is still sending see a reset instead of the response.
     socket.end();
     const cut = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('close', () => clearTimeout(cut));
@@ -90,15 +90,14 @@ const refuse = (socket: Duplex, refusal: HttpError, make: NewExchange, answer: A
 };
 
 /**
- * Answers what Node's HTTP parser and server refuse the way the application answers everything else: in its
- * envelope, with its headers, its log line and its metrics. `make` gives a request and an answer for a
- * connection on which none could be read.
+ * Makes errors of Node's HTTP parser and server look like the application's: with its envelope, headers, log
+ * line and metrics. `make` creates a request and a response for a connection on which none could be parsed.
  */
 export const answerRefusals = (server: Server, answer: Answer, make: NewExchange): void => {
   const exchanges = new WeakMap<Duplex, Exchange>();
   const refused = new WeakSet<Duplex>();
   server.on('request', (req, res) => exchanges.set(req.socket, { req, res }));
-  /** Nothing catches what an event of the server throws: the process would end. */
+  /** An exception in a listener of the server would end the process. */
   const send = (socket: Duplex, refusal: HttpError): void => {
     if (!socket.writable) return;
     try {
@@ -109,22 +108,22 @@ export const answerRefusals = (server: Server, answer: Answer, make: NewExchange
   };
 
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // What follows the refused bytes is as meaningless as they are.
+    // Ignore the bytes that follow an invalid request.
     if (refused.has(socket)) return;
     const refusal = refusalOf(error);
     if (!refusal || !socket.writable) return void socket.destroy();
     refused.add(socket);
     const { req, res } = exchanges.get(socket) ?? {};
     if (!req || !res || res.writableFinished) return send(socket, refusal);
-    // Its own refusal is being sent, and ends the connection.
+    // Its own error response is being sent and ends the connection.
     if (req.refusal) return;
-    // A well-formed request before the refused bytes has its answer first.
+    // Finish the response to a valid request before the invalid bytes.
     if (req.complete) return void res.once('finish', () => send(socket, refusal));
-    // The refused bytes belong to a request that has an answer of its own. One that has begun cannot be taken
-    // back, and one that waits for the answers before it does not own the connection yet.
+    // The invalid bytes belong to a request that is already being answered. If its response has begun, it
+    // cannot be replaced; if it waits for earlier responses, it does not own the connection yet.
     if (res.headersSent || res.socket !== socket) return void socket.destroy();
     res.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
-    // Without its connection it would neither end nor close, and whoever makes the answer would wait for it.
+    // Without a connection, the response would never finish, and its handler would wait forever.
     res.destroy();
     res.emit('close');
     send(socket, refusal);
@@ -140,13 +139,13 @@ export const answerRefusals = (server: Server, answer: Answer, make: NewExchange
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
     const before = exchanges.get(socket)?.res;
-    // The server has let go of the connection: an answer that is under way can no longer be finished.
+    // The server has released the connection, so a response in progress can no longer finish.
     if (before && !before.writableFinished) return void socket.destroy();
     send(socket, unknownMethod('CONNECT'));
   });
 };
 
-/** Makes the parts of the exchange for a connection on which no request could be read. */
+/** Creates a request and a response for a connection on which no request could be parsed. */
 export const exchangeFor =
   (
     Request: new (socket: never) => IncomingMessage,
@@ -162,8 +161,8 @@ export const exchangeFor =
   };
 
 /**
- * Refuses what the server found wrong, and a request of HTTP/1.1 without `Host` (RFC 9112 section 3.2): the
- * server is told to leave that to us, since its own refusal has no body.
+ * Rejects requests that the server found invalid, and HTTP/1.1 requests without `Host` (RFC 9112 section 3.2).
+ * The server's own check of `Host` is disabled, because its response has no body.
  */
 export const refuseUnfit: RequestHandler = (req, _res, next) => {
   if (req.refusal) return next(req.refusal);

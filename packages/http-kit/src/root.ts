@@ -4,7 +4,7 @@ import { forwarded, type RouteEntry } from './route.ts';
 
 const Links = shape({ documentation: text(200), openapi: text(200), health: text(200) });
 
-/** What the root of a service says to programs: what this is, and where to go on. */
+/** The JSON body of the service's root: name, version and links. */
 export const ServiceInformation = named(
   'ServiceInformation',
   shape({ service: oneOf('identity', 'crm'), version: text(50), links: Links }),
@@ -13,26 +13,26 @@ export const ServiceInformation = named(
 export interface RootOptions {
   readonly service: 'identity' | 'crm';
   readonly version: string;
-  /** The path of the specified liveness answer. */
+  /** The path of the health response required by the specification. */
   readonly health: string;
-  /** What a program gets, in the envelope of the app, and its shape. */
+  /** The shape of the JSON body, in the app's envelope. */
   readonly envelope: Shape;
   wrap(information: Out<typeof ServiceInformation>): object;
-  /** Answers a browser. */
+  /** Sends the page for browsers. */
   sendPage(req: Request, res: Response): Promise<void> | void;
 }
 
-/** Whether who asks would rather read a page than JSON. */
+/** Whether the client prefers HTML to JSON. */
 const asksForPage = (req: Request): boolean => req.accepts(['json', 'html']) === 'html';
 
-/** `GET /`: a page for people, and the same links as JSON for programs. */
+/** `GET /`: a page for people and the same links as JSON for programs. */
 export const rootRoute = (options: RootOptions): RouteEntry => {
   const { service, version, health } = options;
   const links = { documentation: '/docs', openapi: '/docs/api.json', health };
   const answer: RequestHandler = async (req, res) => {
     res.vary('Accept');
     if (!asksForPage(req)) return void res.json(options.wrap({ service, version, links }));
-    // A page stands in no document.
+    // Pages are not part of the OpenAPI document.
     res.locals.isPage = true;
     await options.sendPage(req, res);
   };
@@ -56,7 +56,7 @@ interface ServicePage {
 const policy =
   "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** A page for a service that has no pages of its own. Its texts are constants of ours: nothing is escaped. */
+/** A page for a service that has no pages of its own. Its texts are constants, so nothing is escaped. */
 export const sendServicePage = (res: Response, { title, lead, health }: ServicePage): void => {
   res
     .set('Content-Security-Policy', policy)

@@ -8,17 +8,19 @@ import type { HttpError } from './http-error.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'delete';
 
-/** An answer without a body. */
+/** A response without a body. */
 export const empty = { empty: true } as const;
 export type Empty = typeof empty;
 
-/** An answer that is sent while it is made: what it looks like by media type, null for text of no known shape. */
+/**
+ * A response that is sent while it is produced: media type -> shape, or null for text without a declared shape.
+ */
 export interface Streamed {
   readonly streamed: Readonly<Record<string, Field | null>>;
 }
 export const streamed = (byType: Streamed['streamed']): Streamed => ({ streamed: byType });
 
-/** A request body of raw bytes, read into memory: one of these media types, at most `mostBytes` long. */
+/** A request body of raw bytes, read into memory: its media types and its maximum size in bytes. */
 export interface Binary {
   readonly types: readonly string[];
   readonly mostBytes: number;
@@ -28,20 +30,20 @@ export const binary = (types: readonly string[], mostBytes: number): Binary => (
   mostBytes,
 });
 
-/** What a route may declare as its body. */
+/** A request body that a route can declare. */
 export type RequestBody = Field | Binary | FileBody;
 
-/** Whether a body is declared as bytes. */
+/** Whether a body is declared as raw bytes. */
 export const isBinary = (body: RequestBody | undefined): body is Binary =>
   body !== undefined && 'mostBytes' in body;
 
-/** What a route may declare as one of its answers. */
+/** A response that a route can declare. */
 export type DeclaredResponse = Field | Empty | Streamed | FileResponse | EventStream;
 export type Responses = Readonly<Record<number, DeclaredResponse>>;
 
-/** Open to everyone. It must be written, so that no route is open by oversight. */
+/** Open to everyone. It has to be written out, so that no route is public by oversight. */
 type Public = 'public';
-/** Open to every authenticated caller, whatever their permissions: their own profile, for example. */
+/** Open to every authenticated caller regardless of permissions, for example to read one's own profile. */
 type Authenticated = 'authenticated';
 export type Access<Permission extends string> =
   | Public
@@ -50,18 +52,20 @@ export type Access<Permission extends string> =
   | readonly [Permission, ...Permission[]];
 
 declare const replied: unique symbol;
-/** Proof that a handler has answered; only `reply` returns one. */
+/** Proof that the handler has replied; only `reply` returns one. */
 export interface Reply {
   readonly [replied]: true;
 }
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-/** What is sent while it is made. */
+/** A body that is sent while it is produced. */
 export interface Sent {
-  /** The media type, one of those that are declared. */
+  /** The media type, one of the declared ones. */
   readonly type: string;
-  /** Asked for the next one when the last one is on its way; told to stop when the client has left. */
+  /**
+   * The next chunk is requested when the last one was sent; the iterator is ended when the client disconnects.
+   */
   readonly chunks: AsyncIterable<string | Uint8Array>;
 }
 
@@ -73,7 +77,7 @@ type ReplyBody<F> = F extends Streamed
       ? EventSource<EventOf<E>>
       : Out<F>;
 
-/** Sends one of the declared answers. */
+/** Sends one of the declared responses. */
 export type ReplyFunction<R extends Responses> = <S extends keyof R & number>(
   status: S,
   ...answer: R[S] extends Empty ? [headers?: Headers] : [body: ReplyBody<R[S]>, headers?: Headers]
@@ -101,40 +105,42 @@ export interface HandlerInput<Caller, PA, Q, B, R extends Responses> {
   readonly reply: ReplyFunction<R>;
 }
 
-/** A refusal as a document shows it. */
+/** An error response as it appears in the document. */
 export interface Problem {
-  /** When it is sent. */
+  /** When the error occurs. */
   readonly description: string;
-  /** Makes it as the service does, for the example. */
+  /** Creates the error as the service does, for the example. */
   refusal(): HttpError;
 }
 
 interface Declared<A, R extends Responses> {
   readonly method: Method;
-  /** The required permissions, checked in this order; or `public`, or `authenticated`. */
+  /** The required permissions, checked in this order; or `public` or `authenticated`. */
   readonly permission: A;
   readonly summary: string;
   readonly description?: string;
   readonly responses: R;
-  /** The 3xx, 4xx and 5xx answers that are this route's own: status and when. */
+  /** The route's own 3xx, 4xx and 5xx responses: status -> when it occurs. */
   readonly problems?: Readonly<Record<number, string | Problem>>;
-  /** Headers of requests that it looks at, beyond those that every route takes. */
+  /** Request headers that the route reads, besides those of every route. */
   readonly requestHeaders?: readonly RequestHeader[];
-  /** Headers that its answers always have, by status, beyond those of every answer. */
+  /** Response headers by status, besides those of every response. */
   readonly responseHeaders?: Readonly<Record<number, readonly ResponseHeader[]>>;
-  /** Restricted callers (2FA, PIN or password pending) that may use the route all the same. */
+  /** Restrictions (2FA, PIN or password pending) under which a caller may still use the route. */
   readonly admits?: readonly string[];
-  /** Whose OAuth clients may use it with a token of a user; an app may demand that a route decides. */
+  /**
+   * Which OAuth clients may use the route with a user's token; an app may require every route to declare it.
+   */
   readonly clients?: 'first_party' | 'any';
-  /** The credential scheme of the route, where it is not the app's usual one; see `withCredentials`. */
+  /** The credential scheme of the route if it is not the app's usual one; see `withCredentials`. */
   readonly credential?: string;
   /** The type of the resource in the path, for `permission_denied`; its id is the last path parameter. */
   readonly resource?: string;
-  /** The rate limit class of the route; `default` by default. */
+  /** The rate limit class of the route. Default: `default`. */
   readonly limit?: string;
 }
 
-/** A route as it is written: everything about it, typed against its handler. */
+/** A route declaration with the types of its handler. */
 export interface Route<
   Caller,
   A,
@@ -164,12 +170,12 @@ export interface RouteEntry extends Declared<string | readonly string[], Respons
   readonly params?: Shape | undefined;
   readonly query?: Shape | undefined;
   readonly body?: RequestBody | undefined;
-  /** Media types of the body; JSON unless told. */
+  /** Media types of the body. Default: JSON. */
   readonly bodyTypes?: readonly string[];
   handler?(input: never): Promise<Reply> | Reply;
-  /** Where another framework answers: it does its own parsing and checks. */
+  /** Handler of another framework, which does its own parsing and validation. */
   readonly forward?: RequestHandler;
-  /** A page for people: no part of the OpenAPI document, which is for programs. */
+  /** A page for people, which is not part of the OpenAPI document. */
   readonly isPage?: boolean;
 }
 
@@ -179,8 +185,7 @@ export type RouteTable = Readonly<Record<string, RouteEntry>>;
 export type RouteGroups = Readonly<Record<string, RouteTable>>;
 
 /**
- * Gives an app its `route` function, bound to who calls it, to the permissions that exist, and to what
- * callers may have left to do.
+ * Returns the `route` function of an app, bound to its type of caller, its permissions and its restrictions.
  */
 export const routesFor =
   <Caller, Permission extends string, State extends string = never>() =>
@@ -196,16 +201,16 @@ export const routesFor =
   ): RouteEntry =>
     route as RouteEntry;
 
-/** A public route that another framework answers; declared here so that it is described and limited. */
+/** A public route that another framework handles; declared here so that it is documented and rate limited. */
 export const forwarded = (
   route: Omit<RouteEntry, 'permission' | 'handler'> & { readonly forward: RequestHandler },
 ): RouteEntry => ({ ...route, permission: 'public' });
 
-/** The permissions that a route needs; none for `public` and `authenticated`. */
+/** The permissions that a route requires; none for `public` and `authenticated`. */
 export const permissionsOf = (route: RouteEntry): readonly string[] =>
   [route.permission].flat().filter((p) => p !== 'public' && p !== 'authenticated');
 
-/** The same routes below a prefix. */
+/** The same routes with a path prefix. */
 export const under = (prefix: string, routes: RouteTable): RouteTable =>
   Object.fromEntries(
     Object.entries(routes).map(([id, route]) => [id, { ...route, path: prefix + route.path }]),

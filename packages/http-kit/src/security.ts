@@ -3,7 +3,10 @@ import cors from 'cors';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
-/** What helmet sets where nothing depends on the request: asked once, since it costs more than a route does. */
+/**
+ * The headers that helmet sets regardless of the request. They are computed once, because helmet takes longer
+ * than a route.
+ */
 const headersOf = (set: ReturnType<typeof helmet>): readonly (readonly [string, string])[] => {
   const headers: [string, string][] = [];
   const recorder = {
@@ -16,7 +19,7 @@ const headersOf = (set: ReturnType<typeof helmet>): readonly (readonly [string, 
   return headers;
 };
 
-/** Security headers for answers that are data: nothing in them may be run, framed or stored. */
+/** Security headers for API responses: nothing in them may be run, framed or stored. */
 export const securityHeaders = (): RequestHandler => {
   const headers = headersOf(
     helmet({
@@ -36,15 +39,15 @@ export const securityHeaders = (): RequestHandler => {
 };
 
 export interface CrossOrigin {
-  /** Exact origins of browsers that may call. */
+  /** Exact origins that may call the API from a browser. */
   readonly origins: readonly string[];
-  /** Whether they may send cookies. */
+  /** Whether requests from these origins may include cookies. */
   readonly credentials: boolean;
 }
 
 /**
- * Lets browsers of exactly these origins in, and read the headers that clients need. `limit` counts their
- * preflight requests, which no route sees.
+ * Allows cross-origin requests from exactly these origins, and exposes the headers that clients need. `limit`
+ * counts preflight requests, which do not reach a route.
  */
 export const crossOrigin = (
   { origins, credentials }: CrossOrigin,
@@ -71,9 +74,9 @@ export const crossOrigin = (
   });
   const allowed: ReadonlySet<string | undefined> = new Set(origins);
   return (req, res, next) => {
-    // A cache must not give one origin what was made for another.
+    // A cache must not serve the response for one origin to another.
     if (allowed.size > 0) res.vary('Origin');
-    // `cors` takes every OPTIONS for a preflight; any other one asks a route for its methods.
+    // `cors` treats every OPTIONS request as a preflight; others ask a route for its methods.
     const isPreflight = req.headers['access-control-request-method'] !== undefined;
     if (!allowed.has(req.headers.origin)) next();
     else if (req.method !== 'OPTIONS') toBrowsers(req, res, next);

@@ -12,7 +12,7 @@ const lines: Line[] = [
   { name: '=1+1', at: new Date(1), note: '-2, @x\nnext' },
 ];
 
-/** Batches, and what became of them. */
+/** A source of batches that records how it was used. */
 const source = (batches: readonly (readonly Line[])[], then?: Error) => {
   const state = { asked: 0, hasEnded: false };
   const rows = async function* () {
@@ -99,7 +99,7 @@ test('no more is made than the client takes, and nothing once it has left', asyn
   const asked = rawRequest(`${server.url}/export`).end();
   const [answer] = await once(asked, 'response');
   answer.pause();
-  // It stands still when buffers are full: of a gigabyte, a small part has been asked for.
+  // Reading pauses when the buffers are full: only a small part of a gigabyte is requested.
   for (let before = -1; before !== state.asked; ) {
     before = state.asked;
     for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);

@@ -3,17 +3,17 @@ import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import type { Sent } from './route.ts';
 
-/** Milliseconds after which a client that takes nothing loses its connection. */
+/** Milliseconds after which a client that reads nothing is disconnected. */
 export const STALLED_MS = 60_000;
 
-/** Whether sending failed because the client left. */
+/** Whether sending failed because the client disconnected. */
 export const isAbandoned = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
 
 /**
- * Sends an answer while it is made, no faster than the client takes it. What fails before the first chunk is
- * an error like any other; later, half an answer is cut off. A client that leaves, or takes nothing for a
- * minute, ends the making.
+ * Sends a body while it is produced, no faster than the client reads it. An error before the first chunk is
+ * rendered as usual; after it, the connection is closed. Production stops if the client disconnects or reads
+ * nothing for a minute.
  */
 export const send = async (
   res: Response,
@@ -28,7 +28,7 @@ export const send = async (
   res.set({ 'Content-Type': type, ...headers });
   res.setTimeout(STALLED_MS, () => res.destroy());
   try {
-    // It lost its connection before the first chunk was there.
+    // The client disconnected before the first chunk was ready.
     if (res.destroyed) return;
     if (res.req.method === 'HEAD') res.end();
     else await pipeline(Readable.from(all(), { objectMode: false }), res);

@@ -6,7 +6,7 @@ import { type Listening, listen, PortTaken } from './index.ts';
 
 const place = { host: '127.0.0.1', port: 0, variable: 'THINGS_PORT' };
 
-/** A server whose answers wait until they are let go. */
+/** A server that holds its responses until the test releases them. */
 const holding = async () => {
   const held: ServerResponse[] = [];
   const listening = await listen((_req, res) => void held.push(res), place);

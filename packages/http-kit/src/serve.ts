@@ -13,7 +13,7 @@ import { answerRefusals, exchangeFor, requestTimedOut } from './refusals.ts';
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** Aborts when the server stops: answers without an end of their own have to end. */
+    /** Aborts when the server stops, so that responses without an end of their own can finish. */
     readonly stopping?: AbortSignal;
   }
 }
@@ -21,18 +21,18 @@ declare module 'node:http' {
 export interface Listening {
   readonly url: string;
   readonly port: number;
-  /** Takes no more connections, lets running requests end, and cuts what is left after `graceMs`. */
+  /** Stops accepting connections, waits for running requests, and closes what is left after `graceMs`. */
   stop(graceMs?: number): Promise<void>;
 }
 
-/** Bodies that have not arrived in time, except for those whose reader has a deadline of its own. */
+/** The timers that limit how long each request body may take to arrive. */
 const bodyDeadlines = new WeakMap<IncomingMessage, NodeJS.Timeout>();
 
-/** Takes the deadline for the body of a request over from the server. */
+/** Removes the server's deadline for the body of a request; the caller sets its own. */
 export const takeOverBodyDeadline = (req: IncomingMessage): void =>
   clearTimeout(bodyDeadlines.get(req));
 
-/** Node would cut every request at the same age, and files take longer than anything else. */
+/** Node's own timeout is the same for every request, but file uploads need longer than other requests. */
 const limitBodies = (server: Server, timeoutMs: number): void => {
   server.requestTimeout = 0;
   server.on('request', (req: IncomingMessage) => {
@@ -46,7 +46,7 @@ const limitBodies = (server: Server, timeoutMs: number): void => {
   });
 };
 
-/** The port belongs to someone else; the message names the variable that gives another one. */
+/** The port is in use; the message names the variable that sets another one. */
 export class PortTaken extends Error {}
 
 const IDLE_CHECK_MS = 25;
@@ -55,9 +55,9 @@ const isExpress = (target: RequestListener): target is Express =>
   'request' in target && 'response' in target;
 
 /**
- * Express gives each request and each answer the application's prototype when they arrive, and V8 then knows
- * their shape no longer: whatever touches them takes several times as long. Here they are born with it, and
- * Express finds nothing to change.
+ * Express changes the prototype of every request and response, which makes V8 lose their hidden class, and
+ * every later access takes several times as long. These classes have the application's prototypes from the
+ * start, so Express changes nothing.
  */
 const serverOf = (
   app: Express,
@@ -65,7 +65,7 @@ const serverOf = (
   stopping: AbortSignal,
 ): Server => {
   class AppRequest extends IncomingMessage {}
-  // On the prototype, so that requests keep one shape.
+  // On the prototype, so that all requests keep one hidden class.
   Object.defineProperty(app.request, 'stopping', { value: stopping, configurable: true });
   class AppResponse extends ServerResponse {}
   Object.setPrototypeOf(AppRequest.prototype, app.request);
@@ -73,7 +73,7 @@ const serverOf = (
   app.request = AppRequest.prototype as typeof app.request;
   app.response = AppResponse.prototype as typeof app.response;
   const server = createServer(
-    // `Host` is not required here: the application refuses its absence in an envelope of its own.
+    // A missing `Host` header is rejected by the application, in its own envelope.
     {
       IncomingMessage: AppRequest,
       ServerResponse: AppResponse,
@@ -100,25 +100,29 @@ const serverFor = (
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** The environment variable that changes the port. */
+  /** The environment variable that sets the port; for the error message. */
   readonly variable: string;
-  /** How long the headers of a request may take to arrive, in milliseconds; a whole request five times that. */
+  /**
+   * The timeout for the headers of a request in milliseconds; the whole request may take five times as long.
+   */
   readonly headersTimeoutMs?: number;
 }
 
-/** Listens on a port (0: any free one). A taken port rejects with `PortTaken` that names `variable`. */
+/**
+ * Listens on a port (0: any free one). Rejects with `PortTaken`, which names `variable`, if the port is in use.
+ */
 export const listen = async (
   target: RequestListener | Server,
   { host, port, variable, headersTimeoutMs = 60_000 }: ListenOptions,
 ): Promise<Listening> => {
   const stopping = new AbortController();
-  // One listener for each open stream.
+  // Every open stream adds a listener, so their number is not limited.
   setMaxListeners(0, stopping.signal);
   const checkInterval = Math.min(headersTimeoutMs / 2, 30_000);
   const server = serverFor(target, checkInterval, stopping.signal);
   server.headersTimeout = headersTimeoutMs;
   limitBodies(server, 5 * headersTimeoutMs);
-  // Longer than a load balancer keeps its side open, so that it never writes into a closed connection.
+  // Longer than a load balancer keeps an idle connection, so that it never sends a request on a closed one.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -135,7 +139,7 @@ export const listen = async (
       new Promise((resolve) => {
         stopping.abort();
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-        // A connection whose request ends now is kept alive for a next one, and would hold us up.
+        // A connection whose request ends now is kept alive and would delay the stop.
         const release = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
         server.close(() => {
           clearTimeout(cut);

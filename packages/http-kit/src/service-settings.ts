@@ -16,12 +16,12 @@ import {
 
 const AN_ORIGIN = 'an origin such as https://app.example.com';
 
-/** Must be spelled exactly as browsers send it, otherwise it would silently never match. */
+/** Must have the exact form that browsers send; otherwise it would silently never match. */
 const origin = ruled(matching(/^https?:\/\/[^\s/?#@*]+$/, AN_ORIGIN, 300), (value) =>
   URL.canParse(value) && new URL(value).origin === value ? undefined : `must be ${AN_ORIGIN}`,
 );
 
-/** Base URL of another service. */
+/** The base URL of another service. */
 export const serviceUrl = () =>
   ruled(url(2000), (value) =>
     /[?#]/.test(value) ? 'must be an http(s) URL without a query or a fragment' : undefined,
@@ -29,11 +29,11 @@ export const serviceUrl = () =>
 
 const port = () => int(0, 65_535);
 
-/** A number of requests; 0 disables the limit. */
+/** A request limit; 0 disables it. */
 export const requests = (standard: number, meaning: string) =>
   described(withDefault(int(0, 1_000_000_000), standard), meaning);
 
-/** The variables of every service. */
+/** The variables that all services have. */
 export const serviceVariables = (standardPort: number) =>
   ({
     APP_ENV: described(
@@ -88,7 +88,7 @@ export const serviceVariables = (standardPort: number) =>
     ),
   }) as const;
 
-/** The settings derived from these variables. */
+/** The settings that result from these variables. */
 export const serviceSettings = (read: OutOf<ReturnType<typeof serviceVariables>>) => {
   const isLocal = read.APP_ENV === 'local';
   return {

@@ -4,7 +4,7 @@ import type { Metrics } from './metrics.ts';
 import { runProcess } from './process.ts';
 import { listen } from './serve.ts';
 
-/** What `runService` needs of a service: its application, and its long-lived dependencies. */
+/** What `runService` needs: the application and its long-lived dependencies. */
 export interface Service {
   readonly app: RequestListener;
   readonly context: {
@@ -17,8 +17,8 @@ export interface Service {
 }
 
 /**
- * Runs a service as this process: starts what it depends on, listens for requests and, where they have
- * a port, for metrics; told to end, stops in the opposite order. See `runProcess` for how it ends.
+ * Runs a service in this process: starts its dependencies, then listens for requests and, if a port is
+ * configured, for metrics. On a signal it stops them in reverse order. See `runProcess` for exit codes.
  */
 export const runService = (name: 'identity' | 'crm', make: () => Service): Promise<void> =>
   runProcess(createLogger(name, 'info'), async () => {

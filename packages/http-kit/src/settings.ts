@@ -19,14 +19,17 @@ const readLists = (fields: Fields, texts: Record<string, string>): Record<string
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is wrong with a variable, without its value. */
+/** Says why a variable is invalid, without its value. */
 class Misfit extends Error {}
 
-/** What `<name>_FILE` names, for a message. A secret that was put there by mistake is no absolute path. */
+/**
+ * The path in `<name>_FILE` for a message. A value that is not an absolute path may be a secret, so it is not
+ * shown.
+ */
 const named = (name: string, path: string): string =>
   `${name}_FILE names ${isAbsolute(path) ? path : 'a file'}`;
 
-/** The content of the file that `<name>_FILE` names, without the line break at its end. */
+/** The content of the file that `<name>_FILE` names, without the final line break. */
 const contentOf = (name: string, path: string): string => {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
@@ -36,7 +39,7 @@ const contentOf = (name: string, path: string): string => {
   }
 };
 
-/** The text of a variable: its own, or that of its file. Undefined where there is neither. */
+/** The value of a variable, or the content of its file; undefined if neither is set. */
 const textOf = (name: string, environment: Environment): string | undefined => {
   const value = environment[name] || undefined;
   const path = environment[`${name}_FILE`];
@@ -48,9 +51,9 @@ const textOf = (name: string, environment: Environment): string | undefined => {
 };
 
 /**
- * Reads the declared variables from an environment. An empty one counts as absent, and lists are separated
- * by commas. `<NAME>_FILE` names a file that holds the value of `<NAME>`, for secrets that are mounted as
- * files. Throws one error that names every variable that does not fit, never its value.
+ * Reads the declared variables from an environment. Empty variables count as unset, and lists are separated by
+ * commas. `<NAME>_FILE` names a file with the value of `<NAME>`, for mounted secrets. Throws one error that
+ * names every invalid variable, never its value.
  */
 export const readSettings = <const F extends Fields>(
   fields: F,
@@ -69,7 +72,7 @@ export const readSettings = <const F extends Fields>(
     }
   }
   const result = validate(declared, readTexts(declared, readLists(fields, given)), 'environment');
-  // A variable whose file cannot be read is not reported as missing as well.
+  // A variable whose file cannot be read is not also reported as missing.
   const all = { ...(result.ok ? {} : result.errors), ...problems };
   const messages = Object.values(all).flat();
   if (result.ok && messages.length === 0) return result.value as OutOf<F>;

@@ -1,15 +1,15 @@
 import type { ServerSentEvent } from './event-stream.ts';
 
 export interface EventQueueOptions<E> {
-  /** Events that may wait for the client. */
+  /** How many events may wait for the client. */
   readonly limit: number;
-  /** The last event for a client that reads too slowly: it says why the stream ends. */
+  /** The last event for a client that reads too slowly; it tells why the stream ends. */
   readonly overflow: E;
 }
 
 /**
- * Events that wait for one client, in bounded memory: a client that falls behind by more than `limit` events gets
- * `overflow` in their place, and its stream ends. For one reader.
+ * Queues the events for one client in bounded memory. If more than `limit` events wait, they are replaced by
+ * `overflow` and the stream ends. Supports one reader.
  */
 export class EventQueue<E extends ServerSentEvent> implements AsyncIterable<E> {
   readonly #options: EventQueueOptions<E>;
@@ -21,7 +21,7 @@ export class EventQueue<E extends ServerSentEvent> implements AsyncIterable<E> {
     this.#options = options;
   }
 
-  /** Adds an event; without effect after the end. */
+  /** Adds an event; does nothing after the end. */
   push(event: E): void {
     if (this.#hasEnded) return;
     if (this.#events.length >= this.#options.limit) {
@@ -33,7 +33,7 @@ export class EventQueue<E extends ServerSentEvent> implements AsyncIterable<E> {
     }
   }
 
-  /** Ends the stream after the events that wait and `last`. */
+  /** Ends the stream after the queued events and `last`. */
   end(last?: E): void {
     if (this.#hasEnded) return;
     if (last) this.#events.push(last);

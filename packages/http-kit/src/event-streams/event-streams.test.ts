@@ -14,7 +14,10 @@ type Counted = {
 let server: Listening;
 afterEach(() => server.stop(0));
 
-/** A service whose stream gives what its queues get; the handler's last event id, and the ends of streams. */
+/**
+ * Starts a service with an event stream; records its queues, the last event ids it was sent, and which streams
+ * ended.
+ */
 const start = async (limit = 1000) => {
   const queues: EventQueue<Counted>[] = [];
   const state = { lastIds: [] as (string | undefined)[], aborted: 0, returned: 0 };
@@ -122,7 +125,7 @@ test('a client that reads too slowly is dropped with a reason, in bounded memory
   const { answer, queue, read, text } = await open();
   answer.pause();
   const wide = { n: 1, note: 'x'.repeat(1_000_000) };
-  // The connection holds some of them; then the queue fills.
+  // The connection buffers some events before the queue fills.
   for (let n = 0; n < 50; n += 1) {
     queue.push({ event: 'count', data: wide });
     await new Promise(setImmediate);

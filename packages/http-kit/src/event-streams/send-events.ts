@@ -3,17 +3,17 @@ import type { Request, Response } from 'express';
 import { STALLED_MS } from '../send.ts';
 import type { EventSource, ServerSentEvent } from './event-stream.ts';
 
-/** Milliseconds after which an idle stream sends a comment, so that no proxy takes it for dead. */
+/** Milliseconds after which an idle stream sends a comment, so that proxies keep the connection open. */
 const HEARTBEAT_MS = 15_000;
 
-/** Milliseconds after which a client reconnects. */
+/** Milliseconds that a client waits before it reconnects. */
 const RETRY_MS = 2000;
 
 const LINE_BREAK = /[\r\n\0]/;
 
 const written = new WeakMap<ServerSentEvent, string>();
 
-/** An event as text. JSON has no line breaks, so its data is one line. */
+/** Serialises an event. JSON text contains no line breaks, so the data is one line. */
 const textOf = (event: ServerSentEvent): string => {
   const known = written.get(event);
   if (known !== undefined) return known;
@@ -26,9 +26,8 @@ const textOf = (event: ServerSentEvent): string => {
 };
 
 /**
- * Sends events as they come, no faster than the client takes them; the source waits, or drops the client. The
- * stream ends with its source, when the client leaves, when the client takes nothing for a minute, and
- * when the server stops.
+ * Sends events no faster than the client reads them; meanwhile the source waits or drops the client. The stream
+ * ends with its source, when the client disconnects or reads nothing for a minute, and when the server stops.
  */
 export const sendEvents = async (
   req: Request,
@@ -40,7 +39,7 @@ export const sendEvents = async (
     'Content-Type': 'text/event-stream; charset=utf-8',
     'Cache-Control': 'no-store, no-transform',
     'X-Content-Type-Options': 'nosniff',
-    // nginx would collect events until a buffer is full.
+    // Otherwise nginx would buffer events.
     'X-Accel-Buffering': 'no',
     ...headers,
   });
@@ -55,7 +54,7 @@ export const sendEvents = async (
   req.stopping?.addEventListener('abort', end, { once: true });
   if (res.destroyed || req.stopping?.aborted) end();
 
-  /** What comes of a promise, or undefined as soon as the stream has ended. */
+  /** The result of a promise, or undefined as soon as the stream has ended. */
   let release = (): void => undefined;
   signal.addEventListener('abort', () => release());
   const orEnd = <T>(promise: Promise<T>): Promise<T | undefined> =>
@@ -88,7 +87,7 @@ export const sendEvents = async (
     clearInterval(heartbeat);
     req.stopping?.removeEventListener('abort', end);
     end();
-    // A generator that waits for its next event returns when that comes; its signal tells it at once.
+    // A generator that waits for an event returns only after it; the signal tells it immediately.
     void Promise.resolve(events.return?.()).catch(() => undefined);
   }
   res.end();

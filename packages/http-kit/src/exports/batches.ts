@@ -1,7 +1,7 @@
 /**
- * All rows of a list, in batches of `size`, for an export of constant memory. `read` gives up to `limit` rows
- * that follow `last` in the order of the list (the first rows where it is undefined); a batch that is
- * shorter than `limit` is the last. Nothing is held between two batches, so a slow client holds no connection.
+ * Reads all rows of a list in batches of `size`, so that an export needs constant memory. `read` returns up to
+ * `limit` rows after `last` in the order of the list (from the start if `last` is undefined); a batch with
+ * fewer rows is the last one. No connection is held between batches, so a slow client does not block one.
  */
 export async function* readInBatches<Row>(
   size: number,

@@ -7,17 +7,17 @@ const tooManyExports = (): HttpError =>
     headers: { 'Retry-After': '10' },
   });
 
-/** Milliseconds that an export may take, however slowly the client reads. */
+/** The maximum duration of an export in milliseconds, however slowly the client reads. */
 const DEADLINE = 30 * 60_000;
 
 export interface ExportsOptions {
-  /** Exports of one caller that may run at once. */
+  /** Concurrent exports per caller. */
   readonly perCaller: number;
-  /** Batches that are read at once, each on a database connection of its own. */
+  /** Batches that are read concurrently, each on its own database connection. */
   readonly concurrentReads: number;
 }
 
-/** The limits that all exports of a process share, so that connections are left for other requests. */
+/** The limits that all exports of a process share, so that other requests always find a database connection. */
 export class Exports {
   readonly #running: InFlight;
   readonly #readLimit: LimitFunction;
@@ -27,14 +27,14 @@ export class Exports {
     this.#readLimit = pLimit(concurrentReads);
   }
 
-  /** Reads one batch as soon as fewer than `concurrentReads` others are being read. */
+  /** Reads one batch as soon as fewer than `concurrentReads` batches are being read. */
   read<T>(batch: () => Promise<T>): Promise<T> {
     return this.#readLimit(batch);
   }
 
   /**
-   * Passes the parts of one export on and counts it for its caller. The first part throws 429 where
-   * `perCaller` exports of the caller are running; an export that takes longer than 30 minutes fails.
+   * Yields the parts of an export and counts it for its caller. Throws 429 before the first part if `perCaller`
+   * exports of the caller are already running, and fails if the export takes longer than 30 minutes.
    */
   async *counted<T>(callerId: string, parts: AsyncIterable<T>): AsyncGenerator<T> {
     if (!this.#running.begin(callerId)) throw tooManyExports();

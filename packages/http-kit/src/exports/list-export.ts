@@ -7,26 +7,26 @@ import { type Sent, type Streamed, streamed } from '../route.ts';
 export const exportFormat = withDefault(oneOf('csv', 'json'), 'csv');
 export type ExportFormat = 'csv' | 'json';
 
-/** The headers that every export sends. */
+/** The headers of every export. */
 export const exportHeaders = { 200: ['Content-Disposition'] } as const satisfies Readonly<
   Record<number, readonly ResponseHeader[]>
 >;
 
-/** How an app wraps lists; an export writes the same envelope record by record. */
+/** The app's envelope for lists; an export writes it record by record. */
 export interface ListEnvelope {
-  /** The shape of a whole list. */
+  /** The shape of a complete list. */
   shape(records: Field<unknown[], false>): Field;
-  /** The members of the envelope that stand before `data`. */
+  /** The members of the envelope that precede `data`. */
   readonly members: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** The export of one list. */
 export interface ListExport {
-  /** The answer for the `responses` of the route. */
+  /** For the `responses` of the route. */
   readonly response: Streamed;
   /**
-   * The file, for `reply(200, ...)`: the body and its headers. `batches` are records, some hundred at a
-   * time; the next batch is asked for when the client has taken the last one.
+   * The body and headers for `reply(200, ...)`. `batches` yields some hundred records at a time; the next batch
+   * is requested when the client has received the last one.
    */
   file(
     format: ExportFormat,
@@ -37,9 +37,9 @@ export interface ListExport {
 export interface ListExportOptions {
   /** The name of the file, without its extension. */
   readonly name: string;
-  /** One record. */
+  /** The shape of one record. */
   readonly item: Shape;
-  /** The members of a record that are exported, in this order; all of them by default. */
+  /** The members of a record to export, in this order; all of them by default. */
   readonly columns?: readonly string[];
 }
 
@@ -48,12 +48,12 @@ type Row = Readonly<Record<string, unknown>>;
 const isScalar = (value: unknown): boolean =>
   typeof value !== 'object' || value === null || value instanceof Date;
 
-/** Lists and objects have no form of their own in CSV: a cell holds them as JSON. */
+/** CSV has no lists and objects, so a cell contains them as JSON. */
 const cell = (value: unknown): unknown => (isScalar(value) ? value : JSON.stringify(value));
 
 /**
- * Lines of CSV (RFC 4180). A text that begins with = + - @ would be a formula in a spreadsheet, so it gets an
- * apostrophe in front (OWASP, CSV injection); numbers stay numbers.
+ * Lines of CSV (RFC 4180). Spreadsheets evaluate texts that begin with = + - @ as formulas, so these get a
+ * leading apostrophe (OWASP, CSV injection); numbers are unchanged.
  */
 const csvLines = (columns: readonly string[], rows: readonly Row[]): string =>
   stringify(
@@ -93,8 +93,8 @@ async function* json(
 }
 
 /**
- * Exports of lists in an app's envelope: CSV with a line of column names, or JSON as the list itself is
- * answered. Both have the declared columns and no others, and are sent while they are read.
+ * Exports lists in an app's envelope: as CSV with a header line, or as JSON with the same body as the list
+ * route. Both contain only the declared columns and are sent while they are read.
  */
 export const listExports =
   (envelope: ListEnvelope) =>

@@ -2,23 +2,23 @@ import type { Request } from 'express';
 import { HttpError } from '../http-error.ts';
 import type { ByteRange } from './file-response.ts';
 
-/** What identifies the current version of a file. */
+/** The validators of the current version of a file. */
 export interface Validators {
-  /** A strong entity tag, with its quotation marks. */
+  /** A strong entity tag, including the quotation marks. */
   readonly etag: string;
   readonly lastModified: Date | undefined;
 }
 
-/** HTTP dates have no fractions of a second. */
+/** HTTP dates have a resolution of one second. */
 const seconds = (date: Date): number => Math.floor(date.getTime() / 1000);
 
 const tagsOf = (header: string): string[] => header.match(/(?:W\/)?"[^"]*"/g) ?? [];
 
-/** 412. */
+/** 412: the file has changed. */
 export const fileChanged = (): HttpError =>
   new HttpError(412, 'precondition_failed', 'The file has changed.');
 
-/** 412 where `If-Match` or `If-Unmodified-Since` names another version (RFC 9110 section 13.2.2). */
+/** Throws 412 if `If-Match` or `If-Unmodified-Since` names another version (RFC 9110 section 13.2.2). */
 export const demandUnchanged = (req: Request, { etag, lastModified }: Validators): void => {
   const match = req.headers['if-match'];
   const since = req.headers['if-unmodified-since'];
@@ -32,9 +32,9 @@ export const demandUnchanged = (req: Request, { etag, lastModified }: Validators
 };
 
 /**
- * Whether the client has this version: `If-None-Match` compares weakly, and `If-Modified-Since` counts only without
- * it (RFC 9110 section 13.1). Express takes `Cache-Control: no-cache` for a reason to send all of it again, but
- * every conditional `fetch` of a browser carries that header.
+ * Whether the client already has this version: `If-None-Match` compares weakly, and `If-Modified-Since` counts
+ * only without it (RFC 9110 section 13.1). Express always sends the whole file for `Cache-Control: no-cache`,
+ * but browsers add that header to every conditional `fetch`.
  */
 export const isKnown = (req: Request, { etag, lastModified }: Validators): boolean => {
   const noneMatch = req.headers['if-none-match'];
@@ -47,7 +47,7 @@ export const isKnown = (req: Request, { etag, lastModified }: Validators): boole
   return seconds(lastModified) <= Date.parse(since) / 1000;
 };
 
-/** Whether a range is meant for this version: `If-Range` compares strongly (RFC 9110 section 13.1.5). */
+/** Whether the range applies to this version: `If-Range` compares strongly (RFC 9110 section 13.1.5). */
 const isForThisVersion = (req: Request, { etag, lastModified }: Validators): boolean => {
   const condition = req.get('if-range');
   if (condition === undefined) return true;
@@ -55,15 +55,15 @@ const isForThisVersion = (req: Request, { etag, lastModified }: Validators): boo
   return lastModified !== undefined && Date.parse(condition) / 1000 === seconds(lastModified);
 };
 
-/** 416 for a file of so many bytes. */
+/** 416 for a file of `size` bytes. */
 export const unsatisfiableRange = (size: number): HttpError =>
   new HttpError(416, 'range_not_satisfiable', `The file has ${size} bytes.`, {
     headers: { 'Content-Range': `bytes */${size}` },
   });
 
 /**
- * The range that a request asks for; undefined where the whole file is to be sent: without a range, for another
- * version, for a malformed header, and for more ranges than one (RFC 9110 section 14.2). 416 outside the file.
+ * The requested range. Undefined if the whole file is to be sent: no range, a range of another version, a
+ * malformed header, or several ranges (RFC 9110 section 14.2). Throws 416 if the range is outside the file.
  */
 export const rangeOf = (
   req: Request,
@@ -73,7 +73,7 @@ export const rangeOf = (
   const { range } = req.headers;
   if (req.method !== 'GET' || range === undefined) return undefined;
   if (!isForThisVersion(req, validators)) return undefined;
-  // A range that ends before it begins is malformed; the parser takes it for one outside of the file.
+  // A range that ends before it begins is malformed, but the parser reports it as outside the file.
   const [, first, last] = /^bytes=\s*(\d+)-(\d+)\s*$/i.exec(range) ?? [];
   if (Number(first) > Number(last)) return undefined;
   const ranges = req.range(size, { combine: true });

@@ -1,9 +1,9 @@
 import { fileTypeFromBuffer } from 'file-type';
 
-/** Bytes from which the type of a file is found. */
+/** How many bytes of a file are read to detect its type. */
 export const SAMPLE_BYTES = 16 * 1024;
 
-/** Types of text that the content cannot tell apart; none of them runs scripts. */
+/** Text types that the content does not reveal; none of them can run scripts. */
 const DECLARABLE: ReadonlySet<string> = new Set([
   'application/json',
   'text/calendar',
@@ -15,11 +15,11 @@ const DECLARABLE: ReadonlySet<string> = new Set([
 
 const ESCAPE = 0x1b;
 
-/** Control characters other than white space and ESC, which texts do not have. */
+/** Control characters, except white space and ESC, do not occur in text. */
 const isControl = (byte: number): boolean =>
   byte < 0x09 || (byte > 0x0d && byte < 0x20 && byte !== ESCAPE);
 
-/** Whether the beginning of a file is UTF-8 text; its last character may be cut. */
+/** Whether the beginning of a file is UTF-8 text; its last character may be incomplete. */
 const isText = (sample: Uint8Array): boolean => {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true });
@@ -33,7 +33,7 @@ const isText = (sample: Uint8Array): boolean => {
 export const mediaTypeOf = (header = ''): string =>
   (header.split(';', 1)[0] ?? '').trim().toLowerCase();
 
-/** Whether a media type is one of `types`, which may be ranges: `image/*`, or the one for everything. */
+/** Whether a media type is one of `types`, which may contain ranges: `image/*`, or the range of all types. */
 export const isOneOf = (types: readonly string[], type: string): boolean =>
   types.some(
     (range) =>
@@ -43,11 +43,12 @@ export const isOneOf = (types: readonly string[], type: string): boolean =>
   );
 
 /**
- * The media type of a file, found in its first bytes. Text is what was declared if that is a known kind of text,
- * and `text/plain` otherwise: nothing becomes HTML or SVG by declaration. All else is `application/octet-stream`.
+ * The media type of a file, detected from its first bytes. For text, the declared type is used if it is one of
+ * `DECLARABLE`, otherwise `text/plain`: declaring a file as HTML or SVG has no effect. Anything else is
+ * `application/octet-stream`.
  */
 export const contentTypeOf = async (sample: Uint8Array, declared: string): Promise<string> => {
-  // The library throws for some files that are cut or damaged.
+  // The library throws for some truncated or damaged files.
   const found = await fileTypeFromBuffer(sample).catch(() => undefined);
   if (found) return found.mime;
   if (!isText(sample)) return 'application/octet-stream';

@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express';
 
-/** Milliseconds that a client may go on sending after it has its answer. */
+/** How long a client may continue to send after it has received the response, in milliseconds. */
 const LINGER_MS = 2000;
 
 /**
- * Discards what is left of a body after the answer. A client that still sends a moment later loses its connection;
- * closed at once, it would see a reset in the place of the answer.
+ * Discards the rest of the body after the response. Closing the connection at once would make a client that is
+ * still sending see a reset instead of the response; if it continues for too long, the connection is closed.
  */
 export const discardBody = (req: Request, res: Response): void => {
   if (req.complete || req.destroyed) return;

@@ -11,7 +11,7 @@ const png = Buffer.from(
 );
 const Answer = shape({ type: text(100), size: int(0, 1e9), name: text(200), note: text(200) });
 
-/** What became of each file that a handler began to read. */
+/** How reading ended for each file that a handler began to read. */
 type Outcome = 'read' | { readonly failed: unknown };
 
 const appWith = (options: Partial<FileBodyOptions<undefined>> = {}) => {

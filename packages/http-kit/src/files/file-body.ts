@@ -7,11 +7,11 @@ export interface FileBody<S extends Shape | undefined = Shape | undefined> {
     /** Media types of the content, or ranges of them (`image/*`). */
     readonly types: readonly string[];
     readonly maxBytes: number;
-    /** Milliseconds within which all of it must arrive. */
+    /** Milliseconds within which the whole file must arrive. */
     readonly deadlineMs: number;
-    /** Milliseconds that may pass without a byte. */
+    /** Milliseconds without data after which the upload fails. */
     readonly idleMs: number;
-    /** Fields of the form before the file; undefined where the body is the file itself. */
+    /** The form fields before the file; undefined if the body is the file itself. */
     readonly fields: S;
   };
 }
@@ -27,9 +27,9 @@ export interface FileBodyOptions<S extends Shape | undefined> {
 }
 
 /**
- * Declares a body that is a file. Without `fields`, the body is the bytes of the file. With `fields`, it is
- * `multipart/form-data` whose last part is called `file`. The handler reads a stream; the type is found in
- * the content (415), and the size is limited while it is read (413), as is the time (408).
+ * Declares a request body that is a file. Without `fields`, the body is the content of the file. With `fields`,
+ * it is `multipart/form-data` whose last part is named `file`. The handler gets a stream. The type is detected
+ * from the content (415), and size (413) and time (408) are limited while the file is read.
  */
 export const fileBody = <S extends Shape | undefined = undefined>({
   types,
@@ -41,18 +41,18 @@ export const fileBody = <S extends Shape | undefined = undefined>({
   file: { types, maxBytes, deadlineMs, idleMs, fields: fields as S },
 });
 
-/** A file as the handler gets it. */
+/** A file as the handler receives it. */
 export interface ReceivedFile<S extends Shape | undefined = undefined> {
   /**
-   * The bytes. It fails with the `HttpError` for the client where the file is too large or too slow, or where
-   * the client disconnects. What the handler does not read is discarded.
+   * The bytes. The stream fails with the `HttpError` for the client if the file is too large or too slow, and
+   * if the client disconnects. Content that the handler does not read is discarded.
    */
   readonly content: Readable;
-  /** The media type, found in the content. */
+  /** The media type detected from the content. */
   readonly type: string;
-  /** The name that the client gave it in a form, without directories; null for a bare body. */
+  /** The file name from the form, without directories; null if the body is the file itself. */
   readonly name: string | null;
-  /** Bytes, where the client said so in advance: not yet verified. */
+  /** The size in bytes that the client announced, not yet verified; null if it announced none. */
   readonly announcedSize: number | null;
   readonly fields: S extends Shape ? Out<S> : undefined;
 }

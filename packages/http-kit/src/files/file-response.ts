@@ -1,35 +1,35 @@
 import type { Readable } from 'node:stream';
 
-/** An answer that is a file, which clients may read in parts: its media types, or ranges of them. */
+/** A response that is a file, which clients may request in parts: its media types, or ranges of them. */
 export interface FileResponse {
   readonly fileTypes: readonly string[];
 }
 
 /**
- * Declares an answer that is a file, for the status 200 of a GET route. Such a route answers 206 to a range, 304 to
- * a client that has the file, and 416 to a range outside of it.
+ * Declares a response that is a file, for the status 200 of a GET route. The route also responds with 206 to a
+ * range, 304 if the client has the current version, and 416 to a range outside the file.
  */
 export const fileResponse = (...fileTypes: readonly string[]): FileResponse => ({ fileTypes });
 
-/** Bytes of a file, both ends included, counted from 0. */
+/** A range of bytes, counted from 0; both ends are included. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** A file as a handler replies with it. */
+/** A file that a handler replies with. */
 export interface ServedFile {
   /** The media type. */
   readonly type: string;
-  /** Bytes of the whole file. */
+  /** The size of the whole file in bytes. */
   readonly size: number;
-  /** Identifies the bytes: a hash or a version, of printable ASCII without quotation marks. */
+  /** Identifies the content: a hash or a version, in printable ASCII without quotation marks. */
   readonly etag: string;
   readonly lastModified?: Date;
-  /** The name under which clients save it, in any alphabet. */
+  /** The name under which clients save the file; may contain any Unicode letters. */
   readonly name?: string;
-  /** `inline` holds only for types that cannot run scripts; `attachment` by default. */
+  /** `inline` is ignored for types that can run scripts. Default: `attachment`. */
   readonly disposition?: 'attachment' | 'inline';
-  /** Opens the bytes of a range, or all of them; called once, and not at all for HEAD and 304. */
+  /** Opens the content, or a range of it. Called at most once, and not for HEAD and 304. */
   open(range?: ByteRange): Readable | Promise<Readable>;
 }

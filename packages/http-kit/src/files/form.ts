@@ -9,11 +9,11 @@ import { mediaTypeOf } from './content-type.ts';
 /** The name of the part that holds the file. */
 const FILE = 'file';
 
-/** What a form says before its file begins. */
+/** The part of a form before the content of its file. */
 export interface Form {
   readonly fields: unknown;
   readonly name: string | null;
-  /** The declared media type of the file. */
+  /** The media type that the client declared for the file. */
   readonly type: string;
 }
 
@@ -42,8 +42,9 @@ const parserOf = (req: Request) => {
 };
 
 /**
- * Reads a form (RFC 7578) up to its file, whose bytes then go to `destination`, and checks its fields. The file is
- * the last part: a handler could not wait for fields that come after it. Errors: 422 names the field, 400.
+ * Reads a form (RFC 7578) up to its file, pipes the file to `destination`, and checks the fields. The file must
+ * be the last part, because the handler gets the fields before it. Errors: 422 names the field; 400 for a
+ * malformed form.
  */
 export const readForm = (
   req: Request,
@@ -71,7 +72,7 @@ export const readForm = (
         return fail(invalidField(shortName(part), `the file must be called "${FILE}"`));
       }
       hasFile = true;
-      // The end is passed on when the whole form was read: a part may follow that is refused.
+      // `destination` ends only after the whole form was read, since a later part can still be rejected.
       content.pipe(destination, { end: false });
       try {
         const fields = checkedFields(shape, texts);

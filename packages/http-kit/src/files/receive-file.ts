@@ -7,14 +7,14 @@ import { contentTypeOf, isOneOf, mediaTypeOf, SAMPLE_BYTES } from './content-typ
 import type { FileBody, ReceivedFile } from './file-body.ts';
 import { readForm } from './form.ts';
 
-/** Bytes that a form may have besides its file. */
+/** How many bytes a form may have in addition to its file. */
 export const FORM_OVERHEAD = 64 * 1024;
 
-/** 408: the file took too long. */
+/** 408: the upload took too long. */
 export const requestTimeout = (): HttpError =>
   new HttpError(408, 'request_timeout', 'The file did not arrive in time.');
 
-/** A stream of at most so many bytes, which must arrive in time. */
+/** A stream that fails if the content is too large or does not arrive in time. */
 const limitedStream = ({ maxBytes, deadlineMs, idleMs }: FileBody['file']): Transform => {
   let size = 0;
   const stream = new Transform({
@@ -32,12 +32,12 @@ const limitedStream = ({ maxBytes, deadlineMs, idleMs }: FileBody['file']): Tran
     clearTimeout(deadline);
     clearTimeout(idle);
   });
-  // Whoever reads it gets the error as well; without a listener it would end the process.
+  // The reader gets the error as well; without a listener, the process would end.
   stream.on('error', () => undefined);
   return stream;
 };
 
-/** Reads the beginning of a stream, and gives the whole of it as a stream again. */
+/** Reads the beginning of a stream; returns it with a stream of the whole content. */
 const withSample = async (stream: Readable): Promise<[sample: Buffer, content: Readable]> => {
   const chunks: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]();
   const read: Buffer[] = [];
@@ -88,16 +88,16 @@ const demandAcceptable = (req: Request, { types, maxBytes, fields }: FileBody['f
   }
 };
 
-/** A file that a request brings, and the end of reading it. */
+/** A file that is being received. */
 export interface Receiving {
   readonly received: ReceivedFile<never>;
-  /** Stops reading; harmless where all was read. */
+  /** Stops reading; has no effect if everything was read. */
   stop(): void;
 }
 
 /**
- * Begins to read the file of a request: its form up to the file, and enough of the file to know its type.
- * Errors: 422 without a body or with wrong fields, 415, 413, 408, 400.
+ * Starts to receive the file of a request: reads the form up to the file, and enough of the file to detect its
+ * type. Errors: 422 for a missing body or invalid fields, 415, 413, 408, 400.
  */
 export const receiveFile = async (req: Request, body: FileBody): Promise<Receiving> => {
   const { file } = body;

@@ -7,7 +7,7 @@ import { demandUnchanged, isKnown, rangeOf } from './conditions.ts';
 import { isOneOf } from './content-type.ts';
 import type { ServedFile } from './file-response.ts';
 
-/** Types that browsers show without running anything in them. */
+/** Types that browsers display without running scripts in them. */
 const SHOWN = [
   'application/pdf',
   'audio/*',
@@ -20,7 +20,7 @@ const SHOWN = [
   'video/*',
 ];
 
-/** Characters that hide or turn around what follows them: `invoice<U+202E>fdp.exe` would be read as a PDF. */
+/** Characters that hide text or reverse its direction: `invoice<U+202E>fdp.exe` would look like a PDF. */
 const MISLEADING = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const dispositionOf = ({ name, type, disposition }: ServedFile): string => {
@@ -29,7 +29,10 @@ const dispositionOf = ({ name, type, disposition }: ServedFile): string => {
   return contentDisposition(safe, { type: isShown ? 'inline' : 'attachment' });
 };
 
-/** Fails where a source gives more or fewer bytes than were promised: the client must not take it for the file. */
+/**
+ * Fails if the source yields more or fewer bytes than announced, so that the client does not accept a wrong
+ * file.
+ */
 const exactly = (size: number): Transform => {
   let sent = 0;
   return new Transform({
@@ -43,15 +46,15 @@ const exactly = (size: number): Transform => {
   });
 };
 
-/** Headers that a client gets whether or not it gets the bytes. */
+/** The headers that are sent with and without the content. */
 const describe = (res: Response, { lastModified }: ServedFile, etag: string): void => {
   res.set({ ETag: etag, 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-cache' });
   if (lastModified) res.set('Last-Modified', lastModified.toUTCString());
 };
 
 /**
- * Sends a file, or what of it the request asks for (RFC 9110 sections 13 and 14): 200, 206, 304, 412 or 416. No
- * browser guesses at its type, and nothing in it runs on our origin.
+ * Sends a file or the requested range of it (RFC 9110 sections 13 and 14): 200, 206, 304, 412 or 416. Headers
+ * keep browsers from guessing the type and from running scripts of the file on our origin.
  */
 export const sendFile = async (
   req: Request,
@@ -67,7 +70,7 @@ export const sendFile = async (
     describe(res, file, etag);
     return void res.status(304).end();
   }
-  // What is refused, or fails, has no headers of the file.
+  // An error response must not have the headers of the file.
   const range = rangeOf(req, size, validators);
   const length = range ? range.end - range.start + 1 : size;
   const source = req.method === 'HEAD' ? undefined : await file.open(range);

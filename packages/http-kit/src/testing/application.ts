@@ -10,7 +10,7 @@ import { type Caller, gate, things } from './things.ts';
 
 export const origin = 'https://panel.example.com';
 
-/** A whole application of these routes, its log and its metrics. */
+/** A complete application with these routes, its log and its metrics. */
 export const thingsApplication = (
   limits: Partial<Record<'default' | 'service', LimitClass>> = {},
 ) => {

@@ -1,4 +1,4 @@
-// A process for the tests of `runProcess`: it says "ready", and then does what its argument says.
+// A process for the tests of `runProcess`: prints "ready", then behaves as its argument says.
 import { setTimeout as later } from 'node:timers/promises';
 import { createLogger } from '../logs.ts';
 import { runProcess } from '../process.ts';

@@ -76,7 +76,7 @@ export const gate = {
   },
 };
 
-/** An app of these routes, with whatever stands before them. */
+/** An app with these routes and the given middleware before them. */
 export const appOf = (
   groups: RouteGroups,
   { address = 1000, principal = 1000 } = {},
@@ -96,5 +96,5 @@ export const appOf = (
   return app;
 };
 
-/** What a caller sends who holds every permission. */
+/** The `Authorization` header of a caller with every permission. */
 export const everything = 'ann things.list things.update';
