@@ -233,7 +233,7 @@ describe('Joi and the JSON Schema of a field agree', () => {
 });
 
 describe('What a field gives', () => {
-  /** Letters that grow in lower case, when they are composed, or as parts of a domain. */
+  /** Letters that become longer in lower case, when they are composed, or as part of a domain. */
   const odd = [
     'İ',
     'ß',

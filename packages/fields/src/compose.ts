@@ -12,7 +12,7 @@ import {
 import { type FieldErrors, LONGEST_NAME } from './validate.ts';
 import { verbatim } from './words.ts';
 
-// Joi's own array looks at every item before it counts them: of a million, for nothing.
+// Joi's own array validates every item before it checks their number, which is slow for a million items.
 const countedFirst: { array(): Joi.ArraySchema } = Joi.extend((joi) => ({
   type: 'array',
   base: joi.array(),
@@ -22,7 +22,7 @@ const countedFirst: { array(): Joi.ArraySchema } = Joi.extend((joi) => ({
   },
 }));
 
-/** Up to `max` values of one kind. */
+/** A list of up to `max` values of one kind. */
 export const list = <F extends Field>(
   item: F,
   { max = 100, min = 0, unique = false }: { max?: number; min?: number; unique?: boolean } = {},
@@ -37,9 +37,7 @@ export const list = <F extends Field>(
   });
 };
 
-/**
- * Joi copies objects by assignment, where a key called "__proto__" is lost before anyone could refuse it.
- */
+/** Joi copies objects by assignment, which loses a key named "__proto__" before any check could reject it. */
 const refuseProto: Joi.CustomValidator = (value, { original, error, state }) =>
   Object.hasOwn(original, '__proto__')
     ? error('object.unknown', undefined, { ...state, path: [...(state.path ?? []), '__proto__'] })
@@ -47,7 +45,7 @@ const refuseProto: Joi.CustomValidator = (value, { original, error, state }) =>
 
 const key = verbatim(200);
 
-/** An object whose keys are free and whose values are of one kind. */
+/** An object with arbitrary keys whose values are of one kind. */
 export const mapOf = <F extends Field>(item: F, max = 100): Field<Record<string, Out<F>>, false> =>
   field(Joi.object().max(max).pattern(key.joi, item.joi).custom(refuseProto), {
     type: 'object',
@@ -56,7 +54,7 @@ export const mapOf = <F extends Field>(item: F, max = 100): Field<Record<string,
     maxProperties: max,
   });
 
-/** Messages by field path, as validation gives them: a name that was sent may be anything, even empty. */
+/** Messages by field path, as `validate` returns them. Names from the input can be anything, even empty. */
 export const fieldErrors = (): Field<FieldErrors, false> =>
   field(Joi.object().pattern(Joi.string().allow(''), Joi.array().items(Joi.string())), {
     type: 'object',
@@ -64,13 +62,13 @@ export const fieldErrors = (): Field<FieldErrors, false> =>
     additionalProperties: { type: 'array', items: { type: 'string' } },
   });
 
-/** The key may be missing, in what is sent and in what comes out. */
+/** The key may be missing, both in the input and in the validated value. */
 export const optional = <F extends Field>(inner: F): OptionalField<Out<F>> => {
   const bare = inner.bare ?? inner;
   return { joi: bare.joi.optional(), json: bare.json, absent: true } as OptionalField<Out<F>>;
 };
 
-/** The key may be missing in what is sent; the default stands in for it. */
+/** The key may be missing in the input; the validated value then has the default. */
 export const withDefault = <F extends Field>(inner: F, value: Out<F>): Field<Out<F>, true> => ({
   joi: inner.joi.optional().default(value as Joi.Reference),
   json: { ...inner.json, default: value },
@@ -95,7 +93,7 @@ export const nullable = <F extends Field>(
     ...(inner.bare && { bare: nullable(inner.bare) }),
   }) as never;
 
-/** The key may be left out, and null empties the field. */
+/** The key may be left out; null clears the field. */
 export const clearable = <F extends Field>(inner: F): OptionalField<Out<F> | null> => ({
   ...(optional(nullable(inner)) as OptionalField<Out<F> | null>),
   value: inner.bare ?? inner,
@@ -115,23 +113,23 @@ const objectOf = (fields: Fields): { joi: Joi.ObjectSchema; json: JsonSchema } =
   };
 };
 
-/** An object with exactly these keys; any other is refused. */
+/** An object with exactly these keys; any other key is an error. */
 export const shape = <const F extends Fields>(fields: F): Shape<F> => {
   const { joi, json } = objectOf(fields);
   const strict = { ...json, additionalProperties: false };
   return { ...field<OutOf<F>>(joi.custom(refuseProto), strict), fields };
 };
 
-/** An object that may carry further keys; they are dropped. */
+/** An object that may have additional keys, which are dropped. */
 export const openShape = <const F extends Fields>(fields: F): Shape<F> => {
   const { joi, json } = objectOf(fields);
-  // Joi's own `stripUnknown` would go on into every shape below, and make the strict ones lenient.
+  // Joi's `stripUnknown` would also apply to nested shapes and make the strict ones lenient.
   const onlyKnown = (value: Record<string, unknown>) =>
     Object.fromEntries(Object.entries(value).filter(([k]) => Object.hasOwn(fields, k)));
   return { ...field<OutOf<F>>(joi.unknown().custom(onlyKnown), json), fields };
 };
 
-/** The same object with every key optional and no defaults: what a partial `PUT` takes. */
+/** The same object with every key optional and without defaults, for a partial `PUT`. */
 export const partial = <F extends Fields>(
   of: Shape<F>,
 ): Shape<{ [K in keyof F]: OptionalField<Out<F[K]>> }> =>
@@ -139,7 +137,7 @@ export const partial = <F extends Fields>(
     Object.fromEntries(Object.entries(of.fields).map(([k, f]) => [k, optional(f)])),
   ) as unknown as Shape<{ [K in keyof F]: OptionalField<Out<F[K]>> }>;
 
-/** The same object with every key there and no defaults: what is told of something that was taken so. */
+/** The same object with every key required and without defaults, for the response to such an input. */
 export const complete = <F extends Fields>(
   of: Shape<F>,
 ): Shape<{ [K in keyof F]: Field<Out<F[K]>, false> }> => {
@@ -154,8 +152,9 @@ export const complete = <F extends Fields>(
 };
 
 /**
- * Text held to a further rule, one that JSON Schema cannot state, so that it is told with all else that does
- * not fit. `problem` gives what the sentence about the field ends with ("must be ..."), undefined where it fits.
+ * Text with an additional rule that JSON Schema cannot express, reported together with all other errors.
+ * `problem` returns the message that follows the field's name ("must be ..."), or undefined if the value is
+ * valid.
  */
 export const ruled = (
   inner: Field<string, false>,
@@ -170,13 +169,13 @@ export const ruled = (
     .messages({ 'rule.broken': '{{#said}}' }),
 });
 
-/** Gives a field the name under which documents list it once and refer to it. */
+/** Names a field's schema, so that documents define it once and refer to it. */
 export const named = <F extends Field>(title: string, inner: F): F => ({
   ...inner,
   json: { title, ...inner.json },
 });
 
-/** Says in documents what a field means. */
+/** Adds a description to a field's schema. */
 export const described = <F extends Field>(
   inner: F,
   description: string,

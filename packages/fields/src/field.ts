@@ -2,29 +2,29 @@ import type Joi from 'joi';
 
 declare const out: unique symbol;
 
-/** JSON Schema 2020-12, as OpenAPI 3.1 takes it. */
+/** A schema of JSON Schema 2020-12, the dialect of OpenAPI 3.1. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
 /**
- * One declared value: what checks it (`joi`), what describes it (`json`) and what it yields (`Out`).
- * The two stand side by side because Joi's own JSON Schema misstates parts of what Joi checks;
- * a test holds them together.
+ * A declared value: its validation (`joi`), its description (`json`) and its TypeScript type (`Out`). The first
+ * two are written separately because Joi's own JSON Schema conversion misstates parts of what Joi checks; a
+ * test keeps them consistent.
  */
 export interface Field<T = unknown, Absent extends boolean = boolean> {
   readonly joi: Joi.Schema;
   readonly json: JsonSchema;
-  /** Whether the key may be missing in what is sent. */
+  /** Whether the key may be missing in the input. */
   readonly absent: Absent;
   /** The same field without its default, for partial shapes. */
   readonly bare?: Field<T>;
-  /** The same field that can neither be left out nor be null, for filters. */
+  /** The same field, required and not nullable, for filters. */
   readonly value?: Field;
   readonly [out]?: T;
 }
 
-/** The TypeScript type that a field yields after its check. */
+/** The TypeScript type of a field's validated value. */
 export type Out<F> = F extends { readonly [out]?: infer T } ? T : never;
 
 export type Fields = Readonly<Record<string, Field>>;
@@ -34,7 +34,7 @@ type OptionalKeys<F> = {
   [K in keyof F]: F[K] extends OptionalField<unknown> ? K : never;
 }[keyof F];
 
-/** The object type that a set of fields yields. */
+/** The object type of a set of fields. */
 export type OutOf<F> = Show<
   { [K in Exclude<keyof F, OptionalKeys<F>>]: Out<F[K]> } & {
     [K in OptionalKeys<F>]?: Out<F[K]>;
@@ -43,7 +43,7 @@ export type OutOf<F> = Show<
 
 declare const optional: unique symbol;
 
-/** A field whose key may be missing in what it yields, too. */
+/** A field whose key may also be missing in the validated value. */
 export interface OptionalField<T> extends Field<T, true> {
   readonly [optional]: true;
 }

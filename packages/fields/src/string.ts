@@ -11,14 +11,14 @@ const messages = {
   'timezone.invalid': '{{#label}} must be the name of a time zone, such as Europe/Budapest',
 };
 
-/** A string that a check of ours takes and may change. */
+/** A string validated by a custom check, which may also change it. */
 export const string = (check: Joi.CustomValidator<string, unknown>): Joi.Schema =>
   Joi.string().custom(check).messages(messages);
 
-/** PostgreSQL stores neither NUL nor an unpaired surrogate. */
+/** PostgreSQL cannot store NUL or unpaired surrogates. */
 export const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
 
-/** In code points. */
+/** The length in code points. */
 export const lengthOf = (value: string): number => {
   let points = 0;
   for (const _ of value) points += 1;

@@ -2,14 +2,17 @@ import { type Field, field } from './field.ts';
 import { string } from './string.ts';
 
 const label = '[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?';
-/** Not a number: a host that ends in one is an IPv4 address (WHATWG URL, section 3.5). */
+/**
+ * The last label of a host must not be a number, since the host would then be an IPv4 address (WHATWG URL,
+ * section 3.5).
+ */
 const lastLabel = '(?:[0-9][0-9-]*)?[A-Za-z](?:[A-Za-z0-9_-]*[A-Za-z0-9])?';
 const name = `(?:${label}\\.)*${lastLabel}\\.?`;
 const byte = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
 const ipv4 = `(?:${byte}\\.){3}${byte}`;
 const ipv6 = '\\[[0-9A-Fa-f:.]+\\]';
 const port = '(?:[0-9]{0,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
-/** What stands in a path, a query or a fragment (RFC 3986 section 3.3 to 3.5). */
+/** The characters of a path, a query or a fragment (RFC 3986 sections 3.3 to 3.5). */
 const rest = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*";
 
 const pattern = new RegExp(
@@ -17,8 +20,8 @@ const pattern = new RegExp(
 );
 
 /**
- * An http or https URL of up to `max` characters, without credentials, that both RFC 3986 and the URL
- * standard of browsers can read: whatever is handed on to others, they take it, too. Given as it is.
+ * An http or https URL of up to `max` characters, without credentials. It must be valid under both RFC 3986 and
+ * the URL standard of browsers, so that every consumer accepts it. The value is not normalised.
  */
 export const url = (max: number): Field<string, false> =>
   field(

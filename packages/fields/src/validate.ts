@@ -7,7 +7,9 @@ export type Validation<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly errors: FieldErrors };
 
-/** Of an input with more values than this only the first fault is named: naming all would take seconds. */
+/**
+ * For an input with more values than this, only the first error is reported: finding all would take seconds.
+ */
 const MAX_VALUES_EXPLAINED = 1000;
 
 const isSmall = (value: unknown): boolean => {
@@ -21,10 +23,10 @@ const isSmall = (value: unknown): boolean => {
   return true;
 };
 
-/** Most code units of a name in errors. */
+/** The maximum length of a name in errors, in UTF-16 code units. */
 export const LONGEST_NAME = 201;
 
-/** A name that was sent, as errors repeat it: what is longer than any name of ours is cut. */
+/** A name from the input as errors repeat it: names longer than any declared one are truncated. */
 export const shortName = (name: string): string =>
   name.length < LONGEST_NAME
     ? name
@@ -34,15 +36,15 @@ const firstFault = {
   abortEarly: true,
   convert: false,
   presence: 'required',
-  // Without the label a message is a bare "must be ..."; the path goes before it.
+  // Messages then read "must be ..."; `validate` puts the path in front.
   errors: { label: false },
 } as const;
 const everyFault = { ...firstFault, abortEarly: false } as const;
 
 /**
- * Checks a value against its field and gives what the field yields, or every failing path at once
- * (of an input of more than 1000 values, the first one). Nothing is converted: `"1"` is no number.
- * `root` names the value itself in errors about the whole of it.
+ * Validates a value and returns the validated value, or the errors of all invalid paths (only the first one if
+ * the input has more than 1000 values). Nothing is converted: `"1"` is not a number. `root` names the value
+ * itself in errors about the value as a whole.
  */
 export const validate = <F extends Field>(
   field: F,
@@ -52,7 +54,7 @@ export const validate = <F extends Field>(
   const first = field.joi.validate(value, firstFault);
   if (!first.error) return { ok: true, value: first.value };
   const { error = first.error } = isSmall(value) ? field.joi.validate(value, everyFault) : first;
-  // Without a prototype, a field called "constructor" or "__proto__" is a name like any other.
+  // Without a prototype, a field named "constructor" or "__proto__" is an ordinary key.
   const errors: FieldErrors = Object.create(null);
   for (const { path, message } of error.details) {
     const name = path.length === 0 ? root : shortName(path.join('.'));
@@ -71,8 +73,8 @@ const fromText = ({ json }: Field, value: unknown): unknown => {
 };
 
 /**
- * Reads numbers and booleans out of texts, for the places that know texts only: query strings and
- * environment variables. What cannot be read stays a text, and so fails the check with its name.
+ * Converts text to numbers and booleans for inputs that are always text: query strings and environment
+ * variables. Text that cannot be converted is kept, so that validation reports it.
  */
 export const readTexts = (shape: Shape, texts: Readonly<Record<string, unknown>>): unknown =>
   Object.fromEntries(

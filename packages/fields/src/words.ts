@@ -3,13 +3,15 @@ import Joi from 'joi';
 import { type Field, field } from './field.ts';
 import { isStorable, lengthOf, string } from './string.ts';
 
-/** Said by negation: reference pages make their examples from a positive pattern, and `\S` gives "}". */
+/**
+ * Written as a negation because API references generate examples from positive patterns, and `\S` yields "}".
+ */
 const never = (pattern: string): { not: object } => ({ not: { type: 'string', pattern } });
 const NUL = '\\u0000';
 const notBlank = never(`^\\s*$|${NUL}`);
 const withoutNul = never(NUL);
 
-/** Text of 1 to `max` code points that is not blank; white space around it is cut off. */
+/** Text of 1 to `max` code points that is not blank; surrounding white space is trimmed. */
 export const text = (max: number): Field<string, false> =>
   field(
     string((value, { error }) => {
@@ -20,7 +22,10 @@ export const text = (max: number): Field<string, false> =>
     { type: 'string', maxLength: max, ...notBlank },
   );
 
-/** Text kept to the letter, blanks and all: passwords, tokens, search terms. May be empty when `min` is 0. */
+/**
+ * Text that is kept unchanged, including white space: passwords, tokens, search terms. May be empty if `min` is
+ * 0.
+ */
 export const verbatim = (max: number, min = 1): Field<string, false> => {
   const joi = string((value, { error }) => {
     if (!isStorable(value)) return error('text.ill_formed');
@@ -36,9 +41,9 @@ export const verbatim = (max: number, min = 1): Field<string, false> => {
   });
 };
 
-/** Text that matches a pattern; `what` ends the sentence "must be ...". */
+/** Text that matches a pattern; `what` completes the message "must be ...". */
 export const matching = (pattern: RegExp, what: string, max: number): Field<string, false> => {
-  // JSON Schema knows patterns and no flags: what is described would not be what is checked.
+  // JSON Schema patterns have no flags, so the schema would not describe the check.
   if (pattern.flags.replace('u', '')) throw new TypeError(`${pattern} has flags other than u.`);
   const joi = string((value, { error }) => {
     if (!isStorable(value)) return error('text.ill_formed');
@@ -53,7 +58,10 @@ export const matching = (pattern: RegExp, what: string, max: number): Field<stri
   });
 };
 
-/** One spelling of an address: lower case, composed letters (NFC), a domain in its own script (RFC 5891). */
+/**
+ * The canonical spelling of an address: lower case, composed letters (NFC), and the domain in Unicode (RFC
+ * 5891).
+ */
 const canonicalAddress = (address: string): string => {
   const at = address.indexOf('@');
   const local = address.slice(0, at).toLowerCase().normalize('NFC');
@@ -62,10 +70,10 @@ const canonicalAddress = (address: string): string => {
 };
 
 /**
- * An e-mail address, given in one spelling of it. Only the shape is checked (letters of any script, one @, a
- * domain with a dot): whether it exists is for a message to find out. The characters that mean something
- * in a mail header are refused: `a,victim@example.com` would go to the victim. The spelling that is given
- * keeps to the limit, too: some letters become two in lower case.
+ * An e-mail address in its canonical spelling. Only the form is checked (letters of any script, one @, a domain
+ * with a dot); only a message can show whether the address exists. Characters with a meaning in mail headers
+ * are rejected: a message to `a,victim@example.com` would also go to the victim. The canonical spelling must
+ * not exceed the limit either, because some letters become two in lower case.
  */
 export const email = (): Field<string, false> => {
   const pattern = /^[^\s@<>()[\],;:\\"]+@[^\s@.<>()[\],;:\\"]+(\.[^\s@.<>()[\],;:\\"]+)+$/;
@@ -74,7 +82,7 @@ export const email = (): Field<string, false> => {
     string((value, { error }) => {
       if (!isStorable(value) || !isAddress(value)) return error('email.invalid');
       const canonical = canonicalAddress(value);
-      // A domain such as xn--xn--... is another one each time that it is read.
+      // A domain such as xn--xn--... changes each time it is decoded.
       const isSettled = canonicalAddress(canonical) === canonical;
       return isSettled && isAddress(canonical) ? canonical : error('email.invalid');
     }),
@@ -88,7 +96,10 @@ export const email = (): Field<string, false> => {
   );
 };
 
-/** A domain of at least two labels, of letters of any script, given in lower case; no address, no port. */
+/**
+ * A domain of at least two labels with letters of any script, in lower case; not an IP address, and without a
+ * port.
+ */
 export const domain = (): Field<string, false> => {
   const pattern = /^[\p{L}\p{M}\p{N}_-]+(\.[\p{L}\p{M}\p{N}_-]+)+$/u;
   const isDomain = (value: string): boolean => lengthOf(value) <= 253 && pattern.test(value);
@@ -103,10 +114,10 @@ export const domain = (): Field<string, false> => {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Whether a text is a UUID (RFC 9562), in upper or lower case. */
+/** Whether a text is a UUID (RFC 9562) in upper or lower case. */
 export const isUuid = (value: string): boolean => UUID.test(value);
 
-/** A UUID (RFC 9562), given in lower case. */
+/** A UUID (RFC 9562), converted to lower case. */
 export const uuid = (): Field<string, false> =>
   field(
     string((value, { error }) => (isUuid(value) ? value.toLowerCase() : error('uuid.invalid'))),
@@ -114,23 +125,23 @@ export const uuid = (): Field<string, false> =>
   );
 
 /**
- * The id of a record of the same tenant, in the collection with this path: `companies`. Documents say which
- * in `x-reference`, so that the conformance tests can create a target.
+ * The id of a record of the same tenant in the collection with this path, such as `companies`. Documents name
+ * the collection in `x-reference`, from which the conformance tests create a valid target.
  */
 export const reference = (collection: string): Field<string, false> => {
   const { joi, json } = uuid();
   return field(joi, { ...json, 'x-reference': collection });
 };
 
-/** A text in its place is told what the field takes, too: "1.5" is a number. */
+/** Text gets the same message as a fraction, so that both name the expected type. */
 const integer = (): Joi.NumberSchema =>
   Joi.number().integer().messages({ 'number.base': '{{#label}} must be an integer' });
 
-/** A whole number within bounds, both included. */
+/** An integer between `min` and `max`, both included. */
 export const int = (min: number, max: number): Field<number, false> =>
   field(integer().min(min).max(max), { type: 'integer', minimum: min, maximum: max });
 
-/** A whole number that is moved to the nearest bound when it lies outside. */
+/** An integer; a value outside the bounds is set to the nearest bound. */
 export const clamped = (min: number, max: number): Field<number, false> =>
   field(
     integer()
@@ -139,7 +150,7 @@ export const clamped = (min: number, max: number): Field<number, false> =>
     { type: 'integer', description: `Moved into ${min} to ${max} when outside.` },
   );
 
-/** A number within bounds, both included. */
+/** A number between `min` and `max`, both included. */
 export const number = (min: number, max: number): Field<number, false> =>
   field(Joi.number().min(min).max(max), { type: 'number', minimum: min, maximum: max });
 
@@ -158,35 +169,38 @@ const isCalendarDate = (value: string): boolean => {
   return year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month);
 };
 
-/** `date-time` of RFC 3339 section 5.6: letters of either case or a space between, any fraction, a leap second. */
+/**
+ * `date-time` of RFC 3339 section 5.6, with T and Z in either case, a space instead of T, any fraction, and
+ * leap seconds.
+ */
 const TIME =
   /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 const MINUTE_MS = 60_000;
 
-/** The moment that a text names, to the millisecond; undefined where it names none. */
+/** The instant that a text denotes, to the millisecond; undefined if it is invalid. */
 const momentOf = (text: string): Date | undefined => {
   const [, date, hour, minute, second, fraction = '', zone] = TIME.exec(text) ?? [];
   if (date === undefined || zone === undefined || !isCalendarDate(date)) return undefined;
-  // `Date` knows neither leap seconds nor the zone in lower case, and engines differ in long fractions.
+  // `Date` supports neither leap seconds nor a lower-case zone, and engines differ in long fractions.
   const isLeap = second === '60';
   const seconds = isLeap ? '59' : second;
   const moment = new Date(
     `${date}T${hour}:${minute}:${seconds}${fraction.slice(0, 4)}${zone.toUpperCase()}`,
   );
   if (!isLeap) return moment;
-  // Leap seconds end the last minute of a day in UTC; what comes after it is the next day.
+  // A leap second ends the last minute of a UTC day; it is read as the start of the next day.
   if (moment.getUTCHours() !== 23 || moment.getUTCMinutes() !== 59) return undefined;
   return new Date(Math.floor(moment.getTime() / MINUTE_MS) * MINUTE_MS + MINUTE_MS);
 };
 
-/** Years that have four digits in UTC, too: `0001-01-01T00:00:00+10:00` lies in the year 0. */
+/** Whether the year has four digits in UTC: `0001-01-01T00:00:00+10:00` is in the year 0. */
 const isInRange = (moment: Date): boolean =>
   moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999;
 
 /**
- * A moment as RFC 3339 writes it, with its zone; a `Date` in code, in UTC and to the millisecond. A leap second
- * is the first moment of the next day. A day that does not exist is refused.
+ * An instant in RFC 3339 format with a time zone; in code a `Date`, in responses UTC with milliseconds. A leap
+ * second is read as the start of the next day. Days that do not exist are rejected.
  */
 export const time = (): Field<Date, false> =>
   field(
@@ -197,7 +211,7 @@ export const time = (): Field<Date, false> =>
     { type: 'string', format: 'date-time', maxLength: 100 },
   );
 
-/** A calendar date, `YYYY-MM-DD`, that exists. */
+/** An existing calendar date in the form `YYYY-MM-DD`. */
 export const date = (): Field<string, false> =>
   field(
     string((value, { error }) =>
@@ -216,8 +230,8 @@ const isTimeZone = (value: string): boolean => {
 };
 
 /**
- * The name of a time zone of the IANA database. JSON Schema tells its form; which names exist changes
- * from year to year and is known to the runtime.
+ * The name of a time zone in the IANA database. JSON Schema describes only the form: the names change from year
+ * to year, so the runtime's list is checked.
  */
 export const timeZone = (): Field<string, false> => {
   const pattern = /^(UTC|[A-Z][A-Za-z]+(\/[A-Z][A-Za-z_+-]*[0-9]{0,2})+)$/;
@@ -244,7 +258,7 @@ const isStorableJson = (value: unknown, depth = 0): boolean => {
   );
 };
 
-/** Any JSON value that can be stored, at most 32 levels deep; for payloads that belong to others. */
+/** Any storable JSON value with at most 32 levels of nesting, for payloads of third parties. */
 export const anything = (): Field<unknown, false> =>
   field(
     Joi.custom((value, { error }) =>
