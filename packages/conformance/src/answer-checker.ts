@@ -5,11 +5,11 @@ import { type OpenApiDocument, type Operation, operationsOf } from './document.t
 import { type Observer, observeAnswers } from './observe.ts';
 
 export interface AnswerChecker {
-  /** Express middleware for the front of an app: looks at every answer that leaves it. */
+  /** Express middleware that checks every response; must be the first middleware of the app. */
   readonly observe: Observer;
-  /** The answers that were not as declared, a sentence each. */
+  /** The responses that differ from the document, one sentence each. */
   readonly findings: readonly string[];
-  /** Throws where there are findings. */
+  /** Throws if there are findings. */
   verify(): void;
 }
 
@@ -24,10 +24,10 @@ const parsed = (payload: string): unknown => {
   }
 };
 
-/** Headers that an answer has wherever they are described for it. */
+/** Headers that a response must have if they are described for it. */
 const alwaysSent: ReadonlySet<string> = new Set(['ETag', 'Location', 'Content-Disposition']);
 
-/** The same schema, seen from outside of the document that its references lead into. */
+/** The same schema with references that can be resolved from outside the document. */
 const inDocument = (schema: object): object =>
   JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/'));
 
@@ -46,8 +46,8 @@ const declaredIn = (document: OpenApiDocument): Declared => {
 };
 
 /**
- * Holds every answer of an app against what its OpenAPI document declares for the operation. The
- * document is asked for with the first answer: an app that has one is made with its observers.
+ * Checks every response of an app against what its OpenAPI document declares for the operation. The document is
+ * read when the first response is sent, because an app is created with its observers before it has a document.
  */
 export const createAnswerChecker = (documentOf: () => object): AnswerChecker => {
   let known: Declared | undefined;
@@ -58,7 +58,7 @@ export const createAnswerChecker = (documentOf: () => object): AnswerChecker => 
   const compiled = new Map<object, ValidateFunction>();
   const findings: string[] = [];
 
-  /** Clients tell failures apart by their code, so the document lists every one. */
+  /** Clients distinguish errors by code, so the document must list every code. */
   const unregisteredCode = (answered: unknown): string | undefined => {
     const { 'x-error-codes': codes } = documentOf() as OpenApiDocument;
     const { error } = Object(answered) as { readonly error?: unknown };
@@ -87,7 +87,7 @@ export const createAnswerChecker = (documentOf: () => object): AnswerChecker => 
     return res.statusCode >= 400 ? unregisteredCode(answered) : undefined;
   };
 
-  /** A header that is described somewhere must be described where it is sent, and be as described. */
+  /** A header that is described anywhere must be described where it is sent, and must match its description. */
   const misfitOfHeaders = (operation: Operation, res: ServerResponse): string | undefined => {
     const { ajv, headers } = declared();
     const described = operation.responses[res.statusCode]?.headers ?? {};

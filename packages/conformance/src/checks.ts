@@ -13,25 +13,25 @@ import {
   validBody,
 } from './subject.ts';
 
-/** What is wrong, a sentence each; none: the operation passes. */
+/** What is wrong, one sentence each; empty if the operation passes. */
 export type Findings = string[];
 
 const said = (operation: Operation, what: string, answer: Answer): string =>
   `${operation.id}, ${what}: ${answer.status} ${answer.text.slice(0, 300)}`;
 
-/** Every operation says who may call it. */
+/** Every operation must declare who may call it. */
 export const unmarked = (operations: readonly Operation[]): Findings =>
   operations
     .filter(({ 'x-permissions': marks }) => marks !== 'public' && !Array.isArray(marks))
     .map(({ id }) => `${id} names neither a permission nor "public".`);
 
-/** Whether a refusal is one of those that the document gives as examples. */
+/** Whether an error response is one of the examples in the document. */
 const isDescribed = (operation: Operation, { status, body }: Answer): boolean => {
   const { examples } = operation.responses[status]?.content?.['application/json'] ?? {};
   return examples === undefined || Object.hasOwn(examples, String(body.error));
 };
 
-/** Without a token, or with one that is none, a guarded operation is 401. */
+/** Without a token, or with an invalid one, a guarded operation must respond with 401. */
 export const withoutToken = async (subject: Subject, operation: Operation): Promise<Findings> => {
   const attempts = [{}, { authorization: 'Bearer ' }, { authorization: 'Bearer a.b.c' }];
   const answers = await Promise.all(
@@ -49,7 +49,7 @@ export const withoutToken = async (subject: Subject, operation: Operation): Prom
     .map((answer) => said(operation, 'without a token', answer));
 };
 
-/** With each needed permission removed in turn, it is 403 and names that permission. */
+/** Without each required permission in turn, the operation must respond with 403 and name that permission. */
 export const withoutPermission = async (
   subject: Subject,
   operation: Operation,
@@ -70,7 +70,7 @@ export const withoutPermission = async (
   return findings;
 };
 
-/** What the other tenant sees of the thing that a path names, to tell whether it was changed. */
+/** What the other tenant sees of the resource in a path, to detect changes. */
 const look = async (
   subject: Subject,
   operation: Operation,
@@ -89,7 +89,9 @@ const look = async (
   return answers.map(({ status, text }) => `${status} ${text}`).join('\n');
 };
 
-/** With another tenant's ids, each in turn and all at once: no data, no change. */
+/**
+ * With ids of another tenant, one by one and all at once, the operation must return no data and change nothing.
+ */
 export const foreignIds = async (subject: Subject, operation: Operation): Promise<Findings> => {
   const names = pathParametersOf(operation.path);
   const [headers, theirHeaders] = [await subject.caller('own'), await subject.caller('other')];
@@ -112,7 +114,7 @@ export const foreignIds = async (subject: Subject, operation: Operation): Promis
   return findings;
 };
 
-/** The id of another tenant's record in a body is a 422 that names the field, and is stored nowhere. */
+/** An id of another tenant's record in a body must be a 422 that names the field, and must not be stored. */
 export const foreignReferences = async (
   subject: Subject,
   operation: Operation,
@@ -135,7 +137,7 @@ export const foreignReferences = async (
 const ajv = new Ajv2020({ strict: false });
 formats.default(ajv);
 
-/** Whether the errors name the field, or a part of it, or the whole that it is part of. */
+/** Whether the errors name the field, a part of it, or the object that contains it. */
 const names = (answer: Answer, field: string): boolean =>
   Object.keys((answer.body.errors as object | undefined) ?? {}).some(
     (key) =>
@@ -145,11 +147,11 @@ const names = (answer: Answer, field: string): boolean =>
       field.startsWith(`${key}.`),
   );
 
-/** OAuth endpoints take forms as well, and answer as their RFCs say: 4xx, without our field names. */
+/** OAuth endpoints also accept forms, and respond as their RFCs require: 4xx without our field names. */
 const answersByRfc = (operation: Operation): boolean =>
   operation.requestBody?.content?.['application/x-www-form-urlencoded'] !== undefined;
 
-/** Bodies that do not fit are 422 and name the field; whatever is sent, nothing is a 5xx. */
+/** An invalid body must be a 422 that names the field; no body may cause a 5xx. */
 export const badBodies = async (subject: Subject, operation: Operation): Promise<Findings> => {
   const schema = bodySchemaOf(operation);
   if (!schema) return [];
@@ -169,7 +171,7 @@ export const badBodies = async (subject: Subject, operation: Operation): Promise
   return findings;
 };
 
-/** Query parameters that are unknown, repeated or of a wrong kind are 422 and named. */
+/** Unknown, repeated and invalid query parameters must be a 422 that names them. */
 export const badQueries = async (subject: Subject, operation: Operation): Promise<Findings> => {
   if (operation.method !== 'GET' || operation['x-permissions'] === 'public') return [];
   const parameters = await materialise(subject, operation.path, 'own');
@@ -191,7 +193,7 @@ export const badQueries = async (subject: Subject, operation: Operation): Promis
   return findings;
 };
 
-/** Path parameters that cannot be ids name nothing: 404, never an error of ours. */
+/** Path parameters that cannot be ids must be a 404, and never a 5xx. */
 export const badPaths = async (subject: Subject, operation: Operation): Promise<Findings> => {
   const headers = await entitled(subject, operation);
   const known = await subject.parameters?.('own', operation.path);
@@ -209,7 +211,7 @@ export const badPaths = async (subject: Subject, operation: Operation): Promise<
   return findings;
 };
 
-/** With the token of a client, which is nobody's user, an operation answers or refuses; it never fails. */
+/** With the token of a client, which has no user, an operation must respond with a success or a 4xx. */
 export const withClientToken = async (
   subject: Subject,
   operation: Operation,

@@ -32,12 +32,12 @@ import { sample } from './sample.ts';
 import type { Subject } from './subject.ts';
 
 interface Caller {
-  /** Null: a client. */
+  /** Null for a client. */
   readonly user: string | null;
   readonly tenant: string;
   readonly lacking: string | undefined;
 }
-/** What can be wrong with a service, each to be planted and found. */
+/** The flaws of a service that the tests plant and must find. */
 type Flaw =
   | 'open'
   | 'lenient'
@@ -52,7 +52,7 @@ type Flaw =
 const Thing = shape({ id: uuid(), name: text(50) });
 const Id = shape({ id: uuid() });
 
-/** A small service with tenants, right in everything but the planted flaw. */
+/** A small service with two tenants that is correct except for the planted flaw. */
 const serviceWith = (flaw?: Flaw) => {
   const store = new Map<string, { tenant: string; id: string; name: string }>();
   const route = routesFor<Caller, 'things.list' | 'things.create' | 'things.update'>();
@@ -147,7 +147,7 @@ const serviceWith = (flaw?: Flaw) => {
   };
   const checker = createAnswerChecker(() => document);
   const app = express();
-  // As the services do: an entity tag is a version of theirs.
+  // As in the services, entity tags come from versions only.
   app.disable('etag');
   app.set('query parser', 'simple');
   app.use(checker.observe);

@@ -1,7 +1,7 @@
-/** The part of an OpenAPI 3.1 document that the tests are made from. */
+/** The parts of an OpenAPI 3.1 document that the tests use. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
-  /** The codes in the member `error` of a failure. */
+  /** The error codes and their meanings. */
   readonly 'x-error-codes'?: Readonly<Record<string, string>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
@@ -25,7 +25,7 @@ export interface JsonSchema {
   readonly minimum?: number;
   readonly examples?: readonly unknown[];
   readonly additionalProperties?: unknown;
-  /** The collection whose records a value of this schema is the id of. */
+  /** For an id: the collection of the record that it refers to. */
   readonly 'x-reference'?: string;
 }
 
@@ -42,7 +42,7 @@ interface Content {
   >;
 }
 
-/** An answer as it is described: its headers by name, each a schema or a reference to one. */
+/** A described response: its headers by name, each a schema or a reference to one. */
 export interface ResponseObject extends Content {
   readonly $ref?: string;
   readonly headers?: Readonly<Record<string, HeaderObject>>;
@@ -63,20 +63,20 @@ interface OperationObject {
     readonly schema: JsonSchema;
   }[];
   readonly requestBody?: Content & {
-    /** A file: the types of its content, and its largest size. */
+    /** For a file: the accepted types of its content, and its maximum size. */
     readonly 'x-file'?: { readonly types: readonly string[]; readonly maxBytes: number };
   };
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
-/** One operation, with its address. */
+/** One operation with its path and method. */
 export interface Operation extends OperationObject {
   readonly id: string;
   readonly path: string;
   readonly method: string;
 }
 
-/** The answers of an operation, those included that are described once for many. */
+/** The responses of an operation, with references to shared responses resolved. */
 const responsesOf = (
   { components }: OpenApiDocument,
   { responses }: OperationObject,
@@ -88,7 +88,7 @@ const responsesOf = (
     }),
   );
 
-/** Every operation of a document, with its address and its answers. */
+/** Every operation of a document with its path, method and responses. */
 export const operationsOf = (document: OpenApiDocument): Operation[] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -100,7 +100,7 @@ export const operationsOf = (document: OpenApiDocument): Operation[] =>
     })),
   );
 
-/** The schema that a reference into `components` means. */
+/** Resolves a reference into `components`. */
 export const resolve = (document: OpenApiDocument, schema: JsonSchema): JsonSchema => {
   if (schema.$ref === undefined) return schema;
   const found = document.components.schemas[schema.$ref.replace('#/components/schemas/', '')];
@@ -108,7 +108,7 @@ export const resolve = (document: OpenApiDocument, schema: JsonSchema): JsonSche
   return resolve(document, found);
 };
 
-/** The JSON body that an operation takes, if it takes one. */
+/** The schema of an operation's JSON body; undefined if it has none. */
 export const bodySchemaOf = (operation: Operation): JsonSchema | undefined =>
   operation.requestBody?.content?.['application/json']?.schema;
 

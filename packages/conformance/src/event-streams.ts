@@ -2,11 +2,11 @@ import type { Findings } from './checks.ts';
 import type { Operation } from './document.ts';
 import { addressOf, entitled, materialise, type Subject } from './subject.ts';
 
-/** Whether an operation answers with server-sent events. */
+/** Whether an operation responds with server-sent events. */
 export const sendsEvents = (operation: Operation): boolean =>
   operation.responses[200]?.content?.['text/event-stream'] !== undefined;
 
-/** An event stream begins at once, is kept by nobody on its way, and takes any last event id. */
+/** An event stream must begin immediately, must not be cached, and must accept any last event id. */
 export const eventStreams = async (subject: Subject, operation: Operation): Promise<Findings> => {
   const parameters = await materialise(subject, operation.path, 'own');
   const headers = await entitled(subject, operation);

@@ -28,7 +28,7 @@ import type { Subject } from './subject.ts';
 const Id = shape({ id: uuid() });
 const Created = shape({ data: Id });
 
-/** A small service of files and a stream; `before` plants a flaw. */
+/** A small service with files and an event stream; `before` plants a flaw. */
 const serviceWith = (before: RequestHandler = (_req, _res, next) => next()) => {
   const files = new Map<string, { readonly type: string; readonly content: Buffer }>();
   const route = routesFor<string, 'files.create' | 'files.view'>();

@@ -14,7 +14,10 @@ import { type Answer, call, entitled, materialise, type Subject } from './subjec
 const said = (operation: Operation, what: string, answer: Answer): string =>
   `${operation.id}, ${what}: ${answer.status} ${answer.text.slice(0, 300)}`;
 
-/** Files of other types are 415, files that are too large are 413, no file is 422; nothing is a 5xx. */
+/**
+ * A file of another type must be a 415, a file that is too large a 413, a missing file a 422; nothing may be a
+ * 5xx.
+ */
 export const badFiles = async (subject: Subject, operation: Operation): Promise<Findings> => {
   const known = await subject.bodies?.[operation.id]?.('own');
   const bodyOf = (file: readonly [type: string, content: Buffer]) =>
@@ -36,7 +39,7 @@ export const badFiles = async (subject: Subject, operation: Operation): Promise<
     const disguised = bodyOf([declared, content]);
     await demand(`with ${type} that is declared as ${declared}`, 415, disguised);
   }
-  // The announced length is enough; what is larger than this is not worth sending.
+  // Larger limits are not tested, because sending such a body would take too long.
   if (maxBytes <= 64 * 1024 * 1024) {
     const [type, content] = sampleFile(operation);
     const large = Buffer.concat([content, Buffer.alloc(maxBytes + 1, ' ')]);
@@ -50,11 +53,13 @@ export const badFiles = async (subject: Subject, operation: Operation): Promise<
   return findings;
 };
 
-/** Whether an operation answers with a file, of which clients may ask for a part. */
+/** Whether an operation responds with a file, of which clients may request a range. */
 export const servesFile = (operation: Operation): boolean =>
   operation.responses[206] !== undefined && operation.responses[416] !== undefined;
 
-/** Ranges are 206 with the bytes that they name, or 416; a known version is 304; HEAD has no body. */
+/**
+ * A range must be a 206 with exactly these bytes or a 416, a known version a 304, and HEAD must have no body.
+ */
 export const fileAnswers = async (subject: Subject, operation: Operation): Promise<Findings> => {
   const parameters = await materialise(subject, operation.path, 'own');
   const own = await entitled(subject, operation);

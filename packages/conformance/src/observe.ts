@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** An answer on its way out, with what the application noted about its request. */
+/** A response that is being sent, with what the application recorded about its request. */
 export interface ObservedResponse extends ServerResponse {
   readonly locals: { readonly operation?: string; readonly isPage?: boolean };
 }
@@ -8,7 +8,7 @@ export interface ObservedResponse extends ServerResponse {
 /** Express middleware. */
 export type Observer = (req: unknown, res: ObservedResponse, next: () => void) => void;
 
-/** Middleware for the front of an app that shows every answer, with its whole body, as it leaves. */
+/** Middleware that reports every response with its whole body as it is sent; must be the first of the app. */
 export const observeAnswers =
   (look: (res: ObservedResponse, payload: string) => void): Observer =>
   (_req, res, next) => {

@@ -7,14 +7,14 @@ import {
   resolve,
 } from './document.ts';
 
-/** The collection that a field refers to, also where the field may be null. */
+/** The collection that a field refers to, including nullable fields. */
 const referenceOf = (document: OpenApiDocument, given: JsonSchema): string | undefined => {
   const schema = resolve(document, given);
   if (schema['x-reference'] !== undefined) return schema['x-reference'];
   return schema.anyOf?.map((option) => referenceOf(document, option)).find(Boolean);
 };
 
-/** The fields of an operation's body that are references, and the collections that they refer to. */
+/** The reference fields in an operation's body: field path -> collection. */
 export const referencesIn = (
   document: OpenApiDocument,
   operation: Operation,
@@ -27,7 +27,7 @@ export const referencesIn = (
   });
 };
 
-/** The operation that creates a record of a collection: `POST .../companies`. */
+/** The operation that creates a record of a collection, such as `POST .../companies`. */
 export const creationOf = (document: OpenApiDocument, collection: string): Operation => {
   const create = operationsOf(document).find(
     ({ method, path }) => method === 'POST' && path.endsWith(`/${collection}`),

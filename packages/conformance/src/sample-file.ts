@@ -1,13 +1,13 @@
 import type { OpenApiDocument, Operation } from './document.ts';
 import { sample } from './sample.ts';
 
-/** What the document says of a request body that is a file. */
+/** What the document declares about a request body that is a file. */
 export interface FileOptions {
   readonly types: readonly string[];
   readonly maxBytes: number;
 }
 
-/** Files of types that are found in their content. */
+/** Sample files whose types can be detected from their content. */
 export const samples: readonly (readonly [type: string, content: Buffer])[] = [
   ['text/plain', Buffer.from('A sample of text.\n')],
   [
@@ -21,19 +21,19 @@ export const samples: readonly (readonly [type: string, content: Buffer])[] = [
   ['application/octet-stream', Buffer.from([0, 1, 2, 3])],
 ];
 
-/** Whether a media type is one of these, or within one of these ranges. */
+/** Whether a media type is one of these types, or matches one of these ranges. */
 export const matches = (types: readonly string[], type: string): boolean =>
   types.some((range) => range === '*/*' || range === type || range === type.replace(/\/.*/, '/*'));
 
-/** What the document says of the file that an operation takes, if it takes one. */
+/** What the document declares about the file in an operation's body; undefined if it has none. */
 export const fileOptionsOf = (operation: Operation): FileOptions | undefined =>
   operation.requestBody?.['x-file'];
 
-/** Whether the file is a part of a form. */
+/** Whether the file is part of a form. */
 export const isForm = (operation: Operation): boolean =>
   operation.requestBody?.content?.['multipart/form-data'] !== undefined;
 
-/** A file that the operation takes: its type and its content. */
+/** A file that the operation accepts: its type and its content. */
 export const sampleFile = (operation: Operation): readonly [type: string, content: Buffer] => {
   const { types } = fileOptionsOf(operation) as FileOptions;
   const sample = samples.find(([type]) => matches(types, type));
@@ -42,8 +42,8 @@ export const sampleFile = (operation: Operation): readonly [type: string, conten
 };
 
 /**
- * A body with a file, as the operation takes it: the bytes, or a form with sampled fields and the file. `known`
- * replaces fields of the sample.
+ * A body with a file that the operation accepts: the bytes, or a form with sample fields and the file. `known`
+ * replaces sample fields.
  */
 export const bodyWithFile = (
   document: OpenApiDocument,

@@ -19,10 +19,10 @@ const sampleText = (schema: JsonSchema): string => {
   return text;
 };
 
-/** A value that fits a schema, with every optional property filled in. Texts differ from call to call. */
+/** A value that is valid for a schema, with all optional properties. Every call returns different texts. */
 export const sample = (document: OpenApiDocument, given: JsonSchema): unknown => {
   const schema = resolve(document, given);
-  // One address for everybody would be taken by the second time.
+  // Not for e-mail addresses: the same address could be used only once.
   if (schema.examples?.[0] !== undefined && !isEmail(schema)) return schema.examples[0];
   if (schema.enum) return schema.enum[0];
   if (schema.anyOf?.[0]) return sample(document, schema.anyOf[0]);

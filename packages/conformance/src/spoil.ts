@@ -1,12 +1,12 @@
 import { type JsonSchema, type OpenApiDocument, resolve } from './document.ts';
 
-/** A body with one thing wrong (or at least odd) in it. */
+/** A valid body with one invalid or unusual change. */
 export interface Spoiled {
   readonly what: string;
-  /** Path of the field that was touched: `addresses.0.city`. */
+  /** The path of the changed field: `addresses.0.city`. */
   readonly field: string;
   readonly body: unknown;
-  /** Refused whatever the schema says: text that no database can store. */
+  /** Whether the body must be rejected whatever the schema says, because the text cannot be stored. */
   readonly alwaysRefused: boolean;
 }
 
@@ -48,7 +48,7 @@ const unstorable: readonly (readonly [what: string, value: unknown])[] = [
   ['a lone surrogate', 'a\ud800b'],
 ];
 
-/** Every way in which the tests spoil a valid body: each field of it in turn, nested ones too. */
+/** All variants of a valid body with one changed field, including nested fields. */
 export const spoil = (document: OpenApiDocument, given: JsonSchema, valid: unknown): Spoiled[] => {
   const all: Spoiled[] = [];
   const walk = (schemaOrRef: JsonSchema, path: Path): void => {

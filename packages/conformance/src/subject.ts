@@ -11,19 +11,19 @@ import { bodyWithFile, fileOptionsOf, sampleFile } from './sample-file.ts';
 
 export type Tenant = 'own' | 'other';
 
-/** A running service under test, and what the tests need to know of it. */
+/** The running service under test, and what the tests need to know about it. */
 export interface Subject {
   readonly document: OpenApiDocument;
   readonly url: string;
-  /** Headers of a new caller of the tenant who holds every permission, but for one. */
+  /** Headers of a new caller in the tenant with every permission except `lacking`. */
   caller(tenant: Tenant, lacking?: string): Promise<Record<string, string>>;
-  /** Headers of a caller above all tenants, for the operations that no caller of a tenant may use. */
+  /** Headers of a caller outside all tenants, for operations that no caller of a tenant may use. */
   above?(operation: Operation): Promise<Record<string, string>> | undefined;
-  /** Headers of a client in its own tenant that may do everything there: it is nobody's user. */
+  /** Headers of a client with every permission in its own tenant; it has no user. */
   client?(): Promise<Record<string, string>> | Record<string, string>;
-  /** Parameters of a path whose things no operation creates: a tenant's own id, its members. */
+  /** Path parameters for resources that no operation creates, such as the tenant's own id or its members. */
   parameters?(tenant: Tenant, path: string): Promise<Record<string, string>>;
-  /** Values of body fields that no sampling can know: the name of a role, an id that must exist. */
+  /** Body fields that cannot be sampled from the schema, such as the name of a role or an existing id. */
   bodies?: Readonly<Record<string, (tenant: Tenant) => Promise<object> | object>>;
 }
 
@@ -46,19 +46,19 @@ export interface Call {
   readonly headers?: Record<string, string>;
   readonly parameters?: Record<string, string>;
   readonly query?: string;
-  /** Sent as JSON, unless it is a Blob or a form. */
+  /** Sent as JSON, except for a Blob or a form. */
   readonly body?: unknown;
-  /** Another method than the operation's: HEAD. */
+  /** Replaces the method of the operation: HEAD. */
   readonly method?: string;
 }
 
-/** Headers of somebody who may use the operation. */
+/** Headers of a caller who may use the operation. */
 export const entitled = async (
   subject: Subject,
   operation: Operation,
 ): Promise<Record<string, string>> => subject.above?.(operation) ?? subject.caller('own');
 
-/** The address of an operation. Parameters that are not given become ids that nothing has. */
+/** The URL of an operation. Missing parameters become ids that do not exist. */
 export const addressOf = (
   subject: Subject,
   { path }: Operation,
@@ -67,14 +67,14 @@ export const addressOf = (
   subject.url +
   path.replace(/\{(\w+)\}/g, (_all, name: string) => parameters[name] ?? crypto.randomUUID());
 
-/** The body of a request, with the header for it that `fetch` does not set. */
+/** The body of a request, with the content type that `fetch` does not set by itself. */
 const payloadOf = (body: unknown): Pick<RequestInit, 'body' | 'headers'> => {
   if (body === undefined) return {};
   if (body instanceof Blob || body instanceof FormData) return { body };
   return { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
 };
 
-/** The text of an answer; a stream of events has no end, so it is closed. */
+/** The text of a response. An event stream has no end, so it is closed. */
 const textOf = async (response: Response): Promise<string> => {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
     return response.text();
@@ -101,7 +101,7 @@ export const call = async (
   return { status: response.status, text, body: parsed(text), headers: response.headers };
 };
 
-/** Creates a record with an operation and gives the body of the answer. */
+/** Creates a record with an operation and returns the body of the response. */
 const createdBy = async (
   subject: Subject,
   create: Operation,
@@ -118,7 +118,7 @@ const createdBy = async (
   return (answer.body.data ?? {}) as Record<string, unknown>;
 };
 
-/** Creates a record in the collection that a reference names, and gives its id. */
+/** Creates a record in the collection that a reference names, and returns its id. */
 export const createReferenced = async (
   subject: Subject,
   collection: string,
@@ -129,7 +129,7 @@ export const createReferenced = async (
   return (await createdBy(subject, create, tenant, parameters)).id;
 };
 
-/** A body that the operation accepts, as far as its schema and the subject can tell. */
+/** A body that the operation accepts, as far as the schema and the subject determine it. */
 export const validBody = async (
   subject: Subject,
   operation: Operation,
@@ -150,15 +150,15 @@ export const validBody = async (
   return body;
 };
 
-/** `userId` as `user_id`. */
+/** `userId` -> `user_id`. */
 const snake = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
- * Makes the things that a path names, in a tenant, through the service's own `POST` operations: for
- * `/channels/{id}/messages/{mid}` a channel, and in it a message. Gives their keys by parameter name:
- * the field of that name (`user_id` for `{userId}`), or else the id. `owner` are the headers of the caller
- * who creates them: callers may see only records of their own.
+ * Creates the resources that a path names with the service's own `POST` operations: for
+ * `/channels/{id}/messages/{mid}` a channel and a message in it. Returns their keys by parameter name: the
+ * field of that name (`user_id` for `{userId}`), or the id. The caller with the headers `owner` creates them,
+ * because callers may see only records of their own.
  */
 export const materialise = async (
   subject: Subject,

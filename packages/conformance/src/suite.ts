@@ -24,9 +24,9 @@ import { fileOptionsOf } from './sample-file.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Declares the jest tests that every operation of a document gets for nothing. Call it at the top of a
- * test file; `start` gives the running service (its document may be left out), `stop` ends it. All operations are
- * tested, unless `isTested` chooses some.
+ * Declares the jest tests that apply to every operation of a document. Call it at the top of a test file.
+ * `start` returns the running service, without its document; `stop` ends it. `isTested` selects operations; by
+ * default all are tested.
  */
 export const conformance = (
   document: OpenApiDocument,
