@@ -1,7 +1,7 @@
 import type { Policy } from './decide.ts';
 import { parsePattern, WILDCARD } from './pattern.ts';
 
-/** What someone may do: what the policies allow and, if there are scopes, a scope also covers. */
+/** The rights of a caller: permissions that the policies allow and that, if `scopes` is given, a scope covers. */
 export interface Rights {
   readonly policies: readonly Policy[];
   readonly scopes?: readonly string[] | undefined;
@@ -35,7 +35,7 @@ const ofLength = (rules: readonly Rule[], length: number): Rule[] =>
     return rule.segments.length === length ? [rule] : [];
   });
 
-/** Whether one of the rules covers any segments from `position` on. */
+/** Whether one of the rules covers all possible segments from `position` on. */
 const coversRest = (rules: readonly Rule[], owner: Rights, role: Role, position: number): boolean =>
   rules.some(
     (rule) =>
@@ -74,7 +74,7 @@ export const grantsBeyond = ({
   const walk = (path: readonly string[], length: number, matching: readonly Rule[]): void => {
     const position = path.length;
     if (!matching.some(({ owner, role }) => owner === given && role === 'allow')) return;
-    // Prune where nothing can be new: otherwise 200 rules mean a million permissions to try.
+    // Prune prefixes where nothing can be new: otherwise 200 rules would mean a million permissions to try.
     if (holdsRest(matching, held, position) || holdsRest(matching, had, position)) return;
     if (coversRest(matching, given, 'deny', position)) return;
     if (position === length) {

@@ -1,4 +1,4 @@
-/** Alone, it covers everything; as a segment of a pattern, any one segment. */
+/** As a whole pattern it covers everything; as a segment of a pattern, any one segment. */
 export const WILDCARD = '*';
 
 export type ParsedPattern =
