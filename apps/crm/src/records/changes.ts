@@ -9,7 +9,7 @@ import { preconditionFailed } from './versions.ts';
 
 type Versions = readonly number[] | undefined;
 
-/** The changes of one kind of record; see `Records` for what each refuses. */
+/** The changes of one kind of record; see `Records` for their errors. */
 export interface Changes<T extends KindTypes> {
   create(caller: T['caller'], input: T['create']): Promise<T['row']>;
   update(
@@ -29,18 +29,18 @@ export interface Changes<T extends KindTypes> {
   ): Promise<T['row']>;
 }
 
-/** A change of a row that rules see first. */
+/** A change whose rules need the current row. */
 interface Change<T extends KindTypes> {
   readonly action: string;
   readonly id: string;
   readonly versions: Versions;
-  /** Refuses the change, or gives the columns to write. */
+  /** Throws to reject the change, or returns the columns to write. */
   decide(context: RowContext<T>): object | Promise<object>;
 }
 
 /**
- * Where a kind has no rule for a change and no work that follows it, the change is one statement. Otherwise
- * the row is locked, the rule decides, the row is written and `follow` runs, all in one transaction.
+ * A change without a rule and without `follow` is a single statement. Otherwise one transaction locks the row,
+ * asks the rule, writes the row and runs `follow`.
  */
 export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T> => {
   type Row = T['row'];
@@ -48,7 +48,7 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
   const { rules, follow, deletion, maximum } = kind;
   const columns = columnsOf(kind);
 
-  /** The fields of an input that a JSON column holds, where there are any. */
+  /** The input fields that a JSON column holds; undefined if there are none. */
   const heldBy = (fields: object, names: readonly string[]): object | undefined => {
     const held = Object.entries(fields).filter(
       ([name, value]) => names.includes(name) && value !== undefined,
@@ -56,7 +56,7 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
     return held.length > 0 ? Object.fromEntries(held) : undefined;
   };
 
-  /** The columns that an input sets, those included that follow from it. */
+  /** The columns that an input sets, including derived ones. */
   const stored = (fields: T['create'] | T['update']): object => {
     const json = Object.entries(kind.jsonFields).flatMap(([column, names]) => {
       const held = heldBy(fields, names);
@@ -119,7 +119,7 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
     id: string,
     versions: Versions,
   ): Promise<Row> => {
-    // A record that somebody deletes between the two statements is restored by the next round.
+    // Retry if the record was deleted between the two statements.
     for (;;) {
       const expected = { id, versions, deleted: true };
       const row = await repository.update(db, scope, expected, { deleted_at: null });

@@ -12,8 +12,8 @@ const SUFFIXES = {
 type Violation = keyof typeof SUFFIXES;
 
 /**
- * Constraints are named as PostgreSQL names them by default: `<table>_<columns>_<suffix>`. The field is
- * the input field that the columns end with: `name` for `accounts_tenant_id_channel_name_key`.
+ * Constraints have PostgreSQL's default names: `<table>_<columns>_<suffix>`. The field is the input field at
+ * the end of the columns: `name` for `accounts_tenant_id_channel_name_key`.
  */
 const fieldOf = ({ table, create, update }: Kind, constraint: string, kind: Violation): string => {
   const columns = constraint.slice(`${table}_`.length, -SUFFIXES[kind].length);
@@ -37,7 +37,7 @@ const describe = (kind: Kind, constraint: string, violation: Violation): Constra
   return { field, message: defaultMessages[violation](field, kind.name) };
 };
 
-/** Turns the violation of a constraint into a 422 that names the field; any other error is thrown as it is. */
+/** Turns a constraint violation into a 422 that names the field; rethrows any other error. */
 export const refuseViolation =
   (kind: Kind) =>
   (error: unknown): never => {

@@ -8,7 +8,7 @@ afterAll(close);
 
 const tenants = [randomUUID(), randomUUID(), randomUUID()];
 
-/** What is kept beside what is there. */
+/** The maintained counts and the actual numbers of rows, by tenant. */
 const counts = async (): Promise<{ kept: object; there: object }> => {
   const asObject = async (query: string): Promise<object> => {
     const { rows } = await pool.query(query);
@@ -27,7 +27,7 @@ const counts = async (): Promise<{ kept: object; there: object }> => {
   };
 };
 
-/** What statements do, each to some rows of some tenants at once. */
+/** Statements that each change several rows of several tenants. */
 const statements = {
   insert: `INSERT INTO tenant_crm.contacts (id, tenant_id, first_name, deleted_at)
     SELECT gen_random_uuid(), ($1::uuid[])[1 + i % cardinality($1::uuid[])], 'A',
@@ -65,7 +65,7 @@ const run = async (client: PoolClient, work: Work): Promise<void> => {
   }
 };
 
-/** Gives each a connection, and takes the connections back. */
+/** Runs `work` with this many connections and releases them. */
 const together = async (clients: number, work: (clients: PoolClient[]) => Promise<unknown>) => {
   const connected = await Promise.all(Array.from({ length: clients }, () => pool.connect()));
   try {

@@ -14,7 +14,7 @@ describe('The export of a list', () => {
     expect(headers['content-disposition']).toBe('attachment; filename="contacts.csv"');
     const [names, row] = text.trimEnd().split('\r\n');
     expect(names?.split(',')).toEqual(Object.keys(body.data));
-    // A spreadsheet would take it for a formula.
+    // A spreadsheet would evaluate it as a formula.
     expect(row).toContain(",'=1+1,");
     expect(row).toContain(`${body.data.id},Ada,`);
   });

@@ -6,7 +6,7 @@ import { contact } from '../features/contacts/contacts.kind.ts';
 import { callerIn, openDatabase } from '../testing/records.ts';
 import { createRecords } from './records.ts';
 
-/** A database that is prepared by a statement, then migrated. */
+/** Runs a statement in a new database, then migrates it. */
 const migratedAfter = async (statement: string): Promise<string> => {
   const { url } = await freshDatabase('bare', async () => {});
   const admin = new pg.Client({ connectionString: url });
@@ -17,7 +17,7 @@ const migratedAfter = async (statement: string): Promise<string> => {
   return url;
 };
 
-/** As a hosted server does that offers only some extensions. */
+/** Makes the server reject these extensions, as hosted servers do. */
 const refusing = (...extensions: string[]): string => `
   CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
     IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands()
@@ -28,7 +28,7 @@ const refusing = (...extensions: string[]): string => `
   CREATE EVENT TRIGGER refuse ON ddl_command_end WHEN TAG IN ('CREATE EXTENSION')
     EXECUTE FUNCTION refuse()`;
 
-/** What searches find among three contacts, and the columns of the index behind them. */
+/** The results of searches among three contacts, and the columns of the search index. */
 const searches = async (url: string, ...terms: string[]) => {
   const { pool, database, close } = await openDatabase(url);
   const contacts = createRecords(contact, database);

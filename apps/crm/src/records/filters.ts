@@ -3,10 +3,10 @@ import { Prisma } from '../generated/prisma/client.ts';
 
 const { sql } = Prisma;
 
-/** The name of a column in SQL. */
+/** A column name as SQL. */
 export const columnSql = (column: string): Prisma.Sql => Prisma.raw(column);
 
-/** A query parameter that narrows a list, by one column. */
+/** A query parameter that filters a list by one column. */
 export interface Filter<T = unknown, C extends string = string> {
   readonly column: C;
   readonly field: Field<T>;
@@ -21,12 +21,12 @@ const filter =
   (condition: (column: Prisma.Sql, value: unknown) => Prisma.Sql): Make =>
   (column, field) => ({ column, field, condition });
 
-/** The column has the value. */
+/** The column equals the value. */
 export const equals: Make = filter((column, value) => sql`${column} = ${value}`);
 
 type Equal<N extends string> = { readonly [K in N]: Filter<unknown, K> };
 
-/** The columns have the values, each named and checked as its field of the input. */
+/** Filters on equality for input fields: each parameter has the name and the validation of its field. */
 export const equalTo = <F extends Fields, N extends keyof F & string>(
   { fields }: Shape<F>,
   ...names: readonly N[]
@@ -38,16 +38,16 @@ export const equalTo = <F extends Fields, N extends keyof F & string>(
     }),
   ) as Equal<N>;
 
-/** The column is an array that holds the value. */
+/** The column is an array that contains the value. */
 export const has: Make = filter((column, value) => sql`${column} @> ARRAY[${value}]`);
 
-/** The column has the value or a greater one. */
+/** The column is at least the value. */
 export const from: Make = filter((column, value) => sql`${column} >= ${value}`);
 
-/** The column has the value or a smaller one. */
+/** The column is at most the value. */
 export const to: Make = filter((column, value) => sql`${column} <= ${value}`);
 
-/** By the times that every record keeps. */
+/** Filters by the timestamps that every record has. */
 export const timeFilters = {
   created_from: from('created_at', time()),
   created_to: to('created_at', time()),
@@ -55,5 +55,5 @@ export const timeFilters = {
   updated_to: to('updated_at', time()),
 } as const;
 
-/** The orders by those times. */
+/** Sort keys for these timestamps. */
 export const timeSort = { created_at: 'created_at', updated_at: 'updated_at' } as const;

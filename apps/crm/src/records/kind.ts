@@ -15,23 +15,23 @@ import type { Caller, CrmPermission } from '../http.ts';
 import type { Filters } from './filters.ts';
 import type { ColumnValues, HiddenColumns, RecordRow, RowOf } from './row.ts';
 
-/** The resources that have permissions to list, view, create, update and delete. */
+/** The resources with permissions to list, view, create, update and delete. */
 export type RecordResource = {
   [P in CrmPermission]: P extends `${infer R}.delete` ? R : never;
 }[CrmPermission];
 
 export type Verb = 'list' | 'view' | 'create' | 'update' | 'delete';
-/** What each verb needs: one permission, or several that are all needed. */
+/** The permissions that each operation requires; with several, the caller needs all of them. */
 export type Permissions = Readonly<
   Record<Verb, CrmPermission | readonly [CrmPermission, ...CrmPermission[]]>
 >;
 
-/** Whoever calls, acts in one tenant. */
+/** Every caller acts in one tenant. */
 export interface TenantCaller {
   readonly tenantId: string;
 }
 
-/** The types of one kind of record; `InputOf`, `UpdateOf`, `AnswerOf` and `RowOfKind` read them. */
+/** The types of one kind of record; read by `InputOf`, `UpdateOf`, `AnswerOf` and `RowOfKind`. */
 export interface KindTypes {
   readonly caller: TenantCaller;
   readonly create: object;
@@ -42,14 +42,14 @@ export interface KindTypes {
   readonly filters: Filters;
 }
 
-/** What a rule knows of the change that it is asked about. */
+/** What a rule can use. */
 export interface RuleContext<T extends KindTypes> {
   readonly caller: T['caller'];
   /** The transaction of the change. */
   readonly db: TenantDb;
 }
 
-/** The same with the row before the change, which is locked until the transaction ends. */
+/** The same with the row before the change, which stays locked until the transaction ends. */
 export interface RowContext<T extends KindTypes> extends RuleContext<T> {
   readonly row: T['row'];
 }
@@ -57,8 +57,8 @@ export interface RowContext<T extends KindTypes> extends RuleContext<T> {
 type Awaitable<V> = V | Promise<V>;
 
 /**
- * Rules of one kind. Each runs in the transaction of the change, may refuse it by throwing an
- * `HttpError`, and may set columns that the input does not name.
+ * The rules of a kind. Each runs in the transaction of the change. It may throw an `HttpError` to reject the
+ * change, and may set columns that are not part of the input.
  */
 export interface Rules<T extends KindTypes> {
   create?(
@@ -70,43 +70,45 @@ export interface Rules<T extends KindTypes> {
   restore?(context: RowContext<T>): Awaitable<void>;
 }
 
-/** A change that has been written, in the transaction that has yet to commit. */
+/** A change that has been written but not yet committed. */
 export interface RecordChange<T extends KindTypes> extends RuleContext<T> {
   /** `create`, `update`, `delete`, `restore`, or the name of an action. */
   readonly action: string;
-  /** Undefined for a new record. */
+  /** Undefined after `create`. */
   readonly before: T['row'] | undefined;
   readonly row: T['row'];
 }
 
 /** The rows that a caller may see and change. */
 export interface Scope<Row extends RecordRow> {
-  /** Values of columns. A list of such rows needs an index that begins with `tenant_id` and these. */
+  /**
+   * Required column values. Lists in this scope need an index that begins with `tenant_id` and these columns.
+   */
   readonly columns?: ColumnValues<Row>;
-  /** A further condition; it repeats the tenant for each table that it names. */
+  /** An additional condition; it must repeat the tenant for each table that it reads. */
   readonly condition?: Prisma.Sql;
 }
 
-/** The kind whose records these rows belong to. */
+/** The parent of a child kind. */
 export interface Parent {
   readonly kind: Kind;
   /** The column that holds the parent's id. */
   readonly column: string;
 }
 
-/** The message for a constraint that a write violated, and the field that it is about. */
+/** The message for a violated constraint, and the field that it is about. */
 export interface ConstraintMessage {
   readonly field: string;
   readonly message: string;
 }
 
-/** A function of a row. As a method's type it is bivariant, so that every kind is a `Kind`. */
+/** A function of a row. Method types are bivariant, so every kind is assignable to `Kind`. */
 type OfRow<Row> = { of(row: Row): unknown }['of'];
 
-/** `jsonb` columns -> the fields of the input and the answer that each holds together. */
+/** `jsonb` column -> the fields of input and response that it stores. */
 export type JsonFields = Readonly<Record<string, readonly string[]>>;
 
-/** One kind of record, as `declareKind` completes it. */
+/** A kind of record, with the defaults filled in by `declareKind`. */
 export interface Kind<T extends KindTypes = KindTypes> {
   readonly table: string;
   readonly name: string;
@@ -144,7 +146,7 @@ export type UpdateOf<K> = TypesOf<K>['update'];
 export type AnswerOf<K> = TypesOf<K>['answer'];
 export type RowOfKind<K> = TypesOf<K>['row'];
 
-/** The types that a declaration's parts make up. */
+/** The types that follow from the parts of a declaration. */
 export interface AssembledTypes<
   C extends TenantCaller,
   Create extends object,
@@ -164,69 +166,73 @@ export interface AssembledTypes<
   readonly filters: F;
 }
 
-/** What is particular to one kind of record. */
+/** The declaration of one kind of record. */
 export interface Declaration<
   T extends KindTypes,
   Computed extends PropertyKey,
   Hidden extends HiddenColumns,
 > {
-  /** In the schema `tenant_crm`; with dashes it is the path, too, unless `path` is given. */
+  /** The table in the schema `tenant_crm`. With dashes it is also the path, unless `path` is given. */
   readonly table: string;
   readonly path?: string;
-  /** One record, in sentences: `contact`. */
+  /** The name of one record in messages: `contact`. */
   readonly name: string;
-  /** The resource whose five permissions are needed, or one permission for each verb; none: see `systemKind`. */
+  /** The resource with the five permissions, or the permissions per operation. Omit for `systemKind`. */
   readonly permissions?: RecordResource | Permissions;
-  /** What creating takes. Fields are named after their columns, those of `inputOnly` excepted. */
+  /**
+   * The input for creating a record. Fields have the names of their columns, except for those in `inputOnly`.
+   */
   readonly create: Shape & Field<T['create']>;
-  /** What updating takes; unless given, any part of `create`. */
+  /** The input for updating. Default: `create` with all fields optional. */
   readonly update?: Shape & Field<T['update']>;
-  /** What answers show. Fields are columns, those of `computed` excepted. */
+  /** A record in responses. Fields are columns, except for those in `computed`. */
   readonly answer: Shape & Field<T['answer']>;
   readonly computed?: { readonly [K in Computed]: (row: NoInfer<T['row']>) => unknown };
   readonly hidden?: Hidden;
-  /** Fields of the input that no column holds: the rules make something else of them. */
+  /** Input fields that are not columns; the rules process them. */
   readonly inputOnly?: readonly (keyof T['create'] & string)[];
-  /** Fields that a hidden `jsonb` column holds together; a change replaces those that are given. */
+  /** Fields that a hidden `jsonb` column stores together; a change replaces only the fields that are given. */
   readonly jsonFields?: JsonFields;
-  /** The most records that a scope holds; creating another one is a 409. Default: no limit. */
+  /** The maximum number of records in a scope; creating another one is a 409. Default: no limit. */
   readonly maximum?: number;
-  /** Sort keys -> columns. Each has an index `(tenant_id, [scope,] column, id)`. */
+  /** Sort key -> column. Each needs an index `(tenant_id, [scope,] column, id)`. */
   readonly sort: Readonly<Record<T['sort'], string>>;
   readonly defaultSort: NoInfer<T['sort'] | `-${T['sort']}`>;
   readonly filters: T['filters'];
-  /** Whether lists can be searched: the table then has `search_text` and its index. Default false. */
+  /** Whether lists can be searched; the table then needs `search_text` and its index. Default: false. */
   readonly search?: boolean;
-  /** Whether `keep_count` keeps the total of the table. Default: true, unless `maximum` bounds it. */
+  /**
+   * Whether triggers maintain the total of the table (`keep_count`). Default: true, unless `maximum` is given.
+   */
   readonly counted?: boolean;
   /**
-   * Columns of a scope that `keep_count` keeps totals by, besides the parent's: without one, the total of a
-   * list within the scope is counted up to 10,000.
+   * Scope columns for which triggers maintain totals, besides the parent's. Without them, totals within the
+   * scope are counted, and only up to 10,000.
    */
   readonly countedBy?: readonly string[];
-  /** Default `soft`: `deleted_at` is set, and the record can be restored (decision C7). */
+  /** Default: `soft`, which sets `deleted_at` so that the record can be restored (decision C7). */
   readonly deletion?: 'soft' | 'permanent';
-  /** The column that paths name a record by. Default `id`. */
+  /** The column that identifies a record in paths. Default: `id`. */
   readonly key?: NoInfer<keyof T['row'] & string>;
-  /** What the key looks like in paths. Default: a UUID. */
+  /** The field of the key in paths. Default: a UUID. */
   readonly keyField?: Field<string>;
-  /** What updating does with fields that are left out, for documents. */
+  /** What an update does with fields that are left out, for the OpenAPI document. */
   readonly updateDescription?: string;
   readonly parent?: Parent;
-  /** Messages for constraints whose names say too little; see `constraints.ts`. */
+  /** Messages for constraints whose names do not identify a field; see `constraints.ts`. */
   readonly constraints?: Readonly<Record<string, ConstraintMessage>>;
-  /** The rows that a caller may see and change; unless given, all of the tenant's. */
+  /** The rows that a caller may see and change. Default: all rows of the tenant. */
   scope?(caller: T['caller']): Scope<NoInfer<T['row']>>;
-  /** Columns that follow from the input alone: a change of these needs no lock. */
+  /** Columns derived from the input alone; unlike a rule, this does not lock the row. */
   stored?(fields: NoInfer<T['create'] | T['update']>): ColumnValues<NoInfer<T['row']>>;
   readonly rules?: Rules<T>;
-  /** Further work in the same transaction: activity, events, history. */
+  /** Work that belongs to the same transaction: activity, events, history. */
   follow?(change: RecordChange<T>): Promise<void>;
 }
 
 /**
- * The answer that most kinds give: the id, the fields of the input, all of them present, and the times.
- * `fields` replace those of the input, and add to them.
+ * The response of most kinds: the id, all input fields, and the timestamps. `fields` replace input fields or
+ * add new ones.
  */
 export const answerOf = <F extends Fields, const G extends Fields = Record<never, never>>(
   title: string,
@@ -246,7 +252,7 @@ const allOf = (resource: RecordResource): Permissions => ({
   delete: `${resource}.delete`,
 });
 
-/** Binds `declareKind` to who calls: people and clients, or services with a system token. */
+/** Binds `declareKind` to a type of caller: users and clients, or services with a system token. */
 const kindsFor =
   <C extends TenantCaller>() =>
   <
@@ -292,8 +298,8 @@ const kindsFor =
     >;
   };
 
-/** Declares a kind of record; defaults are filled in. Its types follow from its shapes. */
+/** Declares a kind of record and fills in the defaults. Its types follow from its shapes. */
 export const declareKind = kindsFor<Caller>();
 
-/** Declares a kind that only services with a system token use (decision C14). */
+/** Declares a kind that only services with a system token can use (decision C14). */
 export const declareSystemKind = kindsFor<TenantCaller>();

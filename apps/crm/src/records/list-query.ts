@@ -15,7 +15,7 @@ import type { Kind, KindTypes } from './kind.ts';
 
 const LAST_PAGE = 1_000_000_000;
 
-/** The page of a list that a request asks for. */
+/** The query parameters for paging. */
 export const pageFields = {
   page: withDefault(clamped(1, LAST_PAGE), 1),
   per_page: withDefault(clamped(1, 100), 25),
@@ -25,7 +25,7 @@ type FilterValues<T extends KindTypes> = {
   readonly [K in keyof T['filters']]?: Out<T['filters'][K]['field']>;
 };
 
-/** The search and the filters of a kind's list. */
+/** The search and the filters that a request applies to a kind's list. */
 export type Narrowing<T extends KindTypes> = FilterValues<T> & { readonly search?: string };
 
 /** The query parameters of a kind's list. */
@@ -33,7 +33,7 @@ export type ListQuery<T extends KindTypes> = Narrowing<T> & {
   readonly page: number;
   readonly per_page: number;
   readonly sort: T['sort'] | `-${T['sort']}`;
-  /** Count on, where `meta.total` would stop at 10,000. */
+  /** Whether to count all matches, although `meta.total` normally stops at 10,000. */
   readonly exact_total: boolean;
 };
 

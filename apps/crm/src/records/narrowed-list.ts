@@ -13,25 +13,28 @@ import {
 
 const { sql } = Prisma;
 
-/** As far as hits are counted, unless the caller asks for more (decision C18), and walked to. */
+/**
+ * How many hits are counted unless the caller requests an exact total (decision C18). Pages beyond as many hits
+ * are not read in list order.
+ */
 const COUNTED = 10_000;
-/** How many rows are looked at in the list's order, before all hits are put in order instead. */
+/** How many rows are read in list order before all hits are sorted instead. */
 const WALKED = 5000;
-/** And how many more for each hit that is passed over. */
+/** How many more rows are read for each hit before the page. */
 const WALKED_EACH = 10;
 
-/** A list of the rows that fulfil a condition. */
+/** A list of the rows that match a condition. */
 interface Narrowed extends Listing {
   readonly narrowing: Prisma.Sql;
 }
 
-/** As many hits as there may be. */
+/** More hits than a list can have. */
 const ALL = 2 ** 31 - 2;
 
 /**
- * One scan that counts the hits, puts them in order and gives the page, or the last one before it. Beyond
- * `most` hits it stops, and gives no rows. Without MATERIALIZED the planner would walk through the list
- * in its order, hoping to meet 25 hits soon: where hits are rare, that takes seconds.
+ * Counts the hits, sorts them and returns the page (or the last page if the list ends before it) in one scan.
+ * If there are more than `most` hits, stops and returns no rows. Without MATERIALIZED, the planner would read
+ * the list in its order and expect to find 25 hits soon, which takes seconds if hits are rare.
  */
 const scan = async <R>(
   db: TenantDb,
@@ -56,7 +59,7 @@ const scan = async <R>(
   return { total: rows[0]?.total ?? 0, rows: rows.filter(({ id }) => id !== null) };
 };
 
-/** The page and the total where hits are few; undefined where they are too many to be counted. */
+/** The page and the exact total if there are few hits; undefined if there are too many to count. */
 const pageOfFew = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R> | undefined> => {
   const { total, rows } = await scan<R>(db, listing, COUNTED);
   if (total > COUNTED) return undefined;
@@ -64,8 +67,8 @@ const pageOfFew = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R> 
 };
 
 /**
- * A page that begins so late that a walk to it would cost more than finding all hits at once. Where it
- * lies beyond the end it is the last one, and the total is known.
+ * A page so far from the start that reading the list in order would cost more than finding all hits at once.
+ * Beyond the end, it returns the last page and the exact total.
  */
 const deepPage = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>> => {
   const { total, rows } = await scan<R>(db, listing, ALL);
@@ -75,8 +78,8 @@ const deepPage = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>> 
 };
 
 /**
- * Some of many hits, in order. Mostly they are among the first rows of the list; where they are not
- * (everyone whose name begins with S, by name) it is quicker to find all hits and put them in order.
+ * Part of many hits, in order. Usually the first rows of the list contain enough hits. If they do not (for
+ * example, a search for names with S in a list sorted by name), it is faster to find all hits and sort them.
  */
 const someOfMany = async <R>(
   db: TenantDb,
@@ -100,7 +103,7 @@ const someOfMany = async <R>(
     WHERE ${tenant} AND id = ANY(ARRAY(SELECT id FROM hits ${part})) ${ordered(listing)}`);
 };
 
-/** The page of many hits, beside a total that is a minimum; undefined where the hits end before. */
+/** A page of many hits with a minimum as the total; undefined if the hits end before the page. */
 const pageOfMany = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R> | undefined> => {
   const { page, perPage } = listing;
   const window = { offset: offsetOf(page, perPage), limit: perPage + 1 };
@@ -116,7 +119,7 @@ const pageOfMany = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>
   };
 };
 
-/** The page beside a total that is exact, however many hits there are. */
+/** A page with an exact total, regardless of the number of hits. */
 const pageOfAll = <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>> =>
   db.snapshot(async (snapshot) => {
     const { table, live, narrowing, perPage } = listing;
@@ -128,7 +131,7 @@ const pageOfAll = <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>> =>
     return exactly(listing, { rows: await someOfMany(snapshot, listing, window), page, total });
   });
 
-/** One page of the rows that a search or filters leave. */
+/** One page of a list with a search or filters. */
 export const readNarrowedList = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>> => {
   const few = await pageOfFew<R>(db, listing);
   if (few) return few;

@@ -2,15 +2,15 @@ import type { PageLinks, PageMeta } from '../http.ts';
 import { exactly, type Listed, offsetOf, pageWithin } from './listing.ts';
 
 /**
- * What stands beside the rows of a page. The links are absolute paths, valid behind any proxy, and keep
- * every other parameter of the request.
+ * The `meta` and `links` of a page. Links are absolute paths, which work behind any proxy, and keep all other
+ * query parameters.
  */
 export const paging = (
   url: string,
   { page, perPage, total, totalIsMinimum, more }: Omit<Listed<unknown>, 'rows'>,
 ): { meta: PageMeta; links: PageLinks } => {
   const last = Math.max(1, Math.ceil(total / perPage), more ? page + 1 : page);
-  // A question mark may also stand in a parameter (RFC 3986 section 3.4).
+  // A query may contain another question mark (RFC 3986 section 3.4).
   const [path, ...query] = url.split('?');
   const link = (to: number): string => {
     const parameters = new URLSearchParams(query.join('?'));
@@ -34,7 +34,7 @@ export const paging = (
   };
 };
 
-/** One page of a list that is read as a whole. */
+/** One page of a list that is in memory. */
 export const pageOf = <T>(all: readonly T[], asked: number, perPage: number): Listed<T> => {
   const total = all.length;
   const page = pageWithin(total, { page: asked, perPage });

@@ -10,15 +10,15 @@ import type { Records } from './records.ts';
 import { changeProblems } from './routes.ts';
 import { acceptedVersions, tagged } from './versions.ts';
 
-/** What is particular to one list of parts. */
+/** The declaration of a list of parts. */
 export interface PartsDeclaration<T extends KindTypes, P extends Part> extends PartsOptions<T, P> {
-  /** What creating takes; updating takes any part of it. */
+  /** The input for creating a part; updating accepts any subset of it. */
   readonly input: Shape & Field<Omit<NoInfer<P>, 'id'>>;
   readonly answer: Field<P>;
   readonly permission: CrmPermission;
 }
 
-/** Makes the routes of a list of parts, one for each call. */
+/** Creates the routes of a list of parts, one per method. */
 export interface PartRoutes {
   list(): RouteEntry;
   create(): RouteEntry;
@@ -29,7 +29,7 @@ export interface PartRoutes {
 
 const route = routesFor<TenantCaller, CrmPermission>();
 
-/** The routes of what records hold in one of their fields. Entity tags are the record's. */
+/** The routes for the objects in one of a record's fields. Entity tags are those of the record. */
 export const partRoutes = <T extends KindTypes, P extends Part>(
   { path: recordsPath, name: recordName }: Kind<T>,
   records: Records<T>,

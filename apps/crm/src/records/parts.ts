@@ -5,10 +5,10 @@ import type { KindTypes } from './kind.ts';
 import type { Records } from './records.ts';
 import type { ColumnValues } from './row.ts';
 
-/** One of a list of objects in a JSON column of a record. */
+/** An object in a list that a record stores in a JSON column. */
 export type Part = { readonly id: string };
 
-/** Gives an id to the parts that lack one; a 422 names all whose id another part of the list has. */
+/** Adds missing ids to parts; throws a 422 that names every duplicate id. */
 export const identified = <P extends { readonly id?: string }>(
   field: string,
   parts: readonly P[],
@@ -26,20 +26,20 @@ export const identified = <P extends { readonly id?: string }>(
   return all;
 };
 
-/** A part, in the version of its record. */
+/** A part with the version of its record. */
 export interface VersionedPart<P> {
   readonly part: P;
   readonly version: number;
 }
 
 /**
- * What can be done with one list of parts. A part that does not exist is a 404. `versions` are those of
- * the record, which is in a new one after each change of its parts.
+ * Operations on one list of parts. A missing part is a 404. `versions` are versions of the record; every change
+ * of its parts creates a new one.
  */
 export interface Parts<C, P extends Part> {
   list(caller: C, id: string): Promise<readonly P[]>;
   get(caller: C, id: string, partId: string): Promise<VersionedPart<P>>;
-  /** A list that is full is a 409. */
+  /** 409 if the list is full. */
   create(
     caller: C,
     id: string,
@@ -56,22 +56,22 @@ export interface Parts<C, P extends Part> {
   delete(caller: C, id: string, partId: string, versions?: readonly number[]): Promise<void>;
 }
 
-/** One list of parts. */
+/** The options of a list of parts. */
 export interface PartsOptions<T extends KindTypes, P extends Part> {
-  /** The field of the record, whose answer holds the parts. */
+  /** The field of the record that contains the parts. */
   readonly field: PartsField<T, P>;
-  /** One part, in sentences. */
+  /** The name of one part in messages. */
   readonly name: string;
-  /** The most that a record holds. */
+  /** The maximum number of parts in a record. */
   readonly max: number;
 }
 
-/** The fields of a kind that hold parts of this type. */
+/** The names of a kind's fields that contain parts of this type. */
 export type PartsField<T extends KindTypes, P extends Part> = {
   [F in keyof T['answer'] & keyof T['row'] & string]: T['answer'][F] extends P[] ? F : never;
 }[keyof T['answer'] & keyof T['row'] & string];
 
-/** The parts that records of one kind hold in one of their fields. */
+/** The parts that records of a kind store in one of their fields. */
 export const createParts = <T extends KindTypes, P extends Part>(
   { field, name, max }: PartsOptions<T, P>,
   records: Records<T>,
@@ -85,7 +85,7 @@ export const createParts = <T extends KindTypes, P extends Part>(
     return part;
   };
 
-  /** Replaces the list while the record is locked; where the same list comes back, nothing changes. */
+  /** Replaces the list while the record is locked; an unchanged list is not written. */
   const edit = (
     caller: T['caller'],
     id: string,

@@ -1,23 +1,26 @@
 import type { Kind } from './kind.ts';
 
-/** `first_name` as `firstName`. */
+/** `first_name` -> `firstName`. */
 export const camel = (name: string): string =>
   name.replace(/[ _](\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** `a contact`, `an address`. */
 export const withArticle = (name: string): string => `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`;
 
-/** The paths of one kind, below `/api/crm`, and the names of their parameters. */
+/** The paths of a kind below `/api/crm`, and the names of their parameters. */
 export interface Paths {
-  /** Of the list: `/contacts`, `/projects/{id}/members`. */
+  /** The path of the list: `/contacts`, `/projects/{id}/members`. */
   readonly all: string;
-  /** Of one record: `/contacts/{id}`, `/projects/{id}/members/{userId}`. */
+  /** The path of one record: `/contacts/{id}`, `/projects/{id}/members/{userId}`. */
   readonly one: string;
   readonly parentParameter: string | undefined;
   readonly keyParameter: string;
 }
 
-/** A parent is `{id}`; what lies below it is named after its key: `{userId}`, or `{commentId}` for an id. */
+/**
+ * The parameter of a parent is `{id}`; that of a child has the name of its key: `{userId}`, or `{commentId}`
+ * for an id.
+ */
 export const pathsOf = ({ path, parent, key, name }: Kind): Paths => {
   if (!parent) {
     return { all: path, one: `${path}/{id}`, parentParameter: undefined, keyParameter: 'id' };

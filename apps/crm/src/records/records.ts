@@ -8,25 +8,25 @@ import type { Listed } from './listing.ts';
 import { type ColumnValues, presenter } from './row.ts';
 import { createAccess, type TenantSource } from './scope.ts';
 
-/** A record as answers show it, with its version. */
+/** A record as responses show it, with its version. */
 export interface Versioned<Answer> {
   readonly id: string;
   readonly answer: Answer;
   readonly version: number;
 }
 
-/** The columns that an action sets; it runs in the transaction of the change, with the row locked. */
+/** Returns the columns that an action sets; runs in the transaction of the change, while the row is locked. */
 export type ActionRule<T extends KindTypes, Body> = (
   context: RowContext<T> & { readonly body: Body },
 ) => ColumnValues<T['row']> | Promise<ColumnValues<T['row']>>;
 
 /**
- * What can be done with one kind of record, within the caller's tenant and scope. A record that does not
- * exist there is a 404. Where `versions` are given, a record in any other version is a 412.
+ * Operations on one kind of record, within the caller's tenant and scope. A record that does not exist there is
+ * a 404. If `versions` is given, a record with another version is a 412.
  */
 export interface Records<T extends KindTypes> {
   list(caller: T['caller'], query?: Partial<ListQuery<T>>): Promise<Listed<T['answer']>>;
-  /** All records that the query selects, in the order of their ids; `limited` reads each batch. */
+  /** All records that match the query, ordered by id, in batches; `limited` runs each read. */
   batches(
     caller: T['caller'],
     query: Narrowing<T>,
@@ -34,22 +34,22 @@ export interface Records<T extends KindTypes> {
   ): AsyncIterable<readonly T['answer'][]>;
   get(caller: T['caller'], id: string): Promise<Versioned<T['answer']>>;
   create(caller: T['caller'], input: T['create']): Promise<Versioned<T['answer']>>;
-  /** Changes the fields that are given and no other; without any the record keeps its version. */
+  /** Changes only the given fields; without any, the version does not change. */
   update(
     caller: T['caller'],
     id: string,
     change: T['update'],
     versions?: readonly number[],
   ): Promise<Versioned<T['answer']>>;
-  /** Softly, unless the kind says otherwise: `restore` brings the record back. */
+  /** Sets `deleted_at`, so that `restore` can undo it, unless the kind deletes permanently. */
   delete(caller: T['caller'], id: string, versions?: readonly number[]): Promise<void>;
-  /** Restores a deleted record; one that is not deleted stays as it is. */
+  /** Restores a deleted record; has no effect on a record that is not deleted. */
   restore(
     caller: T['caller'],
     id: string,
     versions?: readonly number[],
   ): Promise<Versioned<T['answer']>>;
-  /** Performs an action; one that sets no column leaves the version as it is. */
+  /** Performs an action; if it sets no column, the version does not change. */
   act<Body>(
     caller: T['caller'],
     id: string,
@@ -57,19 +57,19 @@ export interface Records<T extends KindTypes> {
     body: Body,
     versions?: readonly number[],
   ): Promise<Versioned<T['answer']>>;
-  /** The records of a child kind that belong to one parent. */
+  /** The records of a child kind below one parent. */
   within(parentId: string): Records<T>;
 }
 
 export type RecordsOf<K> = Records<TypesOf<K>>;
 
-/** Runs a read when the process has room for it; see `Exports.read`. */
+/** Runs a read when the process has capacity for it; see `Exports.read`. */
 export type LimitedRead = <R>(read: () => Promise<R>) => Promise<R>;
 
-/** How many rows an export reads at once. */
+/** How many rows an export reads per batch. */
 const BATCH = 500;
 
-/** One kind of record, as it is declared. */
+/** The operations of a declared kind. */
 export const createRecords = <T extends KindTypes>(
   kind: Kind<T>,
   source: TenantSource,

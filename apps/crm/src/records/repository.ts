@@ -10,54 +10,54 @@ import { readWholeList } from './whole-list.ts';
 
 const { sql, join, raw } = Prisma;
 
-/** The state in which a row is to be changed. */
+/** The state that a row must have to be changed. */
 export interface Expected {
   readonly id: string;
-  /** Any of these versions; undefined: whichever it is. */
+  /** Accepted versions; undefined accepts any version. */
   readonly versions?: readonly number[] | undefined;
   readonly deleted: boolean;
 }
 
 /** One batch of an export. */
 export interface BatchRequest extends Pick<ListRequest, 'conditions' | 'search'> {
-  /** The id that the previous batch ended with. */
+  /** The last id of the previous batch. */
   readonly after: string | undefined;
   readonly limit: number;
 }
 
 /**
- * The rows of one kind: the only user of its table. A method sees and changes only rows of the tenant of
- * `db` that lie within the scope.
+ * The rows of one kind; nothing else accesses its table. All methods are limited to the tenant of `db` and the
+ * scope.
  */
 export interface RecordRepository<T extends KindTypes> {
   list(db: TenantDb, scope: Scope<T['row']>, request: ListRequest): Promise<Listed<T['row']>>;
-  /** Rows in the order of their ids, for exports. */
+  /** Rows ordered by id, for exports. */
   batch(db: TenantDb, scope: Scope<T['row']>, request: BatchRequest): Promise<T['row'][]>;
-  /** The row, deleted or not; `lock` keeps others from changing it until the transaction ends. */
+  /** The row, even if it is deleted; `lock` prevents other changes until the transaction ends. */
   find(
     db: TenantDb,
     scope: Scope<T['row']>,
     id: string,
     lock?: 'lock',
   ): Promise<T['row'] | undefined>;
-  /** Counts the rows of the scope, and keeps others from counting them until the transaction ends. */
+  /** Counts the rows of the scope under a lock that lasts until the transaction ends. */
   countLocked(db: TenantDb, scope: Scope<T['row']>): Promise<number>;
   insert(db: TenantDb, id: string, values: object): Promise<T['row']>;
-  /** Changes the row with one statement; undefined where none is in the state that is expected. */
+  /** Changes the row in one statement; undefined if no row has the expected state. */
   update(
     db: TenantDb,
     scope: Scope<T['row']>,
     expected: Expected,
     values: object,
   ): Promise<T['row'] | undefined>;
-  /** Deletes the row permanently, and returns it. */
+  /** Deletes the row permanently and returns it; undefined if no row has the expected state. */
   remove(db: TenantDb, scope: Scope<T['row']>, expected: Expected): Promise<T['row'] | undefined>;
 }
 
 const equalities = (values: object): Prisma.Sql[] =>
   Object.entries(values).map(([column, value]) => sql`${raw(column)} = ${value}`);
 
-/** The kept count of live rows: of a tenant, or of those with one value in a column; see `keep_count`. */
+/** The maintained count of live rows: of a tenant, or of rows with one value in a column; see `keep_count`. */
 const keptCount = (
   table: string,
   tenantId: string,
@@ -68,7 +68,7 @@ const keptCount = (
     AND scope_column = ${column} AND scope_id = ${id}::uuid
 )`;
 
-/** The repository of a kind. Violated constraints are 422s that name the field. */
+/** The repository of a kind. A violated constraint is a 422 that names the field. */
 export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepository<T> => {
   type Row = T['row'];
   const { table: name, key, deletion, counted, countedBy, parent, jsonFields } = kind;
@@ -76,15 +76,15 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   const table = raw(`tenant_crm.${name}`);
   const columns = columnsOf(kind);
   const selected = raw([...columns.keys()].join(', '));
-  /** What lists read; see `TenantDb.readSchema`. */
+  /** The table that lists read; see `TenantDb.readSchema`. */
   const listed = (db: TenantDb): Prisma.Sql => raw(`${db.readSchema}.${name}`);
   const refuse = refuseViolation(kind);
 
-  /** An object of a `jsonb` column is sent as JSON; pg would send a list as a PostgreSQL array. */
+  /** Values of `jsonb` columns are sent as JSON; pg would send a list as a PostgreSQL array. */
   const encoded = (column: string, value: unknown): unknown =>
     columns.get(column) && value !== null ? JSON.stringify(value) : value;
 
-  /** The given values of this kind's columns; input that no column holds is left out. */
+  /** The values for this kind's columns; input fields that are not columns are left out. */
   const written = (values: object): [column: string, value: unknown][] =>
     Object.entries(values)
       .filter(([column, value]) => columns.has(column) && value !== undefined)
@@ -114,7 +114,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   ): Promise<Prisma.Sql[]> =>
     search ? [await searchCondition(db, listed(db), join([...base], ' AND '), search)] : [];
 
-  /** The total of an unfiltered list, where one is kept for the scope. */
+  /** The maintained total of an unfiltered list; undefined if none is maintained for the scope. */
   const liveTotal = (
     { tenantId }: TenantDb,
     { columns: own = {}, condition }: Scope<Row>,
@@ -162,7 +162,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     },
 
     async countLocked(db, scope) {
-      // Two transactions that counted at once would both find room.
+      // Without the lock, two concurrent transactions could both stay below the maximum.
       const lock = `${name} ${db.tenantId} ${JSON.stringify(scope.columns ?? {})}`;
       await db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))::text`);
       const where = join([...within(db, scope), ...undeleted], ' AND ');

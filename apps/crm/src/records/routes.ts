@@ -17,7 +17,7 @@ import { pathsOf, withArticle } from './paths.ts';
 import type { ActionRule, LimitedRead, Records, Versioned } from './records.ts';
 import { acceptedVersions, preconditionFailed, tagged } from './versions.ts';
 
-/** The answer to a change that names the versions it is meant for. */
+/** The errors of a route that changes a certain version. */
 export const changeProblems = {
   412: {
     description: 'The record is in none of the versions that `If-Match` names',
@@ -25,29 +25,29 @@ export const changeProblems = {
   },
 } as const;
 
-/** Something that a kind's users do besides creating, updating and deleting: approve, publish. */
+/** An operation besides create, update and delete, such as approve or publish. */
 export interface Action<T extends KindTypes, Body> {
-  /** The last part of the path, and the name that `follow` sees. */
+  /** The last segment of the path, and the `action` that `follow` receives. */
   readonly name: string;
   readonly summary: string;
   readonly description?: string;
-  /** Unless given, the permission to update. */
+  /** Default: the permission to update. */
   readonly permission?: CrmPermission;
   readonly body?: Shape & Field<Body>;
-  /** Refusals of the rule: status and reason. */
+  /** Errors of the rule: status and reason. */
   readonly problems?: Readonly<Record<number, string>>;
   readonly rule: ActionRule<T, Body>;
 }
 
-/** What a route of one kind says differently. */
+/** The parts of a route's description that differ for this kind. */
 export interface RouteText {
   readonly summary?: string;
   readonly description?: string;
-  /** Refusals of the kind's rules: status and reason. */
+  /** Errors of the kind's rules: status and reason. */
   readonly problems?: Readonly<Record<number, string>>;
 }
 
-/** The export of a kind's list. */
+/** The options of an export. */
 export interface ExportOptions {
   /** `<resource>.export` (decision C22). */
   readonly permission: CrmPermission;
@@ -55,7 +55,7 @@ export interface ExportOptions {
   readonly exports: Exports;
 }
 
-/** Makes the routes of a kind, one for each call: the keys of the route table are the operation ids. */
+/** Creates the routes of a kind, one per method; their keys in the route table are the operation ids. */
 export interface RecordRoutes<T extends KindTypes> {
   list(text?: RouteText): RouteEntry;
   create(text?: RouteText): RouteEntry;
@@ -83,13 +83,13 @@ interface Admission {
 type ExportQuery<T extends KindTypes> = Shape &
   Field<Narrowing<T> & { readonly format: ExportFormat }>;
 
-/** Whose exports are counted together: those of one user or client. */
+/** The user or client whose exports are counted together. */
 const exporterId = (caller: TenantCaller): string =>
   (caller as Partial<Caller>).principal?.id ?? caller.tenantId;
 
 const declare = routesFor<TenantCaller, CrmPermission>();
 
-/** The routes of one kind. A kind without permissions is for services with a system token. */
+/** The routes of a kind. A kind without permissions is for services with a system token. */
 export const recordRoutes = <T extends KindTypes>(
   kind: Kind<T>,
   records: Records<T>,
@@ -125,7 +125,7 @@ export const recordRoutes = <T extends KindTypes>(
     parentParameter === undefined ? records : records.within(params?.[parentParameter] ?? '');
   const keyIn = (params: Params): string => params[keyParameter] ?? '';
 
-  /** A route that changes one record and answers with it. */
+  /** A route that changes one record and returns it. */
   const changing = <Body>(
     declared: {
       readonly method: 'put' | 'post';
@@ -222,7 +222,7 @@ export const recordRoutes = <T extends KindTypes>(
           ...text.problems,
         },
         handler: async ({ caller, params, reply }) => {
-          // Express answers 304 where the tag is one that the client has.
+          // Express turns this into a 304 if the client sent the same entity tag.
           const found = await scoped(params).get(caller, keyIn(params));
           return reply(200, { data: found.answer }, tagged(found));
         },

@@ -1,24 +1,24 @@
 import type { Field, JsonSchema, Shape } from '@tessera/fields';
 
-/** The columns that every table of records has. */
+/** The columns of every table of records. */
 export interface RecordRow {
   readonly id: string;
   readonly version: number;
   readonly created_at: Date;
   readonly updated_at: Date;
-  /** Always null for kinds that are deleted permanently: their tables lack the column. */
+  /** Always null for kinds that are deleted permanently, whose tables do not have the column. */
   readonly deleted_at: Date | null;
 }
 
 declare const value: unique symbol;
 
-/** A column that is part of no answer. */
+/** A column that is not part of responses. */
 export interface HiddenColumn<T = unknown> {
   readonly isJson: boolean;
   readonly [value]?: T;
 }
 
-/** A column that rules see and answers do not show, such as sealed credentials. */
+/** A column that rules can read but responses do not show, such as sealed credentials. */
 export const hidden = <T>(): HiddenColumn<T> => ({ isJson: false });
 
 /** The same for a `jsonb` column. */
@@ -26,19 +26,19 @@ export const hiddenJson = <T>(): HiddenColumn<T> => ({ isJson: true });
 
 export type HiddenColumns = Readonly<Record<string, HiddenColumn>>;
 
-/** The row of a kind: the columns of every record, those of its answer, and the hidden ones. */
+/** The row of a kind: the columns of every record, those of its response, and the hidden ones. */
 export type RowOf<Answer, Computed extends PropertyKey, Hidden extends HiddenColumns> = RecordRow &
   Omit<Answer, Computed | keyof RecordRow> & {
     readonly [K in keyof Hidden]: Hidden[K] extends HiddenColumn<infer T> ? T : never;
   };
 
-/** What changes of a row may set: the columns that the core does not set itself. */
+/** The columns that a change may set; excludes those that the core sets. */
 export type ColumnValues<Row extends RecordRow> = Partial<Omit<Row, keyof RecordRow>>;
 
 const isNull = ({ type }: JsonSchema): boolean => type === 'null';
 const hasType = ({ type }: JsonSchema, wanted: string): boolean => [type].flat().includes(wanted);
 
-/** Whether values of this schema are stored as `jsonb`: objects, and lists of objects. */
+/** Whether values with this schema are stored as `jsonb`: objects and lists of objects. */
 const isStoredAsJson = (schema: JsonSchema): boolean => {
   const { anyOf, items } = schema;
   if (Array.isArray(anyOf)) {
@@ -57,7 +57,7 @@ interface Columned {
   readonly jsonFields: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The names of a kind's columns, `tenant_id` excepted, and whether each is `jsonb`. */
+/** The names of a kind's columns, except `tenant_id`, and whether each is `jsonb`. */
 export const columnsOf = ({
   answer,
   computed,
@@ -84,7 +84,7 @@ export const columnsOf = ({
 
 type Present<Row, Answer> = (row: Row) => Answer;
 
-/** Makes the answer for a row: columns and fields of JSON columns by their names, and the computed fields. */
+/** Turns a row into the response: its columns, the fields of its JSON columns, and the computed fields. */
 export const presenter = <Row extends object, Answer>({
   answer: { fields },
   computed,

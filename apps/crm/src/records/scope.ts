@@ -5,7 +5,7 @@ import { createRepository, type RecordRepository } from './repository.ts';
 import type { ColumnValues } from './row.ts';
 import { preconditionFailed } from './versions.ts';
 
-/** Where the rows of tenants are: the database, or a transaction as `{ forTenant: () => transaction }`. */
+/** Provides the rows of tenants: the database, or a transaction as `{ forTenant: () => transaction }`. */
 export type TenantSource = Pick<Database, 'forTenant'>;
 
 /** The rows of one kind that a caller may see and change. */
@@ -14,13 +14,13 @@ export interface OpenScope<T extends KindTypes> {
   readonly scope: Scope<T['row']>;
 }
 
-/** What reads and changes of one kind have in common. */
+/** What reads and changes of a kind share. */
 export interface Access<T extends KindTypes> {
   readonly kind: Kind<T>;
   readonly repository: RecordRepository<T>;
-  /** 404 where the parent of a child kind does not exist in the caller's scope. */
+  /** Throws 404 if the parent of a child kind does not exist in the caller's scope. */
   open(caller: T['caller']): Promise<OpenScope<T>>;
-  /** The row, which is not deleted; 404 where there is none, 412 where it is in none of `versions`. */
+  /** The live row; throws 404 if it does not exist, and 412 if it has none of the `versions`. */
   findLive(
     open: OpenScope<T>,
     id: string,
@@ -29,7 +29,7 @@ export interface Access<T extends KindTypes> {
   missing(): HttpError;
 }
 
-/** 412 where a row is in none of the versions. */
+/** Throws 412 if a row has none of the versions. */
 export const checkVersion = (
   { version }: { readonly version: number },
   versions: readonly number[] | undefined,
@@ -37,7 +37,7 @@ export const checkVersion = (
   if (versions && !versions.includes(version)) throw preconditionFailed();
 };
 
-/** Access to the rows of a kind; those of a child kind lie below the parent with the given id. */
+/** Access to the rows of a kind; for a child kind, to those below the given parent. */
 export const createAccess = <T extends KindTypes>(
   kind: Kind<T>,
   source: TenantSource,

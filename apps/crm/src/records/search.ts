@@ -3,18 +3,18 @@ import { Prisma } from '../generated/prisma/client.ts';
 
 const { sql } = Prisma;
 
-/** So many rows tell how frequent a term is, and from so many hits among them it is. */
+/** A term is frequent if at least `FREQUENT` of the first `SAMPLE` rows contain it. */
 const SAMPLE = 1000;
 const FREQUENT = 100;
 
-/** What the trigram index can find by: three letters or digits in a row. */
+/** What the trigram index can find: three consecutive letters or digits. */
 const TRIGRAM = /[\p{L}\p{N}]{3}/u;
 
 /**
- * The condition that a row's text contains the term, in the form that is fast for it. Most terms have a
- * trigram, and its index finds the rows. Of those without ("me", "a@b", "--"), one that is frequent is
- * soon met often enough by looking at rows; for a rare one, or one that nothing has, there are the
- * pieces. LIKE would then be in the way: the trigram index would be read from end to end for it.
+ * The fastest condition for rows whose text contains the term. Most terms contain a trigram, and the trigram
+ * index finds their rows. For terms without one ("me", "a@b", "--"): if the term is frequent, comparing rows in
+ * list order finds enough hits soon; if it is rare or does not occur, the index of pieces finds them. These use
+ * `strpos`, since for LIKE the planner would read the whole trigram index.
  */
 export const searchCondition = async (
   db: TenantDb,

@@ -1,6 +1,9 @@
 import { HttpError } from '@tessera/http-kit';
 
-/** The header with a record's entity tag (RFC 9110 section 8.8.3): strong, as each change makes a new one. */
+/**
+ * The header with a record's entity tag (RFC 9110 section 8.8.3); it is strong, since every change creates a
+ * new one.
+ */
 export const tagged = ({ version }: { readonly version: number }): { ETag: string } => ({
   ETag: `"${version}"`,
 });
@@ -8,8 +11,8 @@ export const tagged = ({ version }: { readonly version: number }): { ETag: strin
 const ENTITY_TAG = /^"([1-9]\d{0,8})"$/;
 
 /**
- * The versions that an `If-Match` header accepts; undefined: whichever there is. Tags compare strongly:
- * a weak one never matches (RFC 9110 section 13.1.1), nor does one that is not ours.
+ * The versions that an `If-Match` header accepts; undefined accepts any version. Tags compare strongly: a weak
+ * one never matches (RFC 9110 section 13.1.1), nor does one of another origin.
  */
 export const acceptedVersions = (ifMatch: string | undefined): number[] | undefined => {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
@@ -19,7 +22,7 @@ export const acceptedVersions = (ifMatch: string | undefined): number[] | undefi
   });
 };
 
-/** 412: it is in none of the versions that the caller would change. */
+/** 412: the record has none of the versions that the caller accepts. */
 export const preconditionFailed = (): HttpError =>
   new HttpError(412, 'precondition_failed', 'Someone changed it since it was read.');
 

@@ -13,15 +13,15 @@ import {
 
 const { sql } = Prisma;
 
-/** A list whose total is kept. */
+/** A list with a maintained total. */
 interface Whole extends Listing {
   readonly liveTotal: Prisma.Sql;
 }
 
-/** From this offset on a page is found by its index alone, and its rows are read afterwards. */
+/** From this offset on, the page is found in the index alone, and only its rows are read from the table. */
 const DEEP = 1000;
 
-/** One of the first pages and the total, by one statement; undefined where the list ends before. */
+/** One of the first pages and the total in one statement; undefined if the list ends before the page. */
 const firstPages = async <R>(db: TenantDb, listing: Whole): Promise<Listed<R> | undefined> => {
   const { table, columns, live, liveTotal, page, perPage } = listing;
   const offset = offsetOf(page, perPage);
@@ -33,7 +33,7 @@ const firstPages = async <R>(db: TenantDb, listing: Whole): Promise<Listed<R> | 
   return exactly(listing, { rows, page, total: rows[0]?.total ?? 0 });
 };
 
-/** Any page. Those in the second half are found from the end of the list. */
+/** Any page. Pages in the second half are read from the end of the list. */
 const deepPage = <R>(db: TenantDb, listing: Whole): Promise<Listed<R>> =>
   db.snapshot(async (snapshot) => {
     const { table, columns, tenant, live, liveTotal, perPage } = listing;
@@ -51,6 +51,6 @@ const deepPage = <R>(db: TenantDb, listing: Whole): Promise<Listed<R>> =>
     return exactly(listing, { rows, page, total });
   });
 
-/** One page of all live rows of a tenant. */
+/** One page of all live rows in a scope. */
 export const readWholeList = async <R>(db: TenantDb, listing: Whole): Promise<Listed<R>> =>
   (await firstPages<R>(db, listing)) ?? deepPage<R>(db, listing);
