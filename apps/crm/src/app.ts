@@ -48,7 +48,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
       service: { window: MINUTE, address: limits.service, principal: 0 },
     },
     store: counters.store,
-    // Each API key counts by itself; the tokens of a person count together.
+    // Every API key is counted separately; all tokens of a user are counted together.
     principalKey: (caller) => {
       if (caller instanceof SystemCaller) return 'system';
       const { type, id, token_id } = caller.principal;
@@ -88,7 +88,7 @@ const routesOf = (
   }),
 });
 
-/** The application and its OpenAPI document; tests add routes of their own kinds. */
+/** The application and its OpenAPI document. Tests pass routes of their own kinds in `furtherGroups`. */
 export const createApp = (
   context: Context,
   furtherGroups: RouteGroups = {},
@@ -103,7 +103,7 @@ export const createApp = (
       error: Problem,
       problems,
       refusal: refusalOfCrm,
-      // System tokens name their tenant by a header of their own.
+      // Requests with system tokens name the tenant in another header.
       requestHeaders: ({ permission, credential }) =>
         permission === 'public' || credential === SYSTEM ? [] : ['X-Tenant'],
       credentials: { [SYSTEM]: systemCredential },

@@ -55,7 +55,7 @@ const fakeAuthVariables = {
 /** All variables of CRM. */
 export const variables = { ...ownVariables, ...fakeAuthVariables } as const;
 
-/** Outside `APP_ENV=local`, these variables are not even read. */
+/** These variables are read only if `APP_ENV` is `local`. */
 const readFakeAuth = (environment: Environment) => {
   const { APP_ENV, CRM_FAKE_AUTH = '' } = environment;
   if (APP_ENV !== 'local') return ['', 'false'].includes(CRM_FAKE_AUTH) ? undefined : 'ignored';
@@ -68,7 +68,7 @@ const readFakeAuth = (environment: Environment) => {
   };
 };
 
-/** A reserved name (RFC 2606), since fake authentication needs no identity. */
+/** A reserved domain (RFC 2606): fake authentication never calls identity. */
 const NO_IDENTITY = { IDENTITY_URL: 'http://identity.invalid' };
 
 const sealingKeys = (read: { SYSTEM_TOKENS: string[]; KEY_ENCRYPTION_KEYS?: string[] }) => {

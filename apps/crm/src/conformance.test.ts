@@ -10,7 +10,7 @@ conformance(
     crm = await startCrm();
     return {
       url: crm.url,
-      // With both credentials: each route looks at its own.
+      // Sends both credentials; each route reads the one it accepts.
       async caller(side, lacking) {
         const tenant = side === 'own' ? 'acme' : 'globex';
         const person = crm.caller({ tenant, ...(lacking !== undefined && { lacking: [lacking] }) });

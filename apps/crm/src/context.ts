@@ -31,25 +31,25 @@ export interface Context {
   readonly database: Database;
   readonly counters: Counters;
   readonly access: Access;
-  /** Seals what is stored encrypted; none where no key is configured. */
+  /** Encrypts stored secrets; undefined if no key is configured. */
   readonly vault: Vault | undefined;
   readonly observers: readonly RequestHandler[];
-  /** Brings the database up to date, then starts what runs in the background. */
+  /** Migrates the database, then starts the background work. */
   start(): Promise<void>;
-  /** Ends in the opposite order. */
+  /** Stops everything in reverse order. */
   stop(): Promise<void>;
 }
 
-/** What tests put in the place of the real thing. */
+/** Replacements for tests. */
 export interface Overrides {
   readonly logger?: Logger;
-  /** What lifetimes are measured with, in milliseconds since the epoch. */
+  /** The current time in milliseconds since the epoch, for the expiry of cached data. */
   readonly clock?: () => number;
-  /** See every request before it is routed. */
+  /** Called for every request before it is routed. */
   readonly observers?: readonly RequestHandler[];
 }
 
-/** Who calls is for identity to say, but in local development without one (decision C16). */
+/** Identity authenticates callers, except in local development with fake authentication (decision C16). */
 const accessOf = (config: Config, logger: Logger, clock: Overrides['clock']): Access => {
   const { fakeAuth } = config;
   if (typeof fakeAuth === 'object') {
@@ -62,7 +62,7 @@ const accessOf = (config: Config, logger: Logger, clock: Overrides['clock']): Ac
   return createResourceServer({ ...config, service: 'crm', logger, ...(clock && { clock }) });
 };
 
-/** Makes every long-lived dependency once. Nothing connects before `start`. */
+/** Creates the long-lived dependencies. Nothing connects before `start`. */
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('crm', config.logLevel);
   const { clock, observers = [] } = overrides;

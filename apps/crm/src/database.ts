@@ -12,11 +12,11 @@ import { TENANT_ROLE } from './row-level-security.ts';
 
 export type { TenantDb };
 
-/** The tenants' rows. */
+/** The rows of all tenants. */
 export interface Database {
   /** The rows of one tenant. */
   forTenant(tenantId: string): TenantDb;
-  /** For what concerns no tenant, or all of them. It connects with the first query. */
+  /** For statements that concern no tenant or all of them. Connects with the first query. */
   readonly pool: Pool;
   close(): Promise<void>;
 }
@@ -24,13 +24,13 @@ export interface Database {
 export interface DatabaseOptions {
   readonly url: string;
   readonly poolSize: number;
-  /** Whether both URLs lead to PgBouncer in transaction mode. */
+  /** Whether both URLs point to PgBouncer in transaction mode. */
   readonly pooler?: boolean;
   /** Whether the statements of a tenant run under row-level security. */
   readonly rowSecurity: boolean;
-  /** A read replica, which answers lists and exports. */
+  /** The URL of a read replica for lists and exports. */
   readonly readUrl?: string | undefined;
-  /** Where the replicas of the service share which changes a tenant must see. */
+  /** Where the service's replicas share which changes a tenant's reads must include. */
   readonly redis?: { readonly url: string | undefined; readonly timeoutMs: number } | undefined;
 }
 
@@ -44,7 +44,8 @@ const openPool = (url: string, { poolSize: size, pooler }: DatabaseOptions, logg
     size,
     pooler,
     schema: SCHEMA,
-    // A plan that suits every term is a bad one for the rare ones: seconds instead of a millisecond.
+    // Search terms differ too much for a generic plan, which takes seconds instead of a millisecond for rare
+    // terms.
     planCacheMode: 'force_custom_plan',
     onConnectionLost: (err) => logger.warn({ err }, 'an idle database connection was lost'),
   });

@@ -3,7 +3,7 @@ import { createApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { type Context, createContext } from './context.ts';
 
-/** The OpenAPI document. Needs no database: nothing connects before the context is started. */
+/** The OpenAPI document. Works without a database, because nothing connects before the context is started. */
 export const document = (furtherGroups: (context: Context) => RouteGroups = () => ({})): object => {
   const context = createContext(
     readConfig({

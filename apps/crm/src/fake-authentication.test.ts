@@ -19,7 +19,7 @@ describe('fake authentication', () => {
     crm.http.get('/api/crm/contacts').set(headers);
 
   beforeAll(async () => {
-    // A broker that is configured is not asked either: nothing that it could tell is of interest.
+    // The service must not connect to a configured broker either, since it needs no events from identity.
     crm = await startCrm({ ...fake, KAFKA_BROKERS: '127.0.0.1:1' });
   });
   afterAll(() => crm.stop());

@@ -20,13 +20,13 @@ import type { Caller as CallerOf } from '@tessera/resource-server';
 
 export type { CrmPermission };
 
-/** Who calls CRM. */
+/** An authenticated caller of CRM. */
 export type Caller = CallerOf<CrmPermission>;
 
-/** Declares a route of CRM; permissions are short (`contacts.list`), the gate qualifies them. */
+/** Declares a route of CRM. Permissions are short (`contacts.list`); the gate adds the prefix. */
 export const route = routesFor<Caller, CrmPermission>();
 
-/** The answer that holds one record: `{data}`. */
+/** The shape of a response with one record: `{data}`. */
 export const record = <F extends Field>(inner: F): Shape<{ data: F }> => shape({ data: inner });
 
 const Meta = named(
@@ -49,16 +49,16 @@ const Links = named(
 export type PageMeta = Out<typeof Meta>;
 export type PageLinks = Out<typeof Links>;
 
-/** The answer that holds one page of a list: `{data, meta, links}`. */
+/** The shape of a response with one page of a list: `{data, meta, links}`. */
 export const page = <F extends Field>(
   item: F,
 ): Shape<{ data: Field<Out<F>[], false>; meta: typeof Meta; links: typeof Links }> =>
   shape({ data: list(item), meta: Meta, links: Links });
 
-/** Makes exports of lists: `{data}` in JSON, or CSV. */
+/** Creates exports of lists: `{data}` in JSON, or CSV. */
 export const listExport = listExports({ shape: (data) => shape({ data }), members: {} });
 
-/** The body of every answer that is not a success. */
+/** The body of every error response. */
 export const Problem = named(
   'Problem',
   openShape({
@@ -69,7 +69,7 @@ export const Problem = named(
   }),
 );
 
-/** Renders an error in CRM's envelope; its details stand beside the message. */
+/** Renders an error in CRM's envelope; its details are placed next to the message. */
 export const renderError = ({ message, code, errors, details }: HttpError): object => ({
   message,
   error: code,

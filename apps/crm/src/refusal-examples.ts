@@ -5,7 +5,7 @@ import { SYSTEM, systemTokenMissing } from './system/system-access.ts';
 
 const id = '019aa0f5-7c1e-7a52-9d3b-5f0c2a8e4b61';
 
-/** Examples of CRM's own refusals, for its document. */
+/** Examples of CRM's own error responses for its OpenAPI document. */
 export const refusalOfCrm: RefusalExample = (status, route) => {
   const isSystem = route.credential === SYSTEM;
   const [permission] = permissionsOf(route);

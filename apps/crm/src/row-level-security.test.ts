@@ -39,7 +39,7 @@ beforeEach(async () => {
   await database.forTenant(theirs).query(insert(theirs, 'Grace'));
 });
 
-/** Outside of a transaction, in one, and in a snapshot. */
+/** Outside a transaction, in a snapshot, and in a transaction. */
 const ways: [string, (statement: Prisma.Sql) => Promise<unknown[]>][] = [
   ['outside of a transaction', (statement) => db.query(statement)],
   ['in a list', (statement) => db.read(statement)],
@@ -141,7 +141,7 @@ test('A search of the view uses the search index, which the policy keeps it from
   await database.pool.query('VACUUM ANALYZE tenant_crm.contacts');
   const planOf = (schema: string) =>
     db.transaction(async (inside) => {
-      // So few rows are read from end to end otherwise.
+      // Otherwise the planner would prefer a sequential scan for so few rows.
       await inside.query(sql`SET LOCAL enable_seqscan = off`);
       await inside.query(sql`SET LOCAL enable_indexscan = off`);
       const plan = await inside.query(sql`EXPLAIN SELECT id FROM ${raw(schema)}.contacts

@@ -1,13 +1,13 @@
 import type { Pool } from 'pg';
 
-/** The role that the statements of one tenant run as: its policies show that tenant's rows only. */
+/** The role that runs the statements of one tenant; its policies make only that tenant's rows visible. */
 export const TENANT_ROLE = 'tessera_tenant';
 
 const NOT_ALLOWED = '42501';
 
 /**
- * Creates the role where it is missing and lets it work on the tables. Throws an error that says what an
- * administrator must do where the service's user may not.
+ * Creates the role if it is missing and grants it access to the tables. If the service's user lacks the
+ * privileges, throws an error that tells what an administrator must do.
  */
 export const prepareTenantRole = async (pool: Pool): Promise<void> => {
   try {

@@ -9,7 +9,7 @@ import {
 } from './features/messaging-accounts/accounts.kind.ts';
 import { createRecords } from './records/records.ts';
 
-/** What CRM can do, one member for each feature. */
+/** The services of CRM, one for each feature. */
 export interface Services {
   readonly contacts: Contacts;
   readonly companies: Companies;
@@ -18,7 +18,7 @@ export interface Services {
   readonly exports: Exports;
 }
 
-/** Exports of one caller at once. */
+/** How many exports one caller may run concurrently. */
 const EXPORTS_PER_CALLER = 2;
 
 /** Makes the services from the context. */
@@ -33,7 +33,7 @@ export const createServices = ({ config, database, vault }: Context): Services =
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
     exports: new Exports({
       perCaller: EXPORTS_PER_CALLER,
-      // Half of the connections are left for other requests.
+      // Leaves half of the connections to other requests.
       concurrentReads: Math.max(1, Math.floor(config.database.poolSize / 2)),
     }),
   };

@@ -8,13 +8,13 @@ import { readConfig } from '../config.ts';
 import { createDatabase, migrations } from '../database.ts';
 import { sealedColumns } from './sealed-columns.ts';
 
-/** What a command works with. */
+/** What the commands use. */
 interface Session {
   readonly pool: Pool;
   readonly vault: Vault;
 }
 
-/** Does some work on an up-to-date database, by the service's own environment, and gives its result. */
+/** Migrates the database that the service's environment names, runs the work on it, and returns the result. */
 const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
   const config = readConfig(process.env);
   const vault = createVault(config.keyEncryptionKeys);
@@ -27,7 +27,7 @@ const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T
   }
 };
 
-/** `crm-admin`: its commands work in sessions and print what they give. */
+/** The program `crm-admin`. `print` gets the output of its commands. */
 export const createProgram = (print: (text: string) => void): Command => {
   const { program, run } = createCommandLine<Session>({
     name: 'crm-admin',

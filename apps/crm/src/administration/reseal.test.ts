@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => crm.stop());
 beforeEach(() => crm.context.pool.query('DELETE FROM tenant_crm.messaging_accounts'));
 
-/** Runs `crm-admin` as a process, with these keys. */
+/** Runs `crm-admin` in a process with these keys. */
 const admin = async (keys: string, ...args: string[]) => {
   const child = spawn(
     process.execPath,

@@ -1,7 +1,7 @@
 import type { SealedColumn } from '@tessera/vault';
 import { credentialsPurpose } from '../features/messaging-accounts/accounts.rules.ts';
 
-/** Every column that the vault seals. */
+/** Every column with sealed data. */
 export const sealedColumns: readonly SealedColumn[] = [
   {
     schema: 'tenant_crm',

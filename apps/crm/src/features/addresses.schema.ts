@@ -12,7 +12,7 @@ import {
 
 const line = withDefault(nullable(text(200)), null);
 
-/** A postal address; the label says which one it is. */
+/** A postal address; `label` distinguishes it from the record's other addresses. */
 export const AddressInput = named(
   'AddressInput',
   shape({
@@ -28,7 +28,7 @@ export const AddressInput = named(
 
 export const Address = named('Address', complete(AddressInput));
 
-/** An address that can be changed by its id. */
+/** An address with the id under which it can be changed. */
 export const AddressPart = named('CompanyAddress', shape({ id: uuid(), ...Address.fields }));
 
 export const AddressPartInput = named(
@@ -39,7 +39,7 @@ export const AddressPartInput = named(
   }),
 );
 
-/** A list of addresses that records hold in their field `addresses`. */
+/** Addresses that records hold in their field `addresses`. */
 export const addressParts = {
   field: 'addresses',
   name: 'address',

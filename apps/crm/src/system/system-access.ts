@@ -17,7 +17,7 @@ export class SystemCaller {
   }
 }
 
-/** The credential of routes that only services call; see `withSystemCallers`. */
+/** The credential of routes that only services may call; see `withSystemCallers`. */
 export const SYSTEM = 'system';
 
 /** The OpenAPI security schemes of this credential. */
@@ -42,8 +42,8 @@ const tenantOf = (req: Request): string => {
 };
 
 /**
- * Adds system tokens to a gate: only services with one of the tokens may call the routes with the credential `system`;
- * all other routes stay with the given gate.
+ * Adds system tokens to a gate. Routes with the credential `system` accept only services with one of the
+ * tokens; all other routes use the given gate.
  */
 export const withSystemCallers = <Caller>(
   gate: Gate<Caller>,

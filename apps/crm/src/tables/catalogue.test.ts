@@ -12,7 +12,7 @@ describe('A table is refused', () => {
   const COLUMNS = 'tenant_id uuid NOT NULL, id uuid NOT NULL, slug text, other_id uuid';
   const KEY = 'PRIMARY KEY (tenant_id, id)';
 
-  /** What is found where a table is planted beside the others. */
+  /** The findings after adding a table to the schema. */
   const planted = async (definition: string, more: readonly string[] = []): Promise<string[]> => {
     await pool.query(`CREATE TABLE tenant_crm.planted (${definition})`);
     try {

@@ -4,8 +4,8 @@ import { freshDatabase } from '@tessera/local-stack';
 import pg from 'pg';
 import { migrations } from '../database.ts';
 
-// Citus is in no package that the tests could install. What stands in for it has the names that the migrations
-// ask for, and a "shard" of each table: a view with the number of the shard in its name.
+// The tests cannot install Citus, which is in no package. A stand-in provides the names that the migrations
+// look for, and a "shard" of each table: a view with the shard's number in its name.
 const SHARD = 102041;
 const STAND_IN = [
   `CREATE FUNCTION public.get_shard_id_for_distribution_column(regclass, anyelement)

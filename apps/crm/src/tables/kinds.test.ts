@@ -11,7 +11,7 @@ import { callerIn, openDatabase } from '../testing/records.ts';
 
 const features = new URL('../features/', import.meta.url);
 
-/** Kinds that functions declare, by the names of these functions. */
+/** The arguments for functions that declare kinds, by function name. */
 const parameters: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   declareAccounts: [['email'], ['sms']],
 };
@@ -19,7 +19,7 @@ const parameters: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
 const isKind = (value: unknown): value is Kind =>
   typeof value === 'object' && value !== null && 'table' in value && 'defaultSort' in value;
 
-/** Every kind that a file `<name>.kind.ts` of a feature exports. */
+/** Every kind exported by a file `<name>.kind.ts` of a feature. */
 const declaredKinds = async (): Promise<Kind[]> => {
   const files = readdirSync(features, { recursive: true, encoding: 'utf8' });
   const kinds: Kind[] = [];
@@ -36,7 +36,7 @@ const declaredKinds = async (): Promise<Kind[]> => {
   return kinds;
 };
 
-/** The columns that lists are limited to: for somebody with every permission, and with none. */
+/** The columns that scopes limit lists to, for a caller with every permission and for one with none. */
 const scopesOf = (kind: Kind): ScopeColumns => {
   const entitled = callerIn();
   const limited: Caller = Object.create(entitled, { can: { value: () => false } });
@@ -66,7 +66,7 @@ test('The fixture kinds have what they need, and follow the rules for tables', a
 });
 
 describe('What is missing is found:', () => {
-  /** What is found after statements that are rolled back. */
+  /** The findings after these statements, which are rolled back. */
   const found = async (kind: unknown, statements: readonly string[]): Promise<string[]> => {
     const client = await pool.connect();
     try {

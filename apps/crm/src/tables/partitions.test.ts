@@ -17,7 +17,7 @@ afterAll(() => database.close());
 const tenantId = randomUUID();
 const own = sql`tenant_id = ${tenantId}::uuid`;
 
-/** Does something as the service does it, and gives the plans of what it sent. */
+/** Runs `work` as the service does, and returns the plans of its statements. */
 const plansOf = async (work: (db: TenantDb) => Promise<unknown>): Promise<StatementPlans> => {
   const watched = open();
   const plans = new StatementPlans(watched.pool);
@@ -64,7 +64,7 @@ test('A write touches one partition, with its counts and its references', async 
     const [contact, note] = [randomUUID(), randomUUID()];
     await db.query(sql`INSERT INTO tenant_crm.contacts (id, tenant_id, first_name)
       VALUES (${contact}::uuid, ${tenantId}::uuid, 'Ada') RETURNING id`);
-    // More often than a plan for all values takes to be tried.
+    // Often enough for the server to try a generic plan.
     for (let round = 0; round < 8; round += 1) {
       await db.query(sql`INSERT INTO tenant_crm.notes (id, tenant_id, contact_id)
         VALUES (${randomUUID()}::uuid, ${tenantId}::uuid, ${contact}::uuid)`);

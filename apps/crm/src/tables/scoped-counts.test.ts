@@ -21,7 +21,7 @@ const insert = (channel: string | null, user: string | null, of = tenant) =>
     user,
   ]);
 
-/** The kept counts of the tenant that are not zero, by scope. */
+/** The maintained counts of the tenant that are not zero, by scope. */
 const kept = async (of = tenant): Promise<Record<string, number>> => {
   const { rows } = await pool.query<{ scope: string; count: number }>(
     `SELECT scope_column || ' ' || scope_id AS scope, sum(count)::int AS count FROM tenant_crm.record_counts
@@ -31,7 +31,7 @@ const kept = async (of = tenant): Promise<Record<string, number>> => {
   return Object.fromEntries(rows.map(({ scope, count }) => [scope, count]));
 };
 
-/** The same, counted from the rows. */
+/** The same counts, computed from the rows. */
 const there = async (of = tenant): Promise<Record<string, number>> => {
   const { rows } = await pool.query<{ scope: string; count: number }>(
     `SELECT scope.name || ' ' || scope.id AS scope, count(*)::int AS count FROM tenant_crm.messages

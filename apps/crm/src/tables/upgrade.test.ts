@@ -11,7 +11,7 @@ import { brokenTableRules } from '../testing/catalogue.ts';
 
 const TENANT_KEYS = '20261122084500_tenant_keys';
 
-/** Calls `work` with a directory that has the migrations before that one. */
+/** Calls `work` with a directory of the migrations that precede the given one. */
 const withMigrationsBefore = async (
   name: string,
   work: (directory: string) => Promise<unknown>,

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** The tables of tenants; their partitions are left out. */
+/** The tables of tenants, without their partitions. */
 const TABLES = `tables AS (
   SELECT oid, relname AS name FROM pg_class
   WHERE relnamespace = 'tenant_crm'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
@@ -30,7 +30,7 @@ const TABLES = `tables AS (
   FROM pg_constraint JOIN tables ON tables.oid = conrelid WHERE contype = 'f' AND conparentid = 0
 )`;
 
-/** Each rule, as a query that gives what breaks it. */
+/** A query for each rule that returns its violations. */
 const RULES = [
   `SELECT format('%s: tenant_id must be uuid NOT NULL', name) FROM tables WHERE NOT EXISTS (
     SELECT FROM columns WHERE relation = oid AND columns.name = 'tenant_id' AND type = 'uuid' AND required)`,
@@ -47,7 +47,7 @@ const RULES = [
        CASE WHEN is_exclusion THEN 'excl' ELSE 'key' END)
    ) AS named (expected)
    WHERE NOT is_primary AND name <> expected AND '<expression>' <> ALL (keys.columns)`,
-  // An expression is named by the field that it is about.
+  // A constraint or index on an expression is named after the field.
   `SELECT format('%s: %s must be named %s_<column>_%s', table_name, name, table_name, suffix) FROM keys
    CROSS JOIN LATERAL (SELECT CASE WHEN is_exclusion THEN 'excl' ELSE 'key' END) AS named (suffix)
    WHERE '<expression>' = ANY (keys.columns) AND NOT EXISTS (
@@ -78,7 +78,7 @@ const RULES = [
        WHERE references_made.relation = tables.oid))`,
 ];
 
-/** What the tables of the schema `tenant_crm` do against the rules for tables (migration `tenant_keys`). */
+/** The violations of the rules for tables (migration `tenant_keys`) in the schema `tenant_crm`. */
 export const brokenTableRules = async (pool: Pool): Promise<string[]> => {
   const { rows } = await pool.query<{ broken: string }>(
     `WITH ${TABLES} SELECT broken FROM (${RULES.join(' UNION ALL ')}) AS found (broken)`,

@@ -19,11 +19,11 @@ export interface CallerOptions extends PersonOptions {
   readonly tenant?: 'acme' | 'globex';
   /** All permissions of CRM by default. */
   readonly permissions?: readonly CrmPermission[];
-  /** Permissions that a policy denies, whatever else allows them. */
+  /** Permissions that a policy denies, even if others allow them. */
   readonly lacking?: readonly string[];
 }
 
-/** CRM with a database of its own and a stand-in for identity. */
+/** CRM with its own database and a stand-in for identity. */
 export interface TestCrm {
   readonly context: Context;
   readonly document: OpenApiDocument;
@@ -36,7 +36,7 @@ export interface TestCrm {
   /** The headers of a service that acts in a tenant. */
   system(tenant?: 'acme' | 'globex'): Record<string, string>;
   /**
-   * Stops CRM. Throws if an answer did not match its operation, or if a statement touched several partitions.
+   * Stops CRM. Throws if a response did not match its operation, or if a statement touched several partitions.
    */
   stop(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export const testEnvironment = (
 
 const crmPermissionNames = Object.keys(crmPermissions) as CrmPermission[];
 
-/** A migrated database that nobody else uses, with every table partitioned by tenant. It sends plans. */
+/** A migrated database of its own, in which every table is partitioned by tenant and the server sends plans. */
 export const partitionedCrmDatabase = async (): Promise<string> => {
   const { url } = await freshDatabase('crm_partitioned', async (template) => {
     await migrate(template, migrations);
@@ -75,7 +75,7 @@ export const partitionedCrmDatabase = async (): Promise<string> => {
   return url;
 };
 
-/** A migrated database that nobody else uses; `npm run test:partitions` has its tables partitioned. */
+/** A migrated database of its own, with partitioned tables under `npm run test:partitions`. */
 export const crmDatabase = async (): Promise<string> => {
   if (onPartitions) return partitionedCrmDatabase();
   const { url } = await freshDatabase('crm', (template) => migrate(template, migrations));
@@ -87,7 +87,10 @@ const policiesOf = (held: readonly string[], lacking: readonly string[]): Policy
   ...lacking.map((name): Policy => ({ action: `tenant.*.crm.${name}`, effect: 'deny' })),
 ];
 
-/** Starts CRM with a fresh database, or with the one in `environment`; variables and dependencies can be replaced. */
+/**
+ * Starts CRM with a new database, or with the one in `environment`. Settings and dependencies can be
+ * overridden.
+ */
 export const startCrm = async (
   environment: Readonly<Record<string, string>> = {},
   overrides: Overrides = {},

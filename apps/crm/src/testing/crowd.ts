@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Caller } from '../http.ts';
 import { callerIn } from './records.ts';
 
-/** The sorts of contacts, and their columns. */
+/** The sort keys of contacts and their columns. */
 export const columns = {
   name: 'sort_name',
   email: 'email',
@@ -12,7 +12,7 @@ export const columns = {
 
 type Sort = keyof typeof columns;
 
-/** Creates contacts in a new tenant with few distinct values, so that only their ids determine a total order. */
+/** Creates contacts in a new tenant with few distinct values, so that only their ids make the order total. */
 export const crowd = async (pool: Pool, size: number): Promise<Caller> => {
   const caller = callerIn();
   await pool.query(
@@ -27,7 +27,7 @@ export const crowd = async (pool: Pool, size: number): Promise<Caller> => {
   return caller;
 };
 
-/** The ids in the order of a plain query in PostgreSQL. */
+/** The ids in the order that a plain query returns. */
 export const inOrder = async (
   pool: Pool,
   tenantId: string,

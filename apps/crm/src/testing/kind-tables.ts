@@ -8,7 +8,7 @@ interface Index {
   readonly name: string;
   readonly method: string;
   readonly unique: boolean;
-  /** Names of columns, and expressions as SQL. */
+  /** Column names, or expressions in SQL. */
   readonly columns: readonly string[];
   readonly predicate: string | null;
 }
@@ -25,7 +25,7 @@ interface Trigger {
   readonly arguments: readonly string[];
 }
 
-/** What the schema `tenant_crm` has. */
+/** The columns, indexes and constraints of the schema `tenant_crm`. */
 interface Catalogue {
   readonly columns: readonly {
     readonly table: string;
@@ -75,7 +75,7 @@ const readCatalogue = async (db: Queryable): Promise<Catalogue> => {
   };
 };
 
-/** The columns that scopes may limit lists to, one list for each kind of caller. */
+/** The columns that scopes limit lists to, one list per kind of caller. */
 export type ScopeColumns = readonly (readonly string[])[];
 
 const TIME = 'timestamp(3) with time zone';
@@ -90,7 +90,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const isSame = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((one) => others.includes(one));
 
-/** What one kind's table lacks. */
+/** Finds what a kind's table lacks. */
 class KindTable {
   readonly #kind: Kind;
   readonly #catalogue: Catalogue;
@@ -139,7 +139,7 @@ class KindTable {
     if (!kept) return ['there is no keep_count'];
     const wanted = [...(parent ? [parent.column] : []), ...countedBy];
     const missing = wanted.filter((column) => !kept.arguments.includes(column));
-    // Decision C18: the total of an unfiltered list is exact, however many rows there are.
+    // Decision C18: the total of an unfiltered list is exact for any number of rows.
     const undeclared = this.#scopes.flatMap((columns) =>
       columns.length === 1 ? columns.filter((column) => !wanted.includes(column)) : [],
     );
@@ -149,7 +149,7 @@ class KindTable {
     ];
   }
 
-  /** Whether every row that a list shows is in the index. */
+  /** Whether the index contains every row that a list shows. */
   #covers({ predicate }: Index, column: string): boolean {
     const live = '(deleted_at IS NULL)';
     const named = `(${column} IS NOT NULL)`;
@@ -261,8 +261,8 @@ class KindTable {
 }
 
 /**
- * What the database lacks for a kind of record: columns, kept counts, an index for each sort and filter, the search
- * index, the key, and references.
+ * What the database lacks for a kind of record: columns, maintained counts, an index for each sort and filter,
+ * the search index, the key, and references.
  */
 export const missingInDatabase = async (
   db: Queryable,

@@ -1,14 +1,14 @@
 import pg from 'pg';
 
 /**
- * Whether the tests run on partitioned tables (`npm run test:partitions`). They run without row-level security: the
- * planner uses a policy to find the partition of a statement that forgets the tenant.
+ * Whether the tests run on partitioned tables (`npm run test:partitions`). Row-level security is off for them,
+ * because its policies would let the planner find the partition even if a statement forgets the tenant.
  */
 export const onPartitions = process.env.TEST_CRM_TABLES === 'partitioned';
 
 /**
- * `distribute` as it is on Citus, played by hash partitions of plain PostgreSQL: replaces an empty table by one
- * of the same name that is partitioned by tenant, with the same keys, indexes, triggers, policies and privileges.
+ * Emulates `distribute` of Citus with hash partitions: replaces an empty table by one of the same name that is
+ * partitioned by tenant, with the same keys, indexes, triggers, policies and privileges.
  */
 const DISTRIBUTE = `
 CREATE OR REPLACE FUNCTION tenant_crm.distribute(distributed regclass) RETURNS void LANGUAGE plpgsql
@@ -74,7 +74,7 @@ BEGIN
   END LOOP;
 END $distribute$`;
 
-/** Gives the indexes of partitions the names that constraints have on Citus: with a number of six digits. */
+/** Renames the indexes of partitions as Citus names those of shards: with a six-digit suffix. */
 const NAMES = [
   `CREATE FUNCTION tenant_crm.name_partitions() RETURNS event_trigger LANGUAGE plpgsql AS $$
    DECLARE
@@ -107,11 +107,11 @@ const run = async (url: string, statements: readonly string[]): Promise<void> =>
   }
 };
 
-/** Partitions the tables of a migrated database that has no rows yet, and those that are distributed from now on. */
+/** Partitions the tables of a migrated database without rows, and all tables that are distributed later. */
 export const partitionTables = (url: string): Promise<void> =>
   run(url, [DISTRIBUTE, ...NAMES, ALL_TABLES]);
 
-/** Has the server send the plan of each statement, those within functions too, to whoever sent the statement. */
+/** Makes the server send the plan of each statement, including statements in functions, to the client. */
 export const sendPlans = (url: string): Promise<void> => {
   const settings = {
     session_preload_libraries: 'auto_explain',
@@ -121,7 +121,7 @@ export const sendPlans = (url: string): Promise<void> => {
     'auto_explain.log_level': 'notice',
   };
   const database = pg.escapeIdentifier(decodeURIComponent(new URL(url).pathname.slice(1)));
-  // The library first: only then does the server know the settings.
+  // The settings exist only after the library is loaded.
   return run(url, [
     "LOAD 'auto_explain'",
     ...Object.entries(settings).map(

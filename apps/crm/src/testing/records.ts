@@ -6,7 +6,7 @@ import { crmDatabase } from './crm.ts';
 import { onPartitions } from './partitioned-tables.ts';
 import { StatementPlans } from './statement-plans.ts';
 
-/** A fresh database for services that are tested without HTTP. */
+/** A new database for tests of services without HTTP. */
 export const openDatabase = async (url?: string) => {
   const config = { url: url ?? (await crmDatabase()), poolSize: 10, rowSecurity: !onPartitions };
   const database = createDatabase(config, createLogger('crm', 'silent'));
@@ -14,7 +14,7 @@ export const openDatabase = async (url?: string) => {
   return {
     database,
     pool: database.pool,
-    /** Throws where a statement touched several partitions. */
+    /** Throws if a statement touched several partitions. */
     async close() {
       await database.close();
       plans?.verify();
@@ -22,7 +22,7 @@ export const openDatabase = async (url?: string) => {
   };
 };
 
-/** A user with every permission in a tenant, which is a new one unless it is given. */
+/** A user with every permission in the given tenant, or in a new one. */
 export const callerIn = (tenantId?: string): Caller =>
   authorizedCaller({ service: 'crm', ...(tenantId !== undefined && { tenantId }) });
 

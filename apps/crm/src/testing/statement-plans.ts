@@ -6,18 +6,18 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** A statement, or one within a function that it called, with the partitions that its plan touches. */
+/** A statement, or one in a function that it called, with the partitions that its plan touches. */
 export interface PlannedStatement {
   readonly text: string;
   readonly partitions: readonly string[];
   /**
-   * Whether partitions were left out only when it ran, because of a function for example: Citus decides by the
-   * parameters alone.
+   * Whether partitions were pruned only during execution, for example because of a function. Citus routes by
+   * the parameters alone.
    */
   readonly isPrunedLate: boolean;
 }
 
-/** What auto_explain sends. */
+/** The message that auto_explain sends. */
 const PLAN = /^duration: .*? plan:\n(.*)$/s;
 const PARTITION = /_p(\d+)$/;
 
@@ -38,11 +38,11 @@ const planned = (message: string): PlannedStatement | undefined => {
   return { text, partitions: [...partitions].sort(), isPrunedLate };
 };
 
-/** All tables are partitioned alike, so a tenant's rows have the same number everywhere. */
+/** All tables are partitioned in the same way, so a tenant's rows have the same partition number in each. */
 const isOnePartition = ({ partitions, isPrunedLate }: PlannedStatement): boolean =>
   !isPrunedLate && new Set(partitions.map((name) => PARTITION.exec(name)?.[1])).size <= 1;
 
-/** The plans of what the service sends through a pool, from a database that sends them (`sendPlans`). */
+/** Collects the plans of the service's statements on a pool; the database must send them (`sendPlans`). */
 export class StatementPlans {
   readonly #statements = new Map<string, PlannedStatement>();
 
@@ -50,12 +50,12 @@ export class StatementPlans {
     pool.on('connect', (client) => this.#watch(client));
   }
 
-  /** Each statement once, by its text; of several plans one that touches several partitions. */
+  /** Each statement once, by its text; among several plans, prefers one that touches several partitions. */
   get statements(): readonly PlannedStatement[] {
     return [...this.#statements.values()];
   }
 
-  /** Throws where a statement touched more than one partition. */
+  /** Throws if a statement touched more than one partition. */
   verify(): void {
     const wide = this.statements.filter((statement) => !isOnePartition(statement));
     if (wide.length === 0) return;
@@ -71,7 +71,8 @@ export class StatementPlans {
   }
 
   #watch(client: PoolClient): void {
-    // The service's statements are named (prepared); those that tests send through the same pool are not.
+    // The service uses named (prepared) statements; statements that tests send through the same pool are
+    // unnamed.
     let isOfService = false;
     const query = client.query as (...args: unknown[]) => unknown;
     const watched = (...args: unknown[]): unknown => {

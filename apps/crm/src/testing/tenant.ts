@@ -4,7 +4,7 @@ import { type CallerOptions, startCrm, type TestCrm } from './crm.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The tenant of a test. Requests are sent by a user with every permission; `headers` are added. */
+/** The tenant of a test. Requests are sent by a user with every permission; `headers` are added to them. */
 export interface TestTenant {
   crm(): TestCrm;
   /** Signs in another user of the tenant and returns the headers of their requests. */
@@ -15,7 +15,7 @@ export interface TestTenant {
   remove(path: string, headers?: Headers): Test;
 }
 
-/** Runs CRM for the tests of a file, each with a new tenant without records. */
+/** Starts CRM once for a test file and creates a new, empty tenant for each test. */
 export const tenantForEachTest = (): TestTenant => {
   let crm: TestCrm;
   let tenant: ReturnType<typeof newTenant>;

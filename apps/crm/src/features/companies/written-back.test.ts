@@ -3,7 +3,7 @@ import { tenantForEachTest } from '../../testing/tenant.ts';
 const path = '/api/crm/companies';
 const { get, post, put } = tenantForEachTest();
 
-/** One letter that is two in lower case. */
+/** A letter that becomes two in lower case. */
 const GROWING = 'İ';
 
 test('a domain or an address that would be too long in lower case is refused, and what is kept can be written back', async () => {

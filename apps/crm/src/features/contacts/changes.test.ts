@@ -19,7 +19,7 @@ const ada = {
   addresses: [],
 };
 
-/** The status that a call is refused with. */
+/** The status of the error that a call throws. */
 const refusal = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
     (result) => result,

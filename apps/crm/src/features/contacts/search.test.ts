@@ -11,7 +11,7 @@ type Input = Parameters<typeof contacts.create>[1];
 
 const nobody = { tags: [], emails: [], phones: [], addresses: [] };
 
-/** A tenant with these contacts, and a search among them that gives first names, oldest first. */
+/** Creates a tenant with these contacts; returns a search that yields their first names, oldest first. */
 const tenantOf = async (people: Partial<Input>[]) => {
   const caller = callerIn();
   for (const person of people) {
@@ -107,7 +107,7 @@ describe('A short term is a substring like any other', () => {
   const plain = (text: string): string =>
     text.toLowerCase().replaceAll('á', 'a').replaceAll('ß', 'ss');
 
-  /** One in `share` has the word: of 300, enough to count as frequent, or not. */
+  /** Every `share`-th of 300 names contains the word, which makes it a frequent or a rare term. */
   const crowd = (word: string, share: number): string[] =>
     Array.from({ length: 300 }, (_, i) => (i % share === 0 ? word : 'ooo'));
 

@@ -22,7 +22,7 @@ const scannedIn = (plan: Plan): number => {
   return (plan.Plans ?? []).reduce((sum, inner) => sum + scannedIn(inner), own);
 };
 
-/** How many rows of tables a statement reads. */
+/** How many table rows a statement reads. */
 const rowsScanned = async (db: TenantDb, { text, values }: Statement): Promise<number> => {
   const explained = { text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values };
   const [row] = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explained);
@@ -113,7 +113,7 @@ describe('A list of more than 10,000 hits', () => {
       });
       expect(listed).toMatchObject({ total: size, page: Math.ceil(size / 25), more: false });
       expect(listed.rows).toHaveLength(size % 25);
-      // One that stops at 10,001 hits, and one over all of them.
+      // The first scan stops at 10,001 hits; the second one reads all of them.
       expect(statements).toHaveLength(2);
       const db = database.forTenant(caller.tenantId);
       const rows = await Promise.all(statements.map((statement) => rowsScanned(db, statement)));

@@ -18,7 +18,7 @@ import {
   type Settings,
 } from './accounts.rules.ts';
 
-/** What answers show of every account; the settings of its channel stand beside these fields. */
+/** The fields that responses show for every account, next to the settings of its channel. */
 type AccountAnswer = { id: string; name: string; is_active: boolean; has_credentials: boolean };
 
 const channels = {

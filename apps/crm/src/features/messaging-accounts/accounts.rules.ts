@@ -6,7 +6,7 @@ import type { RecordRow } from '../../records/row.ts';
 type Credentials = Readonly<Record<string, string>>;
 export type Settings = Readonly<Record<string, string | number | boolean | null>>;
 
-/** What creating an account takes. Undefined credentials stay as they are. */
+/** The input that creates an account. If `credentials` is undefined, they are left unchanged. */
 export interface AccountInput {
   readonly name: string;
   readonly is_active: boolean;
@@ -19,17 +19,17 @@ export interface AccountRow extends RecordRow {
   readonly sealed_credentials: Buffer | null;
 }
 
-/** What the vault binds sealed credentials to: those of one account open in no other. */
+/** The purpose for which the vault seals the credentials; it prevents use with another account. */
 export const credentialsPurpose = (accountId: string): string =>
   `messaging_accounts.sealed_credentials ${accountId}`;
 
-/** The settings that decide who receives the credentials, and who can read them on the way. */
+/** The settings that determine who receives the credentials and who can read them in transit. */
 const destinations: Readonly<Record<Channel, readonly string[]>> = {
   email: ['host', 'port', 'security'],
   sms: ['provider'],
 };
 
-/** The rules of one channel's accounts. Credentials are sealed; without a vault none are accepted (503). */
+/** The rules of one channel's accounts. Credentials are sealed; without a vault, they are rejected (503). */
 export const createRules = (channel: Channel, vault: Vault | undefined) => {
   const sealed = (id: string, { credentials }: Partial<AccountInput>) => {
     if (credentials === undefined) return {};
@@ -42,7 +42,7 @@ export const createRules = (channel: Channel, vault: Vault | undefined) => {
   return {
     create: (input: AccountInput, { id }: { readonly id: string }) => sealed(id, input),
 
-    /** 422 where stored credentials would be sent to a server that they were not given for. */
+    /** 422 if the change would send stored credentials to a server other than the one they were entered for. */
     update(change: Partial<AccountInput>, { row }: { readonly row: AccountRow }) {
       const changed = destinations[channel].filter(
         (name) => change[name] !== undefined && change[name] !== row.settings[name],

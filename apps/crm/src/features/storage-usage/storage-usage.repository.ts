@@ -8,7 +8,9 @@ interface TableUsage {
   readonly bytes: number;
 }
 
-/** From kept counts and statistics of tables: no record is read, however many there are. */
+/**
+ * Uses maintained counts and table statistics; reads no record, so the cost does not depend on their number.
+ */
 const usage = (tenantId: string): Prisma.Sql => Prisma.sql`
   SELECT name, rows, tenant_crm.size_of_rows(name, ${tenantId}::uuid, rows) AS bytes
   FROM (
