@@ -1,7 +1,7 @@
 import type { Policy } from './decide.ts';
 import { parsePattern, WILDCARD } from './pattern.ts';
 
-/** The rights of a caller: permissions that the policies allow and that, if `scopes` is given, a scope covers. */
+/** The rights of a caller: what the policies allow and, if `scopes` is given, a scope also covers. */
 export interface Rights {
   readonly policies: readonly Policy[];
   readonly scopes?: readonly string[] | undefined;
