@@ -12,8 +12,8 @@ const SUFFIXES = {
 type Violation = keyof typeof SUFFIXES;
 
 /**
- * Constraints have PostgreSQL's default names: `<table>_<columns>_<suffix>`. The field is the input field at
- * the end of the columns: `name` for `accounts_tenant_id_channel_name_key`.
+ * Constraint names have the form `<table>_<columns without tenant_id>_<suffix>` (migration `tenant_keys`). The
+ * field is the input field at the end of the columns: `name` for `messaging_accounts_channel_name_key`.
  */
 const fieldOf = ({ table, create, update }: Kind, constraint: string, kind: Violation): string => {
   const columns = constraint.slice(`${table}_`.length, -SUFFIXES[kind].length);
