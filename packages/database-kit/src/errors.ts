@@ -78,10 +78,11 @@ const UNAVAILABLE_CODES = new Set<unknown>([
 ]);
 
 /**
- * PostgreSQL's classes 08 (connection), 53 (resources) and 57P (shutting down, starting), and 57014:
- * the statement's time was up.
+ * PostgreSQL's classes 08 (connection), 53 (resources) and 57P (shutting down, starting), 57014 (the statement's
+ * time was up), and 40001 and 40P01: the statement lost against others, by a deadlock for example, which
+ * concurrent violations of one exclusion constraint can cause.
  */
-const UNAVAILABLE_STATE = /^(08...|53...|57P..|57014)$/;
+const UNAVAILABLE_STATE = /^(08...|53...|57P..|57014|40001|40P01)$/;
 
 /** How Prisma's adapter describes it; for `$queryRaw` that is all there is. */
 const UNAVAILABLE_KINDS = new Set<unknown>([

@@ -21,7 +21,7 @@ const KNOWN_MS = 1000;
 
 const STATEMENT_TIMEOUT = '57014';
 /** A statement on a replica was in the way of what it had to replay. */
-const RECOVERY_CONFLICT = '40001';
+const RECOVERY_CONFLICTS: ReadonlySet<unknown> = new Set(['40001', '40P01']);
 
 /** A read replica, which answers a tenant that finds its own last change there. */
 export class Replica {
@@ -67,7 +67,7 @@ export class Replica {
   /** Whether the primary should answer instead, after the replica failed with this error. */
   refused(error: unknown): boolean {
     const { code } = error as { readonly code?: unknown };
-    if (code === RECOVERY_CONFLICT) return true;
+    if (RECOVERY_CONFLICTS.has(code)) return true;
     if (code === STATEMENT_TIMEOUT || !isDatabaseUnavailable(error)) return false;
     this.#pause(error);
     return true;

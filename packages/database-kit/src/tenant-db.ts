@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Replica } from './replica.ts';
 import { type Statement, toQuery } from './statements.ts';
 import { TenantQuery } from './tenant-query.ts';
-import { type RunStatement, runTransaction } from './transaction.ts';
+import { type RunStatement, runTransaction, TransactionTimeout } from './transaction.ts';
 
 /**
  * One tenant's rows: in the database, or within a transaction. Columns are named as in SQL and read as
@@ -21,7 +21,10 @@ export interface TenantDb {
   read<R>(statement: Statement): Promise<R[]>;
   /** All of it or nothing; within a transaction, as part of that one. */
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T>;
-  /** Reads everything as of one moment and changes nothing; within a transaction, as that one sees it. */
+  /**
+   * Reads everything as of one moment and changes nothing; within a transaction, as that one sees it. `work`
+   * runs again, on the primary, where the replica fails meanwhile.
+   */
   snapshot<T>(work: (db: TenantDb) => Promise<T>): Promise<T>;
 }
 
@@ -118,17 +121,12 @@ export const createTenantDb = (
       begun(pool, 'BEGIN', work, replica && ((position) => replica.wrote(tenantId, position))),
 
     async snapshot(work) {
-      let hasBegun = false;
-      const noted: typeof work = (db) => {
-        hasBegun = true;
-        return work(db);
-      };
       if (replica && (await replica.has(tenantId))) {
         try {
-          return await begun(replica.pool, SNAPSHOT, noted);
+          return await begun(replica.pool, SNAPSHOT, work);
         } catch (error) {
-          // What has begun may have had effects that must not be repeated.
-          if (hasBegun || !replica.refused(error)) throw error;
+          // Another one on the primary would take as long.
+          if (error instanceof TransactionTimeout || !replica.refused(error)) throw error;
         }
       }
       return begun(pool, SNAPSHOT, work);

@@ -1,7 +1,7 @@
-import { HttpError } from '@tessera/http-kit';
+import { HttpError, invalidField } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantDb } from '../database.ts';
-import type { KindTypes, RowContext, RuleContext } from './kind.ts';
+import type { KindTypes, RowContext, RuleContext, Scope } from './kind.ts';
 import type { ActionRule } from './records.ts';
 import { type ColumnValues, columnsOf } from './row.ts';
 import { type Access, checkVersion, type OpenScope } from './scope.ts';
@@ -34,6 +34,8 @@ interface Change<T extends KindTypes> {
   readonly action: string;
   readonly id: string;
   readonly versions: Versions;
+  /** The columns that an input sets. */
+  readonly input?: object;
   /** Throws to reject the change, or returns the columns to write. */
   decide(context: RowContext<T>): object | Promise<object>;
 }
@@ -68,9 +70,20 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
 
   const isEmpty = (values: object): boolean => Object.keys(values).length === 0;
 
+  /** An input must not move a record out of the caller's scope, or below another parent; rules may. */
+  const refuseMove = (values: object, { columns: own = {} }: Scope<Row>): void => {
+    const given = new Map<string, unknown>(Object.entries(values));
+    for (const [column, value] of Object.entries(own)) {
+      if (given.has(column) && given.get(column) !== value) {
+        throw invalidField(column, `${column} must stay as it is`);
+      }
+    }
+  };
+
   const changeLocked = async (caller: T['caller'], change: Change<T>): Promise<Row> => {
     const { db, scope } = await open(caller);
-    const { action, id, versions } = change;
+    const { action, id, versions, input = {} } = change;
+    refuseMove(input, scope);
     return db.transaction(async (transaction) => {
       const within = { db: transaction, scope };
       const before = await findLive(within, id, { versions, lock: 'lock' });
@@ -90,12 +103,19 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
     versions: Versions,
   ): Promise<Row> => {
     const opened = await open(caller);
+    refuseMove(values, opened.scope);
     if (isEmpty(values)) return findLive(opened, id, { versions });
     const expected = { id, versions, deleted: false };
     const row = await repository.update(opened.db, opened.scope, expected, values);
     if (row) return row;
     await findLive(opened, id, { versions });
     throw versions ? preconditionFailed() : missing();
+  };
+
+  /** 409 where the scope holds as many records as it may. */
+  const assertBelowMaximum = async (db: TenantDb, scope: Scope<Row>): Promise<void> => {
+    if (maximum === undefined || (await repository.countLocked(db, scope)) < maximum) return;
+    throw new HttpError(409, 'conflict', `There are ${maximum} already, which is the limit.`);
   };
 
   const deletePermanently = async (
@@ -142,6 +162,7 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
       if (!before) throw missing();
       checkVersion(before, versions);
       if (!before.deleted_at) return before;
+      await assertBelowMaximum(transaction, scope);
       await rules.restore?.({ caller, db: transaction, row: before });
       const expected = { id, deleted: true };
       const row = await repository.update(transaction, scope, expected, { deleted_at: null });
@@ -158,12 +179,7 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
         repository.insert(within, id, { ...stored(input), ...scope.columns, ...ruled });
       if (!rules.create && !follow && maximum === undefined) return insert(db, {});
       return db.transaction(async (transaction) => {
-        if (
-          maximum !== undefined &&
-          (await repository.countLocked(transaction, scope)) >= maximum
-        ) {
-          throw new HttpError(409, 'conflict', `There are ${maximum} already, which is the limit.`);
-        }
+        await assertBelowMaximum(transaction, scope);
         const context: RuleContext<T> = { caller, db: transaction };
         const row = await insert(
           transaction,
@@ -181,6 +197,7 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
         action: 'update',
         id,
         versions,
+        input: values,
         decide: async (context) => ({ ...values, ...(await rules.update?.(change, context)) }),
       });
     },
@@ -205,7 +222,7 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
 
     async restore(caller, id, versions) {
       const opened = await open(caller);
-      return rules.restore || follow
+      return rules.restore || follow || maximum !== undefined
         ? restoreLocked(opened, caller, id, versions)
         : restoreDirectly(opened, id, versions);
     },

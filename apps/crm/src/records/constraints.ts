@@ -37,6 +37,14 @@ const describe = (kind: Kind, constraint: string, violation: Violation): Constra
   return { field, message: defaultMessages[violation](field, kind.name) };
 };
 
+/** Turns the violation of a foreign key by a deletion into a 409: other records still refer to the record. */
+export const refuseRemoval =
+  ({ name }: Kind) =>
+  (error: unknown): never => {
+    if (violatedConstraint(error)?.kind !== 'foreign_key') throw error;
+    throw new HttpError(409, 'conflict', `Other records refer to the ${name}.`, { cause: error });
+  };
+
 /** Turns a constraint violation into a 422 that names the field; rethrows any other error. */
 export const refuseViolation =
   (kind: Kind) =>

@@ -271,6 +271,9 @@ const kindsFor =
     >,
   ): Kind<AssembledTypes<C, Create, Update, Answer, Computed, Hidden, Sort, F>> => {
     const { permissions, create, ...given } = declaration;
+    if (given.parent?.kind.parent) {
+      throw new TypeError(`${given.table}: the parent of a parent is not supported`);
+    }
     const kind = {
       path: `/${given.table.replaceAll('_', '-')}`,
       computed: {},

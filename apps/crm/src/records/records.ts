@@ -1,5 +1,5 @@
 import { readInBatches } from '@tessera/http-kit';
-import type { Prisma } from '../generated/prisma/client.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import { createChanges } from './changes.ts';
 import { columnSql } from './filters.ts';
 import type { Kind, KindTypes, RowContext, TypesOf } from './kind.ts';
@@ -91,7 +91,7 @@ export const createRecords = <T extends KindTypes>(
   const conditionsOf = (query: object): Prisma.Sql[] =>
     Object.entries(kind.filters).flatMap(([parameter, { column, condition }]) => {
       const value = query[parameter as keyof typeof query];
-      return value === undefined ? [] : [condition(columnSql(column), value)];
+      return value === undefined ? [] : [Prisma.sql`(${condition(columnSql(column), value)})`];
     });
 
   const sortOf = (by: string): { column: string; descending: boolean } => {

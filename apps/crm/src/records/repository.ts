@@ -1,6 +1,6 @@
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { refuseViolation } from './constraints.ts';
+import { refuseRemoval, refuseViolation } from './constraints.ts';
 import type { Kind, KindTypes, Scope } from './kind.ts';
 import type { Listed, ListRequest } from './listing.ts';
 import { readNarrowedList } from './narrowed-list.ts';
@@ -93,7 +93,8 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   const within = (db: TenantDb, { columns: own = {}, condition }: Scope<Row>): Prisma.Sql[] => [
     sql`tenant_id = ${db.tenantId}::uuid`,
     ...equalities(own),
-    ...(condition ? [condition] : []),
+    // It may contain OR.
+    ...(condition ? [sql`(${condition})`] : []),
   ];
 
   const undeleted = deletion === 'soft' ? [sql`deleted_at IS NULL`] : [];
@@ -154,7 +155,8 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
 
     async find(db, scope, id, lock) {
       const where = join([...within(db, scope), sql`${raw(key)} = ${id}`], ' AND ');
-      const locking = lock ? sql`FOR UPDATE` : Prisma.empty;
+      // Rows that refer to this one may be added meanwhile: that takes FOR KEY SHARE, which FOR UPDATE conflicts with.
+      const locking = lock ? sql`FOR NO KEY UPDATE` : Prisma.empty;
       const [row] = await db.query<Row>(
         sql`SELECT ${selected} FROM ${table} WHERE ${where} ${locking}`,
       );
@@ -215,7 +217,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
         .query<Row>(
           sql`DELETE FROM ${table} WHERE ${expectedRow(db, scope, expected)} RETURNING ${selected}`,
         )
-        .catch(refuse);
+        .catch(refuseRemoval(kind));
       return row;
     },
   };

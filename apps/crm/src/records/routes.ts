@@ -1,4 +1,4 @@
-import { type Field, type Shape, shape, uuid } from '@tessera/fields';
+import { complete, type Field, type Shape, shape, uuid } from '@tessera/fields';
 import {
   type ExportFormat,
   type Exports,
@@ -273,13 +273,14 @@ export const recordRoutes = <T extends KindTypes>(
       ),
 
     replace: (field, text = {}) => {
-      const { [field]: declared = uuid() } = create.fields;
+      const { [field]: declared } = update.fields;
+      if (!declared) throw new TypeError(`Updating ${aRecord} takes no ${field}.`);
       return changing(
         {
           ...onOne('update', `/${field.replaceAll('_', '-')}`),
           method: 'put',
           summary: `Replace the ${field.replaceAll('_', ' ')} of ${aRecord}`,
-          body: shape({ [field]: declared.bare ?? declared }),
+          body: complete(shape({ [field]: declared })) as Shape as Shape & Field<T['update']>,
           ...text,
         },
         (caller, params, body, versions) =>

@@ -214,8 +214,11 @@ class KindTable {
     const { key, parent } = this.#kind;
     if (key === 'id') return [];
     const wanted = ['tenant_id', ...(parent ? [parent.column] : []), key];
-    const isKey = (index: Index) =>
-      index.unique && isSame(index.columns, wanted) && this.#covers(index, key);
+    // Deleted rows included: a path names one row, whether or not it is deleted.
+    const isKey = ({ unique, columns, predicate }: Index) =>
+      unique &&
+      isSame(columns, wanted) &&
+      (predicate === null || predicate === `(${key} IS NOT NULL)`);
     return this.#indexes.some(isKey) ? [] : [`there is no unique index (${wanted.join(', ')})`];
   }
 
