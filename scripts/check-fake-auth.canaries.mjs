@@ -17,6 +17,9 @@ export const planted = [
     [5],
     'services:\n  crm:\n    environment:\n      - APP_ENV=production\n      - CRM_FAKE_AUTH=true\n',
   ],
+  // The value is on the next line.
+  ['values.yaml', [1], 'CRM_FAKE_AUTH:\n  true\n'],
+  ['config.json', [1], '{"CRM_FAKE_AUTH":\n  "true"}\n'],
   // Inherited from the environment of the caller.
   ['compose.yaml', [4], 'services:\n  crm:\n    environment:\n      - CRM_FAKE_AUTH\n'],
   ['compose.yaml', [3], 'services:\n  crm:\n    environment: {CRM_FAKE_AUTH: "${FAKE:-false}"}\n'],

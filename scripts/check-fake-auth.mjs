@@ -18,13 +18,16 @@ const FLAG = /(?<![\w$]|\$\{)CRM_FAKE_AUTH(?!\w)/g;
 const COMMENT = /^\s*(#|\/\/)/;
 /** After the name: a comparison. */
 const COMPARED = /^["']?\s*[!=]=/;
-/** After the name: an assignment of false, or of nothing. `ZmFsc2U=` is `false` in a Kubernetes secret. */
+/** After the name: an assignment of false or "". `ZmFsc2U=` is `false` in a Kubernetes secret. */
 const ASSIGNED_FALSE =
-  /^["']?[ \t]*(?:[:?+]?=|:)[ \t]*(?:(["']?)(?:false|ZmFsc2U=)\1(?=[\s,;&|)}\]]|$)|(?:""|'')?[ \t]*(?=[\r\n,;&|)}\]]|$))/;
+  /^["']?[ \t]*(?:[:?+]?=|:)[ \t]*(?:(["']?)(?:false|ZmFsc2U=)\1(?=[\s,;&|)}\]]|$)|(?:""|'')[ \t]*(?=[\r\n,;&|)}\]]|$))/;
+/** After the name: `=` and nothing. After `:`, the value of YAML or JSON may follow on the next line. */
+const ASSIGNED_NOTHING = /^["']?[ \t]*[:?+]?=[ \t]*(?=[\r\n,;&|)}\]]|$)/;
 /** After the name: `value: false`, as charts and Terraform write it. */
 const VALUE_FALSE = /^["']?,?\s*["']?value["']?\s*[:=]\s*(["']?)false\1(?![\w-])/;
 
-const isOff = (rest) => [COMPARED, ASSIGNED_FALSE, VALUE_FALSE].some((off) => off.test(rest));
+const isOff = (rest) =>
+  [COMPARED, ASSIGNED_FALSE, ASSIGNED_NOTHING, VALUE_FALSE].some((off) => off.test(rest));
 
 /** The lines of a file that may enable fake authentication. */
 const violations = (path, text) => {

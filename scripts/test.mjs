@@ -6,10 +6,13 @@ const leftOut = {
   'npm run test:redis': 'the limits that replicas share (redis-server)',
   'npm run test:pgbouncer': 'both services behind PgBouncer (pgbouncer)',
   'npm run test:postgres15': 'the SQL on PostgreSQL 15',
+  'npm run test:node': 'a part of the tests on another release of Node (network)',
   'npm run test:browser': 'the pages in a browser (Chromium)',
 };
 
 bootstrap();
-console.log('Not run, because they need more than Node:');
+console.log(
+  'Not run: the records on partitioned tables (npm run test:partitions), and what needs more than Node:',
+);
 for (const [command, what] of Object.entries(leftOut)) console.log(`  ${command}: ${what}`);
 jest();

@@ -203,6 +203,7 @@ export const createApp = (context: Context): { app: Express; document: object } 
     },
     documents: { '/docs/events.json': asyncapiDocument() },
     gate: {
+      credentials: ['renewable'],
       authenticate: (req, { credential }) =>
         credential === 'renewable'
           ? context.authentication.renewer(req)

@@ -114,7 +114,7 @@ export const foreignIds = async (subject: Subject, operation: Operation): Promis
   return findings;
 };
 
-/** An id of another tenant's record in a body must be a 422 that names the field, and must not be stored. */
+/** An id of another tenant's record in a body must be a 422 that names the field. */
 export const foreignReferences = async (
   subject: Subject,
   operation: Operation,

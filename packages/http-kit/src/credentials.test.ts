@@ -20,7 +20,11 @@ const isToken = tokenMatcher(['secret-1', 'secret-2']);
 const route = routesFor<unknown, 'things.list'>();
 const base = { method: 'get', summary: 'Route', responses: { 204: empty } } as const;
 
-const appWith = (credential: string, limit = 100) => {
+const appWith = (
+  credential: string,
+  limit = 100,
+  permission: 'authenticated' | 'public' = 'authenticated',
+) => {
   const limits = createLimits({
     classes: {
       default: { window: 60, address: 100, principal: 100 },
@@ -57,7 +61,7 @@ const appWith = (credential: string, limit = 100) => {
           getBot: route({
             ...base,
             path: '/bot',
-            permission: 'authenticated',
+            permission,
             credential,
             limit: 'webhook',
             handler: ({ reply }) => reply(204),
@@ -87,9 +91,9 @@ test.each(['', 'secret-', 'secret-11', 'SECRET-1'])('the token %j is 401', async
   expect(await appWith('bot')('/bot', { 'x-bot-token': token })).toBe(401);
 });
 
-test('a route that names an unknown credential is open to nobody', async () => {
-  const get = appWith('robot');
-  expect(await get('/bot', { 'x-bot-token': 'secret-1', authorization: everything })).toBe(500);
+test('an app does not start with a route that names an unknown credential, or a public one that names any', () => {
+  expect(() => appWith('robot')).toThrow('getBot: the gate has no credential called "robot".');
+  expect(() => appWith('bot', 100, 'public')).toThrow('getBot: a public route cannot have');
 });
 
 test('a class of limits counts by a key of its own, before the caller is known', async () => {

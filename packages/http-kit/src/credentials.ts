@@ -34,6 +34,7 @@ export const withCredentials = <Usual, Other extends object>(
   };
   const callers = new WeakMap<object, CredentialScheme<Other>>();
   return {
+    credentials: [...byName.keys()],
     async authenticate(req, route) {
       const scheme = schemeOf(route);
       if (!scheme) return gate.authenticate(req, route);

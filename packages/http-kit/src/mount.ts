@@ -32,6 +32,8 @@ import { send } from './send.ts';
 
 /** Authenticates and authorizes callers. Both methods throw an `HttpError` to reject the request. */
 export interface Gate<Caller> {
+  /** What routes may name in `credential`. An app with a route that names anything else does not start. */
+  readonly credentials?: readonly string[];
   authenticate(req: Request, route: RouteEntry): Promise<Caller>;
   authorize(caller: Caller, route: RouteEntry, req: Request): Promise<void> | void;
 }
@@ -43,6 +45,11 @@ export interface MountOptions<Caller> {
   readonly bodyLimit: number;
   /** How many event streams one principal may have open in this process; 20 by default. */
   readonly streamsPerPrincipal?: number;
+  /**
+   * Milliseconds after which an event stream ends, so that its client reconnects and is authenticated again; 15
+   * minutes by default.
+   */
+  readonly streamLifetimeMs?: number;
 }
 
 type Named = readonly [id: string, route: RouteEntry];
@@ -75,6 +82,18 @@ export const flatten = (groups: RouteGroups): Named[] => {
       return [id, route];
     }),
   );
+};
+
+/** Throws for a route whose credential the gate would not check. */
+const demandKnownCredential = (
+  [id, { credential, permission }]: Named,
+  known: readonly string[] = [],
+): void => {
+  if (credential === undefined) return;
+  if (permission === 'public') throw new Error(`${id}: a public route cannot have a credential.`);
+  if (!known.includes(credential)) {
+    throw new Error(`${id}: the gate has no credential called "${credential}".`);
+  }
 };
 
 const checked = (
@@ -138,6 +157,7 @@ const refuseMalformedQuery = (url: string): void => {
 };
 
 const STREAMS_PER_PRINCIPAL = 20;
+const STREAM_LIFETIME_MS = 15 * 60_000;
 
 const tooManyStreams = (): HttpError =>
   new HttpError(429, 'rate_limited', 'Too many of your streams are open. Close one first.', {
@@ -165,13 +185,14 @@ const senderOf = (declared: object, streams: SendBody): SendBody | undefined => 
 const limitedStreams = <Caller>({
   limits,
   streamsPerPrincipal = STREAMS_PER_PRINCIPAL,
+  streamLifetimeMs = STREAM_LIFETIME_MS,
 }: MountOptions<Caller>): SendBody => {
   const open = new InFlight(streamsPerPrincipal);
   return async (req, res, source: EventSource, headers) => {
     const key = limits.key(req, res);
     if (!open.begin(key)) throw tooManyStreams();
     try {
-      await sendEvents(req, res, source, headers);
+      await sendEvents(req, res, source, headers, streamLifetimeMs);
     } finally {
       open.end(key);
     }
@@ -279,7 +300,9 @@ export const mount = <Caller>(
   const literals = new Map<string, Router>();
   const patterns = newRouter();
   const streams = limitedStreams(options);
-  for (const [path, routes] of byAddress(flatten(groups))) {
+  const all = flatten(groups);
+  for (const route of all) demandKnownCredential(route, options.gate.credentials);
+  for (const [path, routes] of byAddress(all)) {
     const isLiteral = !path.includes('{');
     const router = isLiteral ? newRouter() : patterns;
     if (isLiteral) literals.set(path, router);

@@ -38,7 +38,9 @@ const limitBodies = (server: Server, timeoutMs: number): void => {
   server.on('request', (req: IncomingMessage) => {
     if (!hasBody(req)) return;
     const expire = (): void => {
-      if (!req.complete) server.emit('clientError', requestTimedOut(), req.socket);
+      if (req.complete) return;
+      // A server without a listener, such as that of the metrics, would let the connection wait forever.
+      if (!server.emit('clientError', requestTimedOut(), req.socket)) req.socket.destroy();
     };
     const timer = setTimeout(expire, timeoutMs);
     bodyDeadlines.set(req, timer);

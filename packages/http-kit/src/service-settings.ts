@@ -68,7 +68,7 @@ export const serviceVariables = (standardPort: number) =>
     ),
     REDIS_URL: described(
       optional(matching(/^rediss?:\/\/\S+$/, 'a redis:// or rediss:// URL', 2000)),
-      'Redis server for rate limits shared by all replicas. Without it, each replica counts separately.',
+      'Redis server for what all replicas share: rate limits and, with DATABASE_READ_URL, the positions of writes. Without it, each replica counts separately.',
     ),
     REDIS_TIMEOUT_MS: described(
       withDefault(int(1, 60_000), 500),

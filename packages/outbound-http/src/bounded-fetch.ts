@@ -19,7 +19,10 @@ export const boundedFetch =
       signal: AbortSignal.timeout(timeoutMs),
     });
     const { status, headers } = response;
-    if (status >= 300 && status < 400) throw new Error(`The response is a redirect (${status}).`);
+    if (status >= 300 && status < 400) {
+      await response.body?.cancel();
+      throw new Error(`The response is a redirect (${status}).`);
+    }
     const body = await readBounded(response, maxBytes);
     return new Response(body.length > 0 ? new Uint8Array(body) : null, { status, headers });
   };

@@ -150,6 +150,19 @@ test('A response that does not end, or comes too slowly, ends at the deadline', 
   await expect(connect().request(url(), { timeoutMs: 200 })).rejects.toThrow(/timeout/);
 });
 
+test('The deadline includes the lookup of the name', async () => {
+  const client = connect({ resolve: () => new Promise(() => undefined) });
+  const response = client.request('http://hook.test/', { timeoutMs: 200 });
+  await expect(response).rejects.toMatchObject({ name: 'TimeoutError' });
+});
+
+test('A redirect with 301 or 302 keeps the method of PUT', async () => {
+  const target = await serve((req, res) => void req.pipe(res));
+  const { url } = await serve(redirectTo(() => target.url(), 302));
+  const { body } = await connect().request(url(), { method: 'PUT', body: 'payload' });
+  expect([target.seen[0]?.method, `${body}`]).toEqual(['PUT', 'payload']);
+});
+
 test('A request ends when its caller gives up', async () => {
   const { url } = await serve(() => undefined);
   const caller = new AbortController();

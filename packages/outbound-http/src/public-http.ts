@@ -57,10 +57,29 @@ const without = (headers: Hop['headers'], names: readonly string[]): Hop['header
 /** The request that follows a redirect, as the Fetch standard describes it. */
 const redirected = (hop: Hop, status: number, isSameOrigin: boolean): Hop => {
   const headers = isSameOrigin ? hop.headers : without(hop.headers, FOR_ONE_ORIGIN);
-  const keepsMethod =
-    status === 307 || status === 308 || hop.method === 'GET' || hop.method === 'HEAD';
-  if (keepsMethod) return { method: hop.method, headers, body: hop.body };
+  const becomesGet =
+    status === 303
+      ? hop.method !== 'GET' && hop.method !== 'HEAD'
+      : (status === 301 || status === 302) && hop.method === 'POST';
+  if (!becomesGet) return { method: hop.method, headers, body: hop.body };
   return { method: 'GET', headers: without(headers, OF_A_BODY), body: null };
+};
+
+/** Rejects when the signal aborts: undici itself does not notice that while it resolves a name or connects. */
+const unlessAborted = async <T>(pending: Promise<T>, signal: AbortSignal): Promise<T> => {
+  // The result is ignored once the signal has aborted.
+  pending.catch(() => undefined);
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([pending, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
 };
 
 /**
@@ -101,13 +120,10 @@ export class PublicHttp {
     };
     for (let redirects = 0; ; redirects += 1) {
       const { method, headers, body } = hop;
-      const response = await request(target, {
-        method,
-        headers,
-        body,
-        signal: ending,
-        dispatcher: this.#agent,
-      });
+      const response = await unlessAborted(
+        request(target, { method, headers, body, signal: ending, dispatcher: this.#agent }),
+        ending,
+      );
       const { statusCode: status } = response;
       const { location } = response.headers;
       if (!REDIRECTS.includes(status) || typeof location !== 'string') {

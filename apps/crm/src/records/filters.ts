@@ -39,7 +39,7 @@ export const equalTo = <F extends Fields, N extends keyof F & string>(
   ) as Equal<N>;
 
 /** The column is an array that contains the value. */
-export const has: Make = filter((column, value) => sql`${column} @> ARRAY[${value}]`);
+export const has: Make = filter((column, value) => sql`${column} @> ${[value]}`);
 
 /** The column is at least the value. */
 export const from: Make = filter((column, value) => sql`${column} >= ${value}`);

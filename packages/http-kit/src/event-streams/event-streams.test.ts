@@ -18,10 +18,10 @@ afterEach(() => server.stop(0));
  * Starts a service with an event stream; records its queues, the last event ids it was sent, and which streams
  * ended.
  */
-const start = async (limit = 1000) => {
+const start = async (limit = 1000, streamLifetimeMs = 60_000) => {
   const queues: EventQueue<Counted>[] = [];
   const state = { lastIds: [] as (string | undefined)[], aborted: 0, returned: 0 };
-  const app = appOf({
+  const routes = {
     Events: {
       streamCounts: route({
         method: 'get',
@@ -50,7 +50,8 @@ const start = async (limit = 1000) => {
         },
       }),
     },
-  });
+  };
+  const app = appOf(routes, { streamLifetimeMs });
   server = await listen(app, { host: '127.0.0.1', port: 0, variable: 'PORT' });
   const until = async (isSo: () => boolean) => {
     while (!isSo()) await new Promise(setImmediate);
@@ -106,6 +107,14 @@ test('the source ends when the client leaves', async () => {
   const { sent } = await open();
   sent.destroy();
   await until(() => state.aborted === 1 && state.returned === 1);
+});
+
+test('a stream ends after its lifetime, so that its client is authenticated again', async () => {
+  const { open, state } = await start(1000, 100);
+  const { answer, read } = await open();
+  read();
+  await once(answer, 'end');
+  expect(state.aborted).toBe(1);
 });
 
 test('streams end at once when the server stops', async () => {

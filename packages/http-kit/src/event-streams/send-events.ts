@@ -27,13 +27,15 @@ const textOf = (event: ServerSentEvent): string => {
 
 /**
  * Sends events no faster than the client reads them; meanwhile the source waits or drops the client. The stream
- * ends with its source, when the client disconnects or reads nothing for a minute, and when the server stops.
+ * ends with its source, when the client disconnects or reads nothing for a minute, after `lifetimeMs`, and when
+ * the server stops.
  */
 export const sendEvents = async (
   req: Request,
   res: Response,
   source: EventSource,
   headers: Readonly<Record<string, string>>,
+  lifetimeMs: number,
 ): Promise<void> => {
   res.set({
     'Content-Type': 'text/event-stream; charset=utf-8',
@@ -64,6 +66,7 @@ export const sendEvents = async (
       promise.then(resolve, reject);
     });
 
+  const lifetime = setTimeout(end, lifetimeMs);
   const heartbeat = setInterval(() => res.writableNeedDrain || res.write(':\n\n'), HEARTBEAT_MS);
   const drained = (): Promise<void> =>
     new Promise((resolve) => {
@@ -84,6 +87,7 @@ export const sendEvents = async (
       if (!res.write(textOf(next.value))) await orEnd(drained());
     }
   } finally {
+    clearTimeout(lifetime);
     clearInterval(heartbeat);
     req.stopping?.removeEventListener('abort', end);
     end();

@@ -30,6 +30,9 @@ export interface ServedFile {
   readonly name?: string;
   /** `inline` is ignored for types that can run scripts. Default: `attachment`. */
   readonly disposition?: 'attachment' | 'inline';
-  /** Opens the content, or a range of it. Called at most once, and not for HEAD and 304. */
+  /**
+   * Opens the content, or a range of it. Called at most once, and not for HEAD and 304. Must reject if the
+   * content cannot be read: a later error of the stream cuts the response off.
+   */
   open(range?: ByteRange): Readable | Promise<Readable>;
 }

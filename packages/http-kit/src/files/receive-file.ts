@@ -27,11 +27,17 @@ const limitedStream = ({ maxBytes, deadlineMs, idleMs }: FileBody['file']): Tran
   });
   const fail = () => stream.destroy(requestTimeout());
   const deadline = setTimeout(fail, deadlineMs);
-  const idle = setTimeout(fail, idleMs);
-  stream.once('close', () => {
+  const idle = setTimeout(() => {
+    // While bytes wait for the handler, the client may have to wait too.
+    if (stream.readableLength > 0) idle.refresh();
+    else fail();
+  }, idleMs);
+  const stopTimers = () => {
     clearTimeout(deadline);
     clearTimeout(idle);
-  });
+  };
+  // Everything has arrived, or nothing more will.
+  stream.once('finish', stopTimers).once('close', stopTimers);
   // The reader gets the error as well; without a listener, the process would end.
   stream.on('error', () => undefined);
   return stream;

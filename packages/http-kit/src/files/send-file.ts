@@ -74,24 +74,24 @@ export const sendFile = async (
   const range = rangeOf(req, size, validators);
   const length = range ? range.end - range.start + 1 : size;
   const source = req.method === 'HEAD' ? undefined : await file.open(range);
-  if (res.destroyed) return void source?.destroy();
-  describe(res, file, etag);
-  if (range) res.status(206).set('Content-Range', `bytes ${range.start}-${range.end}/${size}`);
-  res.set({
-    'Content-Type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
-    'Content-Length': String(length),
-    'Content-Disposition': dispositionOf(file),
-    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
-    'X-Content-Type-Options': 'nosniff',
-    ...headers,
-  });
-  if (!source) return void res.end();
-  res.setTimeout(STALLED_MS, () => res.destroy());
   try {
+    if (res.destroyed) return;
+    describe(res, file, etag);
+    if (range) res.status(206).set('Content-Range', `bytes ${range.start}-${range.end}/${size}`);
+    res.set({
+      'Content-Type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
+      'Content-Length': String(length),
+      'Content-Disposition': dispositionOf(file),
+      'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+      'X-Content-Type-Options': 'nosniff',
+      ...headers,
+    });
+    if (!source) return void res.end();
+    res.setTimeout(STALLED_MS, () => res.destroy());
     await pipeline(source, exactly(length), res);
   } catch (error) {
     if (!isAbandoned(error)) throw error;
   } finally {
-    source.destroy();
+    source?.destroy();
   }
 };
