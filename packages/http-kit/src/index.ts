@@ -62,6 +62,7 @@ export { createMetrics, type Metrics } from './metrics.ts';
 export { flatten, type Gate, type MountOptions, mount } from './mount.ts';
 export { type DocumentOptions, openapi, standardProblems } from './openapi.ts';
 export { packageVersion } from './package-version.ts';
+export { lastPage, type PageRequest, pageWithin } from './page.ts';
 export {
   type DeniedAccess,
   deniedAccessFields,

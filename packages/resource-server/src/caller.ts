@@ -4,7 +4,7 @@ import { HttpError } from '@tessera/http-kit';
 import type { AuthenticatedToken } from './principal-cache.ts';
 import { everything, nothing, type Rights } from './rights.ts';
 
-/** Who is calling, in which tenant, with which rights. */
+/** The caller, the tenant it acts in, and its rights there. */
 export interface Caller<Permission extends string = string> {
   /** The caller's user id, in lower case; null for a client, which has no user (decision C21). */
   readonly userUuid: string | null;

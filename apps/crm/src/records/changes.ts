@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { TenantDb } from '../database.ts';
 import type { KindTypes, RowContext, RuleContext, Scope } from './kind.ts';
 import type { ActionRule } from './records.ts';
-import { type ColumnValues, columnsOf } from './row.ts';
+import type { ColumnValues } from './row.ts';
 import { type Access, checkVersion, type OpenScope } from './scope.ts';
 import { preconditionFailed } from './versions.ts';
 
@@ -48,7 +48,7 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
   type Row = T['row'];
   const { kind, repository, open, findLive, missing } = access;
   const { rules, follow, deletion, maximum } = kind;
-  const columns = columnsOf(kind);
+  const { columns } = repository;
 
   /** The input fields that a JSON column holds; undefined if there are none. */
   const heldBy = (fields: object, names: readonly string[]): object | undefined => {

@@ -48,12 +48,6 @@ export type Counted<R> = R & { readonly total: number };
 
 export const offsetOf = (page: number, perPage: number): number => (page - 1) * perPage;
 
-/** The requested page, or the last page if the list ends before it. */
-export const pageWithin = (
-  total: number,
-  { page, perPage }: Pick<Listing, 'page' | 'perPage'>,
-): number => Math.min(page, Math.max(1, Math.ceil(total / perPage)));
-
 /** Ordering by `id` last makes the order total, so that no row is on two pages or on none. */
 export const ordered = ({ sort }: Listing, backwards = false): Prisma.Sql =>
   sort.descending === backwards

@@ -1,3 +1,4 @@
+import { pageWithin } from '@tessera/http-kit';
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type Listing,
   offsetOf,
   ordered,
-  pageWithin,
   readTotal,
 } from './listing.ts';
 
@@ -63,7 +63,7 @@ const scan = async <R>(
 const pageOfFew = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R> | undefined> => {
   const { total, rows } = await scan<R>(db, listing, COUNTED);
   if (total > COUNTED) return undefined;
-  return exactly(listing, { rows, page: pageWithin(total, listing), total });
+  return exactly(listing, { rows, page: pageWithin(listing, total), total });
 };
 
 /**
@@ -72,7 +72,7 @@ const pageOfFew = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R> 
  */
 const deepPage = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>> => {
   const { total, rows } = await scan<R>(db, listing, ALL);
-  const listed = exactly(listing, { rows, page: pageWithin(total, listing), total });
+  const listed = exactly(listing, { rows, page: pageWithin(listing, total), total });
   if (listing.exactTotal || total <= COUNTED || listed.page < listing.page) return listed;
   return { ...listed, total: COUNTED, totalIsMinimum: true };
 };
@@ -125,7 +125,7 @@ const pageOfAll = <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>> =>
     const { table, live, narrowing, perPage } = listing;
     const count = sql`(SELECT count(*)::int FROM ${table} WHERE ${live} AND ${narrowing})`;
     const total = await readTotal(snapshot, count);
-    const page = pageWithin(total, listing);
+    const page = pageWithin(listing, total);
     const offset = offsetOf(page, perPage);
     const window = { offset, limit: Math.min(perPage, total - offset) };
     return exactly(listing, { rows: await someOfMany(snapshot, listing, window), page, total });

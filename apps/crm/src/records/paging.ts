@@ -1,5 +1,6 @@
+import { lastPage, pageWithin } from '@tessera/http-kit';
 import type { PageLinks, PageMeta } from '../http.ts';
-import { exactly, type Listed, offsetOf, pageWithin } from './listing.ts';
+import { exactly, type Listed, offsetOf } from './listing.ts';
 
 /**
  * The `meta` and `links` of a page. Links are absolute paths, which work behind any proxy, and keep all other
@@ -9,7 +10,7 @@ export const paging = (
   url: string,
   { page, perPage, total, totalIsMinimum, more }: Omit<Listed<unknown>, 'rows'>,
 ): { meta: PageMeta; links: PageLinks } => {
-  const last = Math.max(1, Math.ceil(total / perPage), more ? page + 1 : page);
+  const last = Math.max(lastPage(total, perPage), more ? page + 1 : page);
   // A query may contain another question mark (RFC 3986 section 3.4).
   const [path, ...query] = url.split('?');
   const link = (to: number): string => {
@@ -37,7 +38,7 @@ export const paging = (
 /** One page of a list that is in memory. */
 export const pageOf = <T>(all: readonly T[], asked: number, perPage: number): Listed<T> => {
   const total = all.length;
-  const page = pageWithin(total, { page: asked, perPage });
+  const page = pageWithin({ page: asked, perPage }, total);
   const from = offsetOf(page, perPage);
   return exactly({ perPage }, { rows: all.slice(from, from + perPage), page, total });
 };

@@ -73,13 +73,10 @@ const BATCH = 500;
 export const createRecords = <T extends KindTypes>(
   kind: Kind<T>,
   source: TenantSource,
-  parentId?: string,
 ): Records<T> => {
   type Row = T['row'];
   type Answer = T['answer'];
-  const access = createAccess(kind, source, parentId);
-  const { repository, open, findLive } = access;
-  const changes = createChanges(access);
+  const accessTo = createAccess(kind, source);
   const present = presenter<Row, Answer>(kind);
 
   const versioned = (row: Row): Versioned<Answer> => ({
@@ -99,52 +96,61 @@ export const createRecords = <T extends KindTypes>(
     return { column: kind.sort[(descending ? by.slice(1) : by) as T['sort']], descending };
   };
 
-  return {
-    async list(caller, query = {}) {
-      const { db, scope } = await open(caller);
-      const { page = 1, per_page: perPage = 25, search = '' } = query;
-      const listed = await repository.list(db, scope, {
-        page,
-        perPage,
-        search: search.trim(),
-        sort: sortOf(query.sort ?? kind.defaultSort),
-        conditions: conditionsOf(query),
-        exactTotal: query.exact_total ?? false,
-      });
-      return { ...listed, rows: listed.rows.map(present) };
-    },
+  const recordsIn = (parentId?: string): Records<T> => {
+    const access = accessTo(parentId);
+    const { repository, open, findLive } = access;
+    const changes = createChanges(access);
+    return {
+      async list(caller, query = {}) {
+        const { db, scope } = await open(caller);
+        const { page = 1, per_page: perPage = 25, search = '' } = query;
+        const listed = await repository.list(db, scope, {
+          page,
+          perPage,
+          search: search.trim(),
+          sort: sortOf(query.sort ?? kind.defaultSort),
+          conditions: conditionsOf(query),
+          exactTotal: query.exact_total ?? false,
+        });
+        return { ...listed, rows: listed.rows.map(present) };
+      },
 
-    async *batches(caller, query, limited) {
-      const { db, scope } = await open(caller);
-      const search = (query.search ?? '').trim();
-      const conditions = conditionsOf(query);
-      const read = (last: Row | undefined, limit: number): Promise<readonly Row[]> =>
-        limited(() => repository.batch(db, scope, { conditions, search, after: last?.id, limit }));
-      for await (const rows of readInBatches(BATCH, read)) yield rows.map(present);
-    },
+      async *batches(caller, query, limited) {
+        const { db, scope } = await open(caller);
+        const search = (query.search ?? '').trim();
+        const conditions = conditionsOf(query);
+        const read = (last: Row | undefined, limit: number): Promise<readonly Row[]> =>
+          limited(() =>
+            repository.batch(db, scope, { conditions, search, after: last?.id, limit }),
+          );
+        for await (const rows of readInBatches(BATCH, read)) yield rows.map(present);
+      },
 
-    async get(caller, id) {
-      return versioned(await findLive(await open(caller), id));
-    },
+      async get(caller, id) {
+        return versioned(await findLive(await open(caller), id));
+      },
 
-    async create(caller, input) {
-      return versioned(await changes.create(caller, input));
-    },
+      async create(caller, input) {
+        return versioned(await changes.create(caller, input));
+      },
 
-    async update(caller, id, change, versions) {
-      return versioned(await changes.update(caller, id, change, versions));
-    },
+      async update(caller, id, change, versions) {
+        return versioned(await changes.update(caller, id, change, versions));
+      },
 
-    delete: (caller, id, versions) => changes.delete(caller, id, versions),
+      delete: (caller, id, versions) => changes.delete(caller, id, versions),
 
-    async restore(caller, id, versions) {
-      return versioned(await changes.restore(caller, id, versions));
-    },
+      async restore(caller, id, versions) {
+        return versioned(await changes.restore(caller, id, versions));
+      },
 
-    async act(caller, id, action, body, versions) {
-      return versioned(await changes.act(caller, id, action, body, versions));
-    },
+      async act(caller, id, action, body, versions) {
+        return versioned(await changes.act(caller, id, action, body, versions));
+      },
 
-    within: (id) => createRecords(kind, source, id),
+      within: recordsIn,
+    };
   };
+
+  return recordsIn();
 };

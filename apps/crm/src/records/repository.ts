@@ -30,6 +30,8 @@ export interface BatchRequest extends Pick<ListRequest, 'conditions' | 'search'>
  * scope.
  */
 export interface RecordRepository<T extends KindTypes> {
+  /** The kind's columns, and whether each is `jsonb`; see `columnsOf`. */
+  readonly columns: ReadonlyMap<string, boolean>;
   list(db: TenantDb, scope: Scope<T['row']>, request: ListRequest): Promise<Listed<T['row']>>;
   /** Rows ordered by id, for exports. */
   batch(db: TenantDb, scope: Scope<T['row']>, request: BatchRequest): Promise<T['row'][]>;
@@ -126,6 +128,8 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   };
 
   return {
+    columns,
+
     async list(db, scope, { conditions, search, sort, ...request }) {
       const base = [...within(db, scope), ...undeleted];
       const narrowing = [...conditions, ...(await searched(db, [...base, ...conditions], search))];

@@ -37,19 +37,21 @@ export const checkVersion = (
   if (versions && !versions.includes(version)) throw preconditionFailed();
 };
 
-/** Access to the rows of a kind; for a child kind, to those below the given parent. */
+/**
+ * Access to the rows of a kind. What does not depend on the request is made once; the returned function gives
+ * access to all rows, or for a child kind to those below a parent.
+ */
 export const createAccess = <T extends KindTypes>(
   kind: Kind<T>,
   source: TenantSource,
-  parentId: string | undefined,
-): Access<T> => {
+): ((parentId?: string) => Access<T>) => {
   const { name, parent } = kind;
   const repository = createRepository(kind);
-  const parents = parent && createAccess(parent.kind, source, undefined);
+  const parents = parent && createAccess(parent.kind, source)();
 
   const missing = (): HttpError => notFound(`The ${name}`);
 
-  const scopeOf = (caller: T['caller']): Scope<T['row']> => {
+  const scopeOf = (caller: T['caller'], parentId: string | undefined): Scope<T['row']> => {
     const scope = kind.scope?.(caller) ?? {};
     if (!parent) return scope;
     if (parentId === undefined) throw new TypeError(`A ${name} is reached through within().`);
@@ -57,13 +59,13 @@ export const createAccess = <T extends KindTypes>(
     return { ...scope, columns: columns as ColumnValues<T['row']> };
   };
 
-  return {
+  return (parentId) => ({
     kind,
     repository,
     missing,
 
     async open(caller) {
-      const scope = scopeOf(caller);
+      const scope = scopeOf(caller, parentId);
       if (parents && parentId !== undefined) {
         await parents.findLive(await parents.open(caller), parentId);
       }
@@ -76,5 +78,5 @@ export const createAccess = <T extends KindTypes>(
       checkVersion(row, versions);
       return row;
     },
-  };
+  });
 };

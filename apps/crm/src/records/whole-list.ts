@@ -1,3 +1,4 @@
+import { pageWithin } from '@tessera/http-kit';
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type Listing,
   offsetOf,
   ordered,
-  pageWithin,
   readTotal,
 } from './listing.ts';
 
@@ -38,7 +38,7 @@ const deepPage = <R>(db: TenantDb, listing: Whole): Promise<Listed<R>> =>
   db.snapshot(async (snapshot) => {
     const { table, columns, tenant, live, liveTotal, perPage } = listing;
     const total = await readTotal(snapshot, liveTotal);
-    const page = pageWithin(total, listing);
+    const page = pageWithin(listing, total);
     const before = offsetOf(page, perPage);
     const limit = Math.min(perPage, total - before);
     const after = total - before - limit;

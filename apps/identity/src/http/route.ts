@@ -15,9 +15,14 @@ import {
   text,
   withDefault,
 } from '@tessera/fields';
-import { deniedAccessFields, type HttpError, listExports, routesFor } from '@tessera/http-kit';
+import {
+  deniedAccessFields,
+  type HttpError,
+  lastPage,
+  listExports,
+  routesFor,
+} from '@tessera/http-kit';
 import type { Request } from 'express';
-import { lastPage } from '../lists/paging.ts';
 import type { Caller, Restriction } from '../tokens/caller.ts';
 
 export type { Caller };

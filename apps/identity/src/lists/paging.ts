@@ -1,10 +1,5 @@
+import { type PageRequest, pageWithin } from '@tessera/http-kit';
 import type { Database, Transaction } from '../database.ts';
-
-/** The requested page of a list, counted from 1. */
-export interface PageRequest {
-  readonly page: number;
-  readonly perPage: number;
-}
 
 /** How a list is read: counts all matching rows, and reads some of them in order. */
 interface ListReader<T> {
@@ -17,14 +12,6 @@ export interface Paged<T> {
   readonly page: number;
   readonly total: number;
 }
-
-/** The number of the last page; 1 for an empty list. */
-export const lastPage = (total: number, perPage: number): number =>
-  Math.max(1, Math.ceil(total / perPage));
-
-/** The page that is given: one beyond the last is the last (decision B3). */
-export const pageWithin = ({ page, perPage }: PageRequest, total: number): number =>
-  Math.min(page, lastPage(total, perPage));
 
 /** One page of a list with its number and the total, from one snapshot. */
 export const readPage = <T>(

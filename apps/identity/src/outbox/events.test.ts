@@ -69,7 +69,7 @@ const people = () => world.identity.people;
 const send = (method: 'post' | 'put' | 'delete', path: string, as: Bearer, body?: object) =>
   http()[method](path).set(as).send(body);
 
-/** What is told must be told whole; `data` says what the test knows of it. */
+/** An expected event: its type, and the part of its data that the test can know. */
 type Told = [EventType, object];
 const revokedFor = (reason: string, whose: object): Told => [
   'identity.token.revoked',
@@ -117,7 +117,7 @@ const codeFlowTwice = async ({ user }: Scene): Promise<void> => {
   }
 };
 
-/** What is told of every change, by what a caller does. */
+/** The events of each change, by what the caller does. */
 const triggers: [string, (scene: Scene) => Promise<unknown>, (scene: Scene) => Told[]][] = [
   [
     'signing out',

@@ -39,7 +39,7 @@ describe('the order of ids', () => {
     const revoke = async (reason: string): Promise<void> => {
       await outbox.database.$transaction(async (tx) => {
         await enqueue(tx, { type: 'identity.token.revoked', data: { user_id: USER, reason } });
-        // Whoever takes the next turn has to wait for the end of this.
+        // Holds the lock for a moment, so that the next transaction has to wait.
         await tx.$executeRaw`SELECT pg_sleep(random() * 0.02)`;
       });
       committed.push(reason);

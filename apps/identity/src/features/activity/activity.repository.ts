@@ -1,7 +1,6 @@
-import { type Exports, readInBatches } from '@tessera/http-kit';
+import { type Exports, pageWithin, readInBatches } from '@tessera/http-kit';
 import type { Pool } from 'pg';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { pageWithin } from '../../lists/paging.ts';
 
 /** Filters on the activity log; an undefined field does not filter. */
 export interface ActivityFilter {

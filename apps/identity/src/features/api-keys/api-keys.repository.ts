@@ -1,7 +1,8 @@
+import type { PageRequest } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Transaction } from '../../database.ts';
 import type { Token } from '../../generated/prisma/client.ts';
-import { type PageRequest, readPage } from '../../lists/paging.ts';
+import { readPage } from '../../lists/paging.ts';
 import { FIRST_PARTY } from '../../tokens/access-token.ts';
 import type { TokenSigner } from '../../tokens/issue.ts';
 import type { ServiceAccountRef } from '../service-accounts/service-accounts.service.ts';

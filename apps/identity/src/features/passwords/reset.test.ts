@@ -193,7 +193,7 @@ describe('reset', () => {
       const answer = await reset(body).expect(422);
       expect(Object.keys(answer.body.errors)).toEqual(['token']);
     }
-    // Who was asked for in vain keeps what they have.
+    // The refused attempts changed nothing: the old password and the token still work.
     await login(user.email, PASSWORD).expect(200);
     await reset({ token, email: user.email }).expect(200);
   });

@@ -1,6 +1,6 @@
+import type { PageRequest } from '@tessera/http-kit';
 import { type ActivityKind, actionsOfKind } from '../../activity/actions.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { PageRequest } from '../../lists/paging.ts';
 
 /** Page and filters of a user's own activity; an undefined field does not filter. */
 export interface OwnActivityQuery extends PageRequest {

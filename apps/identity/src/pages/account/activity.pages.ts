@@ -1,8 +1,8 @@
+import { lastPage } from '@tessera/http-kit';
 import { ACTIVITY_KINDS, type ActivityKind } from '../../activity/actions.ts';
 import type { ProfileService } from '../../features/profile/profile.service.ts';
 import type { ActivityEntry } from '../../generated/prisma/client.ts';
 import { type Content, type Html, html } from '../../http/html.ts';
-import { lastPage } from '../../lists/paging.ts';
 import type { Places } from '../../origin/places.ts';
 import type { AnyPage } from '../page.ts';
 import type { Visit } from '../visit.ts';
