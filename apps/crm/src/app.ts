@@ -16,6 +16,7 @@ import { migrations } from './database.ts';
 import { companyRoutes } from './features/companies/companies.routes.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
+import { settingsRoutes } from './features/settings/settings.routes.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
 import { refusalOfCrm } from './refusal-examples.ts';
@@ -82,6 +83,7 @@ const routesOf = (
   },
   Contacts: under('/api/crm', contactRoutes(contacts, exports)),
   Companies: under('/api/crm', companyRoutes(companies, exports)),
+  Settings: under('/api/crm', settingsRoutes(database)),
   System: under('/api/crm', {
     ...accountRoutes(messagingAccounts),
     ...storageUsageRoutes(database),

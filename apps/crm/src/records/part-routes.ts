@@ -7,8 +7,7 @@ import { pageOf, paging } from './paging.ts';
 import { createParts, type Part, type PartsOptions } from './parts.ts';
 import { camel, withArticle } from './paths.ts';
 import type { Records } from './records.ts';
-import { changeProblems } from './routes.ts';
-import { acceptedVersions, tagged } from './versions.ts';
+import { acceptedVersions, changeProblems, tagged } from './versions.ts';
 
 /** The declaration of a list of parts. */
 export interface PartsDeclaration<T extends KindTypes, P extends Part> extends PartsOptions<T, P> {

@@ -15,15 +15,7 @@ import { listQuery, type Narrowing, narrowingFields } from './list-query.ts';
 import { paging } from './paging.ts';
 import { pathsOf, withArticle } from './paths.ts';
 import type { ActionRule, LimitedRead, Records, Versioned } from './records.ts';
-import { acceptedVersions, preconditionFailed, tagged } from './versions.ts';
-
-/** The errors of a route that changes a certain version. */
-export const changeProblems = {
-  412: {
-    description: 'The record is in none of the versions that `If-Match` names',
-    refusal: preconditionFailed,
-  },
-} as const;
+import { acceptedVersions, changeProblems, tagged } from './versions.ts';
 
 /** An operation besides create, update and delete, such as approve or publish. */
 export interface Action<T extends KindTypes, Body> {

@@ -28,3 +28,11 @@ export const preconditionFailed = (): HttpError =>
 
 export const isPreconditionFailed = (error: unknown): boolean =>
   error instanceof HttpError && error.status === 412;
+
+/** The errors of a route that changes a certain version. */
+export const changeProblems = {
+  412: {
+    description: 'The record is in none of the versions that `If-Match` names',
+    refusal: preconditionFailed,
+  },
+} as const;

@@ -41,6 +41,9 @@ export const crmPermissions = {
   'blog.posts.publish': 'Publish and unpublish a blog post',
   ...record('pages', 'a page', 'pages'),
   'pages.publish': 'Publish and unpublish a page',
+
+  'settings.view': 'See the settings of the tenant',
+  'settings.update': 'Change the settings of the tenant',
 } as const;
 
 export type CrmPermission = keyof typeof crmPermissions;

@@ -127,6 +127,8 @@ describe('the built-in roles', () => {
       'tenant.acme.crm.chat.bots.create',
       'tenant.acme.crm.chat.bots.update',
       'tenant.acme.crm.chat.bots.delete',
+      'tenant.acme.crm.settings.view',
+      'tenant.acme.crm.settings.update',
     ];
     const held = heldBy('member');
     expect(held.filter((p) => p.startsWith('identity.'))).toEqual([
@@ -139,8 +141,10 @@ describe('the built-in roles', () => {
     );
   });
 
-  test('a viewer holds exactly the reads of CRM, and the door of the chat', () => {
-    const reads = ofCrm.filter((name) => /\.(list|view)$/.test(name) || name === 'chat.access');
+  test('a viewer holds exactly the reads of CRM except for settings, and the door of the chat', () => {
+    const reads = ofCrm.filter(
+      (name) => name === 'chat.access' || (/\.(list|view)$/.test(name) && name !== 'settings.view'),
+    );
     expect(heldBy('viewer')).toEqual(reads.map((name) => crmPermission('acme', name)));
   });
 

@@ -1,4 +1,5 @@
 import type { Policy } from '@tessera/scope-matcher';
+import { type CrmPermission, crmPermission } from './crm.ts';
 
 export interface BuiltInRole {
   readonly name: string;
@@ -9,27 +10,77 @@ export interface BuiltInRole {
 const allow = (...actions: string[]): Policy[] =>
   actions.map((action) => ({ action, effect: 'allow' }));
 
-/** Permissions of CRM with this verb; their names have different lengths: `tasks.list`, `blog.posts.list`. */
-const everywhere = (verb: string): string[] => [
-  `tenant.*.crm.*.${verb}`,
-  `tenant.*.crm.*.*.${verb}`,
-];
+type Level = 'viewer' | 'member' | 'admin';
 
-const reading = ['tenant.*.crm.chat.access', ...everywhere('list'), ...everywhere('view')];
+/** The resources whose records can be listed, viewed, created, updated and deleted. */
+type RecordResource = {
+  [P in CrmPermission]: P extends `${infer R}.delete` ? R : never;
+}[CrmPermission];
+type ReadPermission = `${RecordResource}.${'list' | 'view'}`;
+type ChangePermission = `${RecordResource}.${'create' | 'update' | 'delete'}`;
 
-const dailyWork = [
-  ...['create', 'update', 'delete'].map((verb) => `tenant.*.crm.*.${verb}`),
-  ...['create', 'update', 'delete'].map((verb) => `tenant.*.crm.blog.posts.${verb}`),
-  'tenant.*.crm.chat.channels.*',
-  'tenant.*.crm.chat.messages.*',
-  'tenant.*.crm.chat.participants.*',
-  'tenant.*.crm.kb_articles.comment',
-  'identity.members.list',
-  'identity.members.view',
-];
+interface Levels {
+  readonly read: Level;
+  readonly change: Level;
+}
+
+const dailyWork: Levels = { read: 'viewer', change: 'member' };
+
+/** The lowest role that may list and view the records of each resource, and the lowest that may change them. */
+const resources: Readonly<Record<RecordResource, Levels>> = {
+  contacts: dailyWork,
+  companies: dailyWork,
+  communication_logs: dailyWork,
+  tasks: dailyWork,
+  projects: dailyWork,
+  time_entries: dailyWork,
+  leave_requests: dailyWork,
+  documents: dailyWork,
+  document_folders: dailyWork,
+  'chat.channels': dailyWork,
+  'chat.messages': dailyWork,
+  'chat.participants': dailyWork,
+  'chat.bots': { read: 'viewer', change: 'admin' },
+  kb_articles: dailyWork,
+  'blog.posts': dailyWork,
+  pages: dailyWork,
+};
+
+/** The lowest role that holds each other permission of CRM. */
+const others: Readonly<Record<Exclude<CrmPermission, ReadPermission | ChangePermission>, Level>> = {
+  'contacts.export': 'admin',
+  'companies.export': 'admin',
+  'time_entries.export': 'admin',
+  'leave_requests.review': 'admin',
+  'chat.access': 'viewer',
+  'kb_articles.publish': 'admin',
+  'kb_articles.comment': 'member',
+  'blog.posts.publish': 'admin',
+  'pages.publish': 'admin',
+  'settings.view': 'admin',
+  'settings.update': 'admin',
+};
+
+/** The permissions of CRM that a level has and the one below it has not, for every tenant. */
+const ofCrm = (level: Level): string[] =>
+  [
+    ...Object.entries(resources).flatMap(([resource, { read, change }]) => [
+      ...(read === level ? ['list', 'view'] : []).map((verb) => `${resource}.${verb}`),
+      ...(change === level ? ['create', 'update', 'delete'] : []).map(
+        (verb) => `${resource}.${verb}`,
+      ),
+    ]),
+    ...Object.entries(others).flatMap(([permission, least]) => (least === level ? permission : [])),
+  ].map((permission) => crmPermission('*', permission as CrmPermission));
+
+const reading = ofCrm('viewer');
+
+const working = [...ofCrm('member'), 'identity.members.list', 'identity.members.view'];
 
 const administration = [
-  ...everywhere('*'),
+  // Everything of CRM, including what later releases add; names have two or three segments.
+  'tenant.*.crm.*.*',
+  'tenant.*.crm.*.*.*',
   'identity.users.create',
   'identity.members.*',
   'identity.roles.*',
@@ -59,7 +110,7 @@ export const builtInRoles = {
   member: {
     name: 'member',
     description: 'Daily work on the records; no publishing, reviewing, exporting or administration',
-    policies: allow(...reading, ...dailyWork),
+    policies: allow(...reading, ...working),
   },
   viewer: {
     name: 'viewer',

@@ -1,0 +1,84 @@
+import { validate } from '@tessera/fields';
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { preconditionFailed } from '../../records/versions.ts';
+import { type Settings, type SettingsChange, settings } from './settings.schema.ts';
+
+const { sql } = Prisma;
+
+/** The settings of a tenant with their version, which is 1 until one is changed. */
+export interface VersionedSettings {
+  readonly settings: Settings;
+  readonly version: number;
+  /** Null if no setting was ever changed. */
+  readonly updatedAt: Date | null;
+}
+
+interface Row {
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly version: number;
+  readonly updated_at: Date;
+}
+
+const FIRST_VERSION = 1;
+
+/** The default replaces a value that an earlier release stored and this one no longer accepts. */
+const complete = (stored: Row['settings']): Settings =>
+  Object.fromEntries(
+    Object.entries(settings).map(([name, { field, default: value }]) => {
+      const own = validate(field, stored[name]);
+      return [name, own.ok ? own.value : value];
+    }),
+  ) as unknown as Settings;
+
+const present = (row: Row | undefined): VersionedSettings =>
+  row
+    ? { settings: complete(row.settings), version: row.version, updatedAt: row.updated_at }
+    : { settings: complete({}), version: FIRST_VERSION, updatedAt: null };
+
+const select = (db: TenantDb, lock: Prisma.Sql): Promise<Row[]> =>
+  db.query<Row>(sql`
+    SELECT settings, version, updated_at FROM tenant_crm.tenant_settings
+    WHERE tenant_id = ${db.tenantId}::uuid ${lock}`);
+
+/** The settings of a tenant with their version. */
+export const findSettings = async (db: TenantDb): Promise<VersionedSettings> =>
+  present((await select(db, Prisma.empty))[0]);
+
+/**
+ * The settings of a tenant, for rules of other features: within a transaction, `db` is that transaction. Costs
+ * one indexed statement.
+ */
+export const readSettings = async (db: TenantDb): Promise<Settings> =>
+  (await findSettings(db)).settings;
+
+/**
+ * Changes the given settings; null restores the default. Without any, the version does not change. 412 if the
+ * settings have none of the `versions`.
+ */
+export const updateSettings = (
+  db: TenantDb,
+  change: SettingsChange,
+  versions?: readonly number[],
+): Promise<VersionedSettings> =>
+  db.transaction(async (transaction) => {
+    const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    // Creates the row to lock; a rejected change rolls this back.
+    if (given.length > 0) {
+      await transaction.query(sql`
+        INSERT INTO tenant_crm.tenant_settings (tenant_id, version)
+        VALUES (${db.tenantId}::uuid, ${FIRST_VERSION}) ON CONFLICT (tenant_id) DO NOTHING`);
+    }
+    const current = present((await select(transaction, sql`FOR UPDATE`))[0]);
+    if (versions && !versions.includes(current.version)) throw preconditionFailed();
+    if (given.length === 0) return current;
+    const values = Object.fromEntries(given.filter(([, value]) => value !== null));
+    const restored = given.filter(([, value]) => value === null).map(([name]) => name);
+    const [row] = await transaction.query<Row>(sql`
+      UPDATE tenant_crm.tenant_settings
+      SET settings = (settings || ${JSON.stringify(values)}::jsonb) - ${restored}::text[],
+        version = version + 1, updated_at = ${new Date()}
+      WHERE tenant_id = ${db.tenantId}::uuid
+      RETURNING settings, version, updated_at`);
+    return present(row);
+  });

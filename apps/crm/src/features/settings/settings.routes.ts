@@ -1,0 +1,48 @@
+import { empty, type RouteTable } from '@tessera/http-kit';
+import type { Database } from '../../database.ts';
+import { record, route } from '../../http.ts';
+import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
+import { findSettings, updateSettings, type VersionedSettings } from './settings.repository.ts';
+import { SettingsInput, TenantSettings } from './settings.schema.ts';
+
+const answerOf = ({ settings, updatedAt }: VersionedSettings) => ({
+  data: { ...settings, updated_at: updatedAt },
+});
+
+export const settingsRoutes = (database: Database): RouteTable => ({
+  getSettings: route({
+    method: 'get',
+    path: '/settings',
+    permission: 'settings.view',
+    resource: 'settings',
+    summary: 'Show the settings of the tenant',
+    description: 'Settings that were never changed have their defaults.',
+    responses: { 200: record(TenantSettings), 304: empty },
+    requestHeaders: ['If-None-Match'],
+    responseHeaders: { 200: ['ETag'] },
+    problems: { 304: 'The settings are still in a version that `If-None-Match` names' },
+    handler: async ({ caller, reply }) => {
+      const found = await findSettings(database.forTenant(caller.tenantId));
+      return reply(200, answerOf(found), tagged(found));
+    },
+  }),
+
+  updateSettings: route({
+    method: 'put',
+    path: '/settings',
+    permission: 'settings.update',
+    resource: 'settings',
+    summary: 'Update the settings of the tenant',
+    description: 'Settings that are left out stay as they are; null restores the default.',
+    body: SettingsInput,
+    responses: { 200: record(TenantSettings) },
+    requestHeaders: ['If-Match'],
+    responseHeaders: { 200: ['ETag'] },
+    problems: changeProblems,
+    handler: async ({ caller, body, req, reply }) => {
+      const versions = acceptedVersions(req.get('If-Match'));
+      const changed = await updateSettings(database.forTenant(caller.tenantId), body, versions);
+      return reply(200, answerOf(changed), tagged(changed));
+    },
+  }),
+});

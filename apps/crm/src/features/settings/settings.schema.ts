@@ -1,0 +1,68 @@
+import {
+  described,
+  type Field,
+  int,
+  list,
+  named,
+  nullable,
+  type Out,
+  optional,
+  type Shape,
+  shape,
+  time,
+} from '@tessera/fields';
+
+/** A setting: the field of its value, and the value that applies until a tenant sets another one. */
+interface Setting<T> {
+  readonly field: Field<T, false>;
+  readonly default: T;
+}
+
+const setting = <T>(
+  field: Field<T, false>,
+  { default: value, description }: { readonly default: T; readonly description: string },
+): Setting<T> => ({ field: described(field, description), default: value });
+
+/**
+ * Every setting of a tenant (decision C23). To add one, add it here: the routes, their documentation and
+ * `readSettings` follow. Values must be JSON, and null is not a value.
+ */
+export const settings = {
+  working_week: setting(list(int(1, 7), { min: 1, max: 7, unique: true }), {
+    default: [1, 2, 3, 4, 5],
+    description: 'The working days as ISO 8601 weekdays: 1 is Monday, 7 is Sunday.',
+  }),
+};
+
+type Declared = typeof settings;
+export type SettingName = keyof Declared;
+type ValueOf<N extends SettingName> = Out<Declared[N]['field']>;
+
+/** The value of every setting of a tenant. */
+export type Settings = { readonly [N in SettingName]: ValueOf<N> };
+
+/** The settings to change; null restores the default. */
+export type SettingsChange = { readonly [N in SettingName]?: ValueOf<N> | null };
+
+/** Maps every setting; the keys of the result are the names of the settings. */
+const eachSetting = <R>(of: (setting: Setting<unknown>) => R): Record<SettingName, R> =>
+  Object.fromEntries(
+    Object.entries(settings).map(([name, declared]) => [name, of(declared as Setting<unknown>)]),
+  ) as Record<SettingName, R>;
+
+export const SettingsInput = named(
+  'SettingsInput',
+  shape(eachSetting(({ field }) => optional(nullable(field)))),
+) as Shape as Shape & Field<SettingsChange>;
+
+const values = eachSetting(({ field }) => field) as {
+  readonly [N in SettingName]: Field<ValueOf<N>, false>;
+};
+
+export const TenantSettings = named(
+  'TenantSettings',
+  shape({
+    ...values,
+    updated_at: described(nullable(time()), 'Null if no setting was ever changed.'),
+  }),
+);
