@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { type OpenApiDocument, operationsOf } from '@tessera/conformance';
+import {
+  type BuiltInRoleName,
+  builtInRoles,
+  type CrmPermission,
+  crmPermission,
+  crmPermissions,
+} from '@tessera/contracts';
+import { decide } from '@tessera/scope-matcher';
+import { document } from './document.ts';
+import { startCrm, type TestCrm } from './testing/crm.ts';
+
+const PUBLIC = ['getService', 'getHealth', 'getLiveness', 'getReadiness'];
+
+const operations = operationsOf(document() as OpenApiDocument);
+const roles = Object.keys(builtInRoles) as BuiltInRoleName[];
+
+/** Whether only callers with the given security scheme may use an operation. */
+const requires = (operation: object, scheme: string): boolean =>
+  'security' in operation && JSON.stringify(operation.security).includes(`"${scheme}"`);
+
+const permissionsOf = (id: string): readonly string[] => {
+  const permissions = operations.find((operation) => operation.id === id)?.['x-permissions'];
+  return Array.isArray(permissions) ? permissions : [];
+};
+
+const guarded = operations.filter((operation) => permissionsOf(operation.id).length > 0);
+
+let crm: TestCrm;
+beforeAll(async () => {
+  crm = await startCrm();
+});
+afterAll(() => crm.stop());
+
+test('Every route is public, is for services, or requires permissions that the roles decide on', () => {
+  const others = operations.filter((operation) => !guarded.includes(operation));
+  const undecided = others.filter((operation) => !requires(operation, 'systemToken'));
+  expect(undecided.map(({ id }) => id)).toEqual(PUBLIC);
+  const required = guarded.flatMap(({ id }) => permissionsOf(id));
+  expect(required.filter((permission) => !Object.hasOwn(crmPermissions, permission))).toEqual([]);
+});
+
+test.each(guarded.map(({ id }) => id))('%s admits the built-in roles as decided', async (id) => {
+  const { path = '', method = '' } = guarded.find((operation) => operation.id === id) ?? {};
+  const url = path.replace(/\{\w+\}/g, () => randomUUID());
+  const send = method.toLowerCase() as 'get' | 'post';
+  const required = permissionsOf(id).map((name) => crmPermission('acme', name as CrmPermission));
+  for (const role of roles) {
+    const { policies } = builtInRoles[role];
+    const lacking = required.find((permission) => !decide(policies, permission).allowed);
+    const request = crm.http[send](url).set(crm.caller({ policies }));
+    const { status, body } = await (method === 'GET' ? request : request.send({}));
+    // An admitted request fails for other reasons: the record does not exist, or the body is empty.
+    const denied = status === 403 && body.error === 'permission_denied';
+    expect([role, denied, body.required_permission]).toEqual([
+      role,
+      lacking !== undefined,
+      lacking,
+    ]);
+  }
+});
