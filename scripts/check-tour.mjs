@@ -95,12 +95,12 @@ export const tour = async () => {
   const ended = once(system, 'exit');
   try {
     await new Promise((resolve, reject) => {
-      let said = '';
+      let output = '';
       system.stdout.on('data', (chunk) => {
-        said += chunk;
-        if (said.includes('Tessera runs.')) resolve();
+        output += chunk;
+        if (output.includes('Tessera runs.')) resolve();
       });
-      ended.then(() => reject(new Error(`npm start ended:\n${said}`)));
+      ended.then(() => reject(new Error(`npm start ended:\n${output}`)));
     });
     // Data is kept between runs: what the README creates may already exist.
     npm(['run', '--silent', 'identity-admin', '--', 'delete-client', 'my-app']);

@@ -10,8 +10,8 @@ const proveTurns = async (project) => {
   await project.up('postgres', 'kafka', 'redis', 'mail');
   await project.compose(['run', '--rm', 'databases']);
   const second = ['run', '--detach', '--no-deps', 'identity'];
-  const [, said] = await Promise.all([project.up('identity'), project.compose(second)]);
-  const id = said.trim().split('\n').at(-1);
+  const [, output] = await Promise.all([project.up('identity'), project.compose(second)]);
+  const id = output.trim().split('\n').at(-1);
   await within('the second replica is healthy', async () => {
     const [{ State }] = JSON.parse(await project.docker(['inspect', id]));
     if (!State.Running) throw new Error(await project.docker(['logs', id]));

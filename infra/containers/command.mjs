@@ -19,7 +19,7 @@ export const refuseInterrupted = () => {
 };
 
 /**
- * Runs a command and gives its standard output. Throws, with the end of what it said, where its exit code
+ * Runs a command and gives its standard output. Throws, with the end of its output, if its exit code
  * is not 0.
  *
  * @param {string} command
@@ -47,8 +47,8 @@ export const run = async (command, args, options = {}) => {
   try {
     const [code, signal] = await once(child, 'close');
     if (code === 0) return Buffer.concat(output).toString();
-    const said = Buffer.concat(everything).toString().trim().slice(-SHOWN_CHARACTERS);
-    throw new Error(`${[command, ...args].join(' ')} ended with ${code ?? signal}:\n${said}`);
+    const tail = Buffer.concat(everything).toString().trim().slice(-SHOWN_CHARACTERS);
+    throw new Error(`${[command, ...args].join(' ')} ended with ${code ?? signal}:\n${tail}`);
   } finally {
     running.delete(child);
   }

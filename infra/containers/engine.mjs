@@ -21,8 +21,10 @@ const bring = async (images, environment) => {
 
 const isStandIn = async (image, environment) => {
   const label = '{{index .Config.Labels "tessera.stand-in"}}';
-  const said = await run('docker', ['image', 'inspect', '--format', label, image], { environment });
-  return said.trim() !== '';
+  const output = await run('docker', ['image', 'inspect', '--format', label, image], {
+    environment,
+  });
+  return output.trim() !== '';
 };
 
 /** Removes untagged images and limits the size of the build cache. */

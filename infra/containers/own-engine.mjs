@@ -138,8 +138,8 @@ export const startOwnEngine = async () => {
     while (!(await succeeds('docker', ['version'], { environment }))) {
       refuseInterrupted();
       if (Date.now() > deadline || engine.exitCode !== null) {
-        const said = readFileSync(log, 'utf8').slice(-4000);
-        throw new Error(`The Docker engine did not start:\n${said}`);
+        const lines = readFileSync(log, 'utf8').slice(-4000);
+        throw new Error(`The Docker engine did not start:\n${lines}`);
       }
       await sleep(100);
     }

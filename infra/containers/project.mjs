@@ -34,8 +34,13 @@ export const createProject = async (engine, { name, files, variables = {} }) => 
     docker(['compose', ...options, ...args], { directory: root, ...more });
   const ids = async (...filters) => {
     const all = [`label=com.docker.compose.project=${name}`, ...filters];
-    const said = await docker(['ps', '--all', '--quiet', ...all.flatMap((of) => ['--filter', of])]);
-    return said.split('\n').filter(Boolean);
+    const output = await docker([
+      'ps',
+      '--all',
+      '--quiet',
+      ...all.flatMap((of) => ['--filter', of]),
+    ]);
+    return output.split('\n').filter(Boolean);
   };
   return {
     name,

@@ -32,9 +32,9 @@ const CONFINED = {
 };
 
 const proveConfined = async (project, app) => {
-  const said = await project.compose(['exec', '-T', app, 'node', '-e', CONFINEMENT]);
-  if (said.trim() !== JSON.stringify(CONFINED)) {
-    throw new Error(`${app} is not confined: ${said} in place of ${JSON.stringify(CONFINED)}`);
+  const output = await project.compose(['exec', '-T', app, 'node', '-e', CONFINEMENT]);
+  if (output.trim() !== JSON.stringify(CONFINED)) {
+    throw new Error(`${app} is not confined: ${output} in place of ${JSON.stringify(CONFINED)}`);
   }
 };
 
@@ -110,9 +110,9 @@ const provePrivate = async (project, containers) => {
 const secretsOf = async (project, image) => {
   const mounts = SECRETS.flatMap((name) => ['--volume', `${project.name}_${name}:/of/${name}:ro`]);
   const show = ['--network', 'none', '--entrypoint', 'sh', image, '-c', 'tail -n +1 /of/*/*'];
-  const said = await project.docker(['run', '--rm', ...mounts, ...show]);
+  const output = await project.docker(['run', '--rm', ...mounts, ...show]);
   // `==> file <==` stands above each. Of a URL the password counts.
-  return said
+  return output
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('==>'))
     .map((line) => /:\/\/[^:]+:([^@]+)@/.exec(line)?.[1] ?? line.replace(/^[\w-]+:/, ''));

@@ -9,9 +9,9 @@ const NAMES = ['README, A five-minute tour', 'docs/service-accounts.md'];
  * Starts everything and creates the first administrator with the README's commands; the administrator signs in.
  */
 export const followStart = async (project) => {
-  const said = await project.shell(sectionOfReadme('In containers').code);
+  const output = await project.shell(sectionOfReadme('In containers').code);
   const [email, password] = ['email', 'password'].map(
-    (name) => new RegExp(`^${name}: (\\S+)$`, 'm').exec(said)?.[1],
+    (name) => new RegExp(`^${name}: (\\S+)$`, 'm').exec(output)?.[1],
   );
   const administrator = { email, password };
   await signIn({ ...project.urls, administrator }, 'administrator');

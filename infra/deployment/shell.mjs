@@ -16,9 +16,9 @@ export const openShell = (environment) => {
     env: { ...process.env, ...environment },
   });
   const ended = once(shell, 'exit').then(([code]) => ({ code }));
-  const said = [];
+  const chunks = [];
   for (const stream of [shell.stdout, shell.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => said.push(text));
+    stream.setEncoding('utf8').on('data', (text) => chunks.push(text));
   }
   const done = createInterface({ input: shell.stdio[3] });
   shell.stdin.write('set -euo pipefail\n');
@@ -28,12 +28,13 @@ export const openShell = (environment) => {
       count += 1;
       const file = join(directory, `${count}.sh`);
       writeFileSync(file, code);
-      said.length = 0;
+      chunks.length = 0;
       const finished = once(done, 'line').then(() => undefined);
       shell.stdin.write(`source ${file} < /dev/null 3>&-; echo >&3\n`);
       const failed = await Promise.race([finished, ended]);
-      if (failed) throw new Error(`${name}: a command failed (${failed.code}).\n${said.join('')}`);
-      return said.join('');
+      if (failed)
+        throw new Error(`${name}: a command failed (${failed.code}).\n${chunks.join('')}`);
+      return chunks.join('');
     },
     async close() {
       shell.stdin.end();

@@ -95,8 +95,8 @@ export async function startBroker(options = {}) {
       await kafka.stop();
       // Read through the handle, since the file may have been deleted with its directory.
       const { buffer, bytesRead } = await log.read({ position: 0 });
-      const said = buffer.toString('utf8', 0, Math.min(bytesRead, 2000)).trim();
-      throw new Error(`Kafka did not start on port ${port}: ${said}`);
+      const lines = buffer.toString('utf8', 0, Math.min(bytesRead, 2000)).trim();
+      throw new Error(`Kafka did not start on port ${port}: ${lines}`);
     }
   } finally {
     await log.close();

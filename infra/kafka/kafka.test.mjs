@@ -111,8 +111,8 @@ test('it ends when its parent is killed', async () => {
   const parent = spawn(process.execPath, ['--import', 'tsx', command], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [said] = await once(createInterface(parent.stdout), 'line');
-  const port = Number(said.match(/:(\d+)$/)[1]);
+  const [line] = await once(createInterface(parent.stdout), 'line');
+  const port = Number(line.match(/:(\d+)$/)[1]);
   parent.kill('SIGKILL');
   // The port is free again once it has ended.
   for (;;) {

@@ -13,13 +13,13 @@ import {
 import type { Express } from 'express';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
+import { crmErrorExample } from './error-examples.ts';
 import { companyRoutes } from './features/companies/companies.routes.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { settingsRoutes } from './features/settings/settings.routes.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
-import { refusalOfCrm } from './refusal-examples.ts';
 import { createServices, type Services } from './services.ts';
 import {
   SYSTEM,
@@ -104,7 +104,7 @@ export const createApp = (
       description: "The tenants' records, every route gated by the caller's rights.",
       error: Problem,
       problems,
-      refusal: refusalOfCrm,
+      errorExample: crmErrorExample,
       // Requests with system tokens name the tenant in another header.
       requestHeaders: ({ permission, credential }) =>
         permission === 'public' || credential === SYSTEM ? [] : ['X-Tenant'],

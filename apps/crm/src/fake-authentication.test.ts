@@ -98,14 +98,14 @@ describe('as a process', () => {
   test('it needs no IDENTITY_URL, and the log says that everybody is one caller', async () => {
     const { crm, url } = await start({ ...fake, IDENTITY_URL: '' });
     expect((await fetch(`${url}/api/crm/contacts`)).status).toBe(200);
-    expect(crm.said()).toMatch(/"level":"warn".*fake authentication/);
+    expect(crm.logs()).toMatch(/"level":"warn".*fake authentication/);
   });
 
   test.each(['test', 'production', 'Local', 'local-cluster'])(
     'with APP_ENV=%s the flag is ignored, the log has an error, and tokens count',
     async (APP_ENV) => {
       const { crm, url } = await start({ ...fake, APP_ENV, CRM_FAKE_AUTH_USER_ID: 'no uuid' });
-      expect(crm.said()).toMatch(/"level":"error".*CRM_FAKE_AUTH is ignored/);
+      expect(crm.logs()).toMatch(/"level":"error".*CRM_FAKE_AUTH is ignored/);
       expect((await fetch(`${url}/api/crm/contacts`)).status).toBe(401);
       const { headers } = identity.signIn({ policies: [{ action: '*', effect: 'allow' }] });
       expect((await fetch(`${url}/api/crm/contacts`, { headers })).status).toBe(200);

@@ -48,9 +48,9 @@ test('no token is in the log, whatever happens to it', async () => {
   await identity.start();
   crm.child.kill('SIGTERM');
   await crm.ended;
-  expect(crm.said()).toContain('request-7');
-  expect(crm.said()).toContain('identity_unavailable');
-  for (const hidden of token.split('.')) expect(crm.said().includes(hidden)).toBe(false);
+  expect(crm.logs()).toContain('request-7');
+  expect(crm.logs()).toContain('identity_unavailable');
+  for (const hidden of token.split('.')) expect(crm.logs().includes(hidden)).toBe(false);
 });
 
 test('told to end, it answers what is under way, takes nothing new, and ends with 0', async () => {
@@ -67,7 +67,7 @@ test('told to end, it answers what is under way, takes nothing new, and ends wit
   await asked.promise;
   const started = performance.now();
   crm.child.kill('SIGTERM');
-  await until(() => crm.said().includes('stopping'));
+  await until(() => crm.logs().includes('stopping'));
   answer.resolve();
   expect((await under).status).toBe(403);
   expect(await crm.ended).toBe(0);
@@ -94,7 +94,7 @@ test('a taken port ends it with 1 and a line that names the port and its variabl
   try {
     const crm = start({ PORT: `${port}` });
     expect(await crm.ended).toBe(1);
-    expect(crm.said()).toContain(`Port ${port} is taken; set CRM_PORT to a free one.`);
+    expect(crm.logs()).toContain(`Port ${port} is taken; set CRM_PORT to a free one.`);
   } finally {
     taken.close();
   }
@@ -106,7 +106,7 @@ test('it writes nothing but lines of its log', async () => {
   await fetch(`${url}/api/crm/health`);
   crm.child.kill('SIGTERM');
   await crm.ended;
-  for (const line of crm.said().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
+  for (const line of crm.logs().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
 });
 
 test('metrics have a port of their own', async () => {

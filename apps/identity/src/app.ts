@@ -10,8 +10,8 @@ import {
 } from '@tessera/http-kit';
 import type { Express } from 'express';
 import { authorize } from './access/access.ts';
-import { demandDecisions } from './access/first-party.ts';
-import { refusalOfIdentity } from './access/refusal-examples.ts';
+import { identityErrorExample } from './access/error-examples.ts';
+import { requireDecisions } from './access/first-party.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
 import { accountDeletionRoutes } from './features/account-deletion/account-deletion.routes.ts';
@@ -192,14 +192,14 @@ export const createApp = (context: Context): { app: Express; document: object } 
   const { config, logger, metrics, observers } = context;
   const limits = limitsOf(context);
   return createApplication<Caller>({
-    groups: demandDecisions(routesOf(context, limits)),
+    groups: requireDecisions(routesOf(context, limits)),
     about: {
       title: 'Tessera identity',
       version,
       description: 'Who is calling, for which tenant, with which rights.',
       error: Failure,
       problems,
-      refusal: refusalOfIdentity,
+      errorExample: identityErrorExample,
     },
     documents: { '/docs/events.json': asyncapiDocument() },
     gate: {

@@ -439,7 +439,7 @@ describe('identity-admin', () => {
     });
     expect(await admin(['rotate-secret'])).toMatchObject({ code: 2 });
     expect((await admin(['seed'], 'no JSON')).code).toBe(1);
-    for (const [args, code, said] of [
+    for (const [args, code, message] of [
       [['rotate-secret', 'nobody'], 1, 'There is no client called nobody.'],
       [['rotate-secret'], 2, "missing required argument 'client_id'"],
       [['sede'], 2, "unknown command 'sede' (Did you mean seed?)"],
@@ -449,7 +449,7 @@ describe('identity-admin', () => {
       expect({ ...ended, error: JSON.parse(error) }).toEqual({
         code,
         out: '',
-        error: { error: said },
+        error: { error: message },
       });
     }
   });

@@ -34,7 +34,7 @@ conformance(
       url: identity.url,
       caller: (side, lacking) =>
         identity.people.caller(tenants[side], '*', ...(lacking ? [`!${lacking}`] : [])),
-      above({ 'x-permissions': needed }) {
+      callerOutsideTenants({ 'x-permissions': needed }) {
         if (![needed].flat().some((name) => isSystemPermission(name ?? ''))) return undefined;
         return identity.people
           .user({ data: { isSystemAdmin: true } })

@@ -58,7 +58,7 @@ test('nothing secret and nobody’s address is in the log of a sign-in, whatever
   identity.child.kill('SIGTERM');
   await identity.ended;
 
-  const log = identity.said();
+  const log = identity.logs();
   expect(log).toContain('request-7');
   expect(log.match(/"operation":"\w+"/g)).toEqual(
     [...Array(4).fill('login'), 'getMe', 'getUser', 'logout', 'getUser'].map(
@@ -96,7 +96,7 @@ test('a taken port ends it with 1 and a line that names the port and its variabl
   try {
     const identity = await start({ PORT: `${port}` });
     expect(await identity.ended).toBe(1);
-    expect(identity.said()).toContain(`Port ${port} is taken; set IDENTITY_PORT to a free one.`);
+    expect(identity.logs()).toContain(`Port ${port} is taken; set IDENTITY_PORT to a free one.`);
   } finally {
     taken.close();
   }
@@ -106,9 +106,9 @@ test('a configuration that does not fit ends it with 1, names every variable and
   const identity = await start({ ISSUER: 'not-a-url', KEY_ENCRYPTION_KEYS: 'hunter2', PORT: 'x' });
   expect(await identity.ended).toBe(1);
   for (const name of ['ISSUER', 'KEY_ENCRYPTION_KEYS', 'PORT']) {
-    expect(identity.said()).toContain(name);
+    expect(identity.logs()).toContain(name);
   }
-  expect(identity.said()).not.toContain('hunter2');
+  expect(identity.logs()).not.toContain('hunter2');
 });
 
 test('on a supported Node it writes nothing but lines of its log, and on another one line that says so', async () => {
@@ -118,7 +118,7 @@ test('on a supported Node it writes nothing but lines of its log, and on another
   identity.child.kill('SIGTERM');
   await identity.ended;
   const messages = identity
-    .said()
+    .logs()
     .trim()
     .split('\n')
     .map((line) => (JSON.parse(line) as { msg: string }).msg);

@@ -125,7 +125,7 @@ export const createServices = (parts: Parts) => {
       name,
       message,
       window: 60,
-      most: config.limits.loginFailures,
+      limit: config.limits.loginFailures,
       store: counters.store(`${name}:`),
     });
   const passwordConfirmation = new PasswordConfirmation({
@@ -147,7 +147,7 @@ export const createServices = (parts: Parts) => {
       createAttempts({
         name: 'device-mail',
         window: 86_400,
-        most: config.limits.mail,
+        limit: config.limits.mail,
         store: counters.store('device-mail:'),
         message: 'Too many mails. Try again later.',
       }),
@@ -163,7 +163,7 @@ export const createServices = (parts: Parts) => {
     createAttempts({
       name: 'mail',
       window: 3600,
-      most: config.limits.mail,
+      limit: config.limits.mail,
       store: counters.store('mail:'),
       message: 'Too many mails. Try again later.',
     }),
@@ -186,7 +186,7 @@ export const createServices = (parts: Parts) => {
       name: 'password-change',
       window: 60,
       // 0 stands for no limit, as in the class of the route.
-      most: config.limits.password || Number.POSITIVE_INFINITY,
+      limit: config.limits.password || Number.POSITIVE_INFINITY,
       store: counters.store('password-change:'),
       message: 'Too many attempts to change the password. Try again later.',
     }),
@@ -272,7 +272,7 @@ export const createServices = (parts: Parts) => {
       addressChanges: createAttempts({
         name: 'address-change',
         window: 3600,
-        most: config.limits.mail,
+        limit: config.limits.mail,
         store: counters.store('address-change:'),
         message: 'The address was changed too often. Try again later.',
       }),
@@ -291,7 +291,7 @@ export const createServices = (parts: Parts) => {
       requests: createAttempts({
         name: 'email-change',
         window: 3600,
-        most: config.limits.mail,
+        limit: config.limits.mail,
         store: counters.store('email-change:'),
         message: 'Too many changes of the address were asked for. Try again later.',
       }),
@@ -313,7 +313,7 @@ export const createServices = (parts: Parts) => {
       perTenant: createAttempts({
         name: 'invitations',
         window: 86_400,
-        most: config.limits.invitations,
+        limit: config.limits.invitations,
         store: counters.store('invitations:'),
         message: 'The tenant has invited too many people today. Try again tomorrow.',
       }),
@@ -343,7 +343,7 @@ export const createServices = (parts: Parts) => {
       changes: createAttempts({
         name: 'picture',
         window: 3600,
-        most: PICTURES_AN_HOUR,
+        limit: PICTURES_AN_HOUR,
         store: counters.store('picture:'),
         message: 'The picture was changed too often. Try again later.',
       }),

@@ -26,7 +26,7 @@ export interface Listener {
 
 const CONNECT_LIMIT_MS = 2000;
 const QUERY_LIMIT_MS = 5000;
-const LONGEST_BACKOFF_MS = 5000;
+const MAX_BACKOFF_MS = 5000;
 
 /** Listens to one channel on a connection of its own, and connects again whenever that breaks. */
 export const listen = (options: ListenOptions): Listener => {
@@ -79,7 +79,7 @@ export const listen = (options: ListenOptions): Listener => {
       } finally {
         await client.end().catch(() => undefined);
       }
-      await wait(Math.min(100 * 2 ** failures, LONGEST_BACKOFF_MS) * (0.5 + Math.random() / 2));
+      await wait(Math.min(100 * 2 ** failures, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2));
     }
   };
 

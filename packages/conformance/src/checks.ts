@@ -1,14 +1,14 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { bodySchemaOf, type Operation, operationsOf, pathParametersOf } from './document.ts';
+import { invalidBodies } from './invalid-bodies.ts';
 import { referencesIn } from './references.ts';
-import { spoil } from './spoil.ts';
 import {
-  type Answer,
+  type ApiResponse,
+  authorizedHeaders,
   call,
   createReferenced,
-  entitled,
-  materialise,
+  createResources,
   type Subject,
   validBody,
 } from './subject.ts';
@@ -16,17 +16,17 @@ import {
 /** What is wrong, one sentence each; empty if the operation passes. */
 export type Findings = string[];
 
-const said = (operation: Operation, what: string, answer: Answer): string =>
+const finding = (operation: Operation, what: string, answer: ApiResponse): string =>
   `${operation.id}, ${what}: ${answer.status} ${answer.text.slice(0, 300)}`;
 
 /** Every operation must declare who may call it. */
-export const unmarked = (operations: readonly Operation[]): Findings =>
+export const withoutAccess = (operations: readonly Operation[]): Findings =>
   operations
     .filter(({ 'x-permissions': marks }) => marks !== 'public' && !Array.isArray(marks))
     .map(({ id }) => `${id} names neither a permission nor "public".`);
 
 /** Whether an error response is one of the examples in the document. */
-const isDescribed = (operation: Operation, { status, body }: Answer): boolean => {
+const isDescribed = (operation: Operation, { status, body }: ApiResponse): boolean => {
   const { examples } = operation.responses[status]?.content?.['application/json'] ?? {};
   return examples === undefined || Object.hasOwn(examples, String(body.error));
 };
@@ -46,7 +46,7 @@ export const withoutToken = async (subject: Subject, operation: Operation): Prom
         answer.body.error !== 'unauthenticated' ||
         !isDescribed(operation, answer),
     )
-    .map((answer) => said(operation, 'without a token', answer));
+    .map((answer) => finding(operation, 'without a token', answer));
 };
 
 /** Without each required permission in turn, the operation must respond with 403 and name that permission. */
@@ -64,14 +64,14 @@ export const withoutPermission = async (
     const isNamed = named === permission || named.endsWith(`.${permission}`);
     const isRight = answer.status === 403 && answer.body.error === 'permission_denied';
     if (!isRight || !isNamed || !isDescribed(operation, answer)) {
-      findings.push(said(operation, `without ${permission}`, answer));
+      findings.push(finding(operation, `without ${permission}`, answer));
     }
   }
   return findings;
 };
 
 /** What the other tenant sees of the resource in a path, to detect changes. */
-const look = async (
+const read = async (
   subject: Subject,
   operation: Operation,
   headers: Record<string, string>,
@@ -95,9 +95,9 @@ const look = async (
 export const foreignIds = async (subject: Subject, operation: Operation): Promise<Findings> => {
   const names = pathParametersOf(operation.path);
   const [headers, theirHeaders] = [await subject.caller('own'), await subject.caller('other')];
-  const theirs = await materialise(subject, operation.path, 'other', theirHeaders);
-  const ours = await materialise(subject, operation.path, 'own', headers);
-  const before = await look(subject, operation, theirHeaders, theirs);
+  const theirs = await createResources(subject, operation.path, 'other', theirHeaders);
+  const ours = await createResources(subject, operation.path, 'own', headers);
+  const before = await read(subject, operation, theirHeaders, theirs);
   const findings: Findings = [];
   for (const foreign of [...names.map((name) => [name]), names]) {
     const parameters = Object.fromEntries(
@@ -106,10 +106,10 @@ export const foreignIds = async (subject: Subject, operation: Operation): Promis
     const body = await validBody(subject, operation, 'own');
     const answer = await call(subject, operation, { headers, parameters, body });
     if (![403, 404].includes(answer.status) || answer.body.data !== undefined) {
-      findings.push(said(operation, `with a foreign ${foreign.join(', ')}`, answer));
+      findings.push(finding(operation, `with a foreign ${foreign.join(', ')}`, answer));
     }
   }
-  const after = await look(subject, operation, theirHeaders, theirs);
+  const after = await read(subject, operation, theirHeaders, theirs);
   if (after !== before) findings.push(`${operation.id} changed what the other tenant sees.`);
   return findings;
 };
@@ -123,12 +123,12 @@ export const foreignReferences = async (
   const findings: Findings = [];
   for (const [field, collection] of referencesIn(subject.document, operation)) {
     const theirs = await createReferenced(subject, collection, 'other');
-    const parameters = await materialise(subject, operation.path, 'own', headers);
+    const parameters = await createResources(subject, operation.path, 'own', headers);
     const valid = (await validBody(subject, operation, 'own')) as object;
     const body = { ...valid, [field]: theirs };
     const answer = await call(subject, operation, { headers, parameters, body });
     if (answer.status !== 422 || !names(answer, field)) {
-      findings.push(said(operation, `with another tenant's ${field}`, answer));
+      findings.push(finding(operation, `with another tenant's ${field}`, answer));
     }
   }
   return findings;
@@ -138,7 +138,7 @@ const ajv = new Ajv2020({ strict: false });
 formats.default(ajv);
 
 /** Whether the errors name the field, a part of it, or the object that contains it. */
-const names = (answer: Answer, field: string): boolean =>
+const names = (answer: ApiResponse, field: string): boolean =>
   Object.keys((answer.body.errors as object | undefined) ?? {}).some(
     (key) =>
       field === 'body' ||
@@ -157,16 +157,20 @@ export const badBodies = async (subject: Subject, operation: Operation): Promise
   if (!schema) return [];
   const fits = ajv.compile({ ...schema, components: subject.document.components });
   const valid = await validBody(subject, operation, 'own');
-  const parameters = await materialise(subject, operation.path, 'own');
-  const headers = await entitled(subject, operation);
+  const parameters = await createResources(subject, operation.path, 'own');
+  const headers = await authorizedHeaders(subject, operation);
   const findings: Findings = [];
-  for (const { what, field, body, alwaysRefused } of spoil(subject.document, schema, valid)) {
+  for (const { what, field, body, alwaysRefused } of invalidBodies(
+    subject.document,
+    schema,
+    valid,
+  )) {
     const answer = await call(subject, operation, { headers, parameters, body });
     const refused = !answersByRfc(operation) && (alwaysRefused || !fits(body));
     const right = refused
       ? answer.status === 422 && names(answer, field) && isDescribed(operation, answer)
       : answer.status < 500;
-    if (!right) findings.push(said(operation, what, answer));
+    if (!right) findings.push(finding(operation, what, answer));
   }
   return findings;
 };
@@ -174,8 +178,8 @@ export const badBodies = async (subject: Subject, operation: Operation): Promise
 /** Unknown, repeated and invalid query parameters must be a 422 that names them. */
 export const badQueries = async (subject: Subject, operation: Operation): Promise<Findings> => {
   if (operation.method !== 'GET' || operation['x-permissions'] === 'public') return [];
-  const parameters = await materialise(subject, operation.path, 'own');
-  const headers = await entitled(subject, operation);
+  const parameters = await createResources(subject, operation.path, 'own');
+  const headers = await authorizedHeaders(subject, operation);
   const inQuery = (operation.parameters ?? []).filter((p) => p.in === 'query');
   const wrong: [query: string, name: string][] = [['?surprise=1', 'surprise']];
   for (const { name, schema } of inQuery) {
@@ -187,7 +191,7 @@ export const badQueries = async (subject: Subject, operation: Operation): Promis
   for (const [query, name] of wrong) {
     const answer = await call(subject, operation, { headers, parameters, query });
     if (answer.status !== 422 || !names(answer, name)) {
-      findings.push(said(operation, query.slice(0, 40), answer));
+      findings.push(finding(operation, query.slice(0, 40), answer));
     }
   }
   return findings;
@@ -195,7 +199,7 @@ export const badQueries = async (subject: Subject, operation: Operation): Promis
 
 /** Path parameters that cannot be ids must be a 404, and never a 5xx. */
 export const badPaths = async (subject: Subject, operation: Operation): Promise<Findings> => {
-  const headers = await entitled(subject, operation);
+  const headers = await authorizedHeaders(subject, operation);
   const known = await subject.parameters?.('own', operation.path);
   const findings: Findings = [];
   for (const name of pathParametersOf(operation.path)) {
@@ -204,7 +208,7 @@ export const badPaths = async (subject: Subject, operation: Operation): Promise<
       const body = await validBody(subject, operation, 'own');
       const answer = await call(subject, operation, { headers, parameters, body });
       if (![400, 403, 404].includes(answer.status)) {
-        findings.push(said(operation, `{${name}} = ${value.slice(0, 20)}`, answer));
+        findings.push(finding(operation, `{${name}} = ${value.slice(0, 20)}`, answer));
       }
     }
   }
@@ -218,13 +222,13 @@ export const withClientToken = async (
 ): Promise<Findings> => {
   const client = await subject.client?.();
   if (!client) return [];
-  const given = await materialise(subject, operation.path, 'own');
+  const given = await createResources(subject, operation.path, 'own');
   const unknown = Object.fromEntries(Object.keys(given).map((name) => [name, crypto.randomUUID()]));
   const body = await validBody(subject, operation, 'own');
   const findings: Findings = [];
   for (const parameters of [unknown, given]) {
     const answer = await call(subject, operation, { headers: client, parameters, body });
-    if (answer.status >= 500) findings.push(said(operation, 'with a client token', answer));
+    if (answer.status >= 500) findings.push(finding(operation, 'with a client token', answer));
   }
   return findings;
 };

@@ -15,19 +15,19 @@ import {
   unknownRoute,
 } from '@tessera/http-kit';
 import express from 'express';
-import { createAnswerChecker } from './answer-checker.ts';
 import {
   badBodies,
   badPaths,
   badQueries,
   foreignIds,
   foreignReferences,
-  unmarked,
   withClientToken,
+  withoutAccess,
   withoutPermission,
   withoutToken,
 } from './checks.ts';
 import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
+import { createResponseChecker } from './response-checker.ts';
 import { sample } from './sample.ts';
 import type { Subject } from './subject.ts';
 
@@ -145,7 +145,7 @@ const serviceWith = (flaw?: Flaw) => {
       throw new HttpError(403, 'permission_denied', 'No.', { details });
     },
   };
-  const checker = createAnswerChecker(() => document);
+  const checker = createResponseChecker(() => document);
   const app = express();
   // As in the services, entity tags come from versions only.
   app.disable('etag');
@@ -209,10 +209,10 @@ describe('a service that is right passes', () => {
 });
 
 describe('a planted flaw is found', () => {
-  test('an unmarked operation', async () => {
+  test('an withoutAccess operation', async () => {
     const { operation } = await started();
     const { 'x-permissions': _dropped, ...bare } = operation('listThings');
-    expect(unmarked([bare])).toEqual([expect.stringContaining('listThings')]);
+    expect(withoutAccess([bare])).toEqual([expect.stringContaining('listThings')]);
   });
 
   test.each([
@@ -269,7 +269,7 @@ describe('an answer that is sent piece by piece', () => {
     [['[1,', '2'], [expect.stringContaining('which is not JSON')]],
     [['{}'], [expect.stringContaining('which does not fit')]],
   ])('%j is held against its declaration as a whole', async (pieces, findings) => {
-    const checker = createAnswerChecker(() => document);
+    const checker = createResponseChecker(() => document);
     const app = express();
     app.use(checker.observe);
     app.get('/export', (_req, res) => {
@@ -323,7 +323,7 @@ describe('headers are held against their declaration', () => {
       [expect.stringContaining('the header Retry-After: soon, which does not fit')],
     ],
   ])('%j', async (headers, findings) => {
-    const checker = createAnswerChecker(() => document);
+    const checker = createResponseChecker(() => document);
     const app = express();
     app.set('etag', false);
     app.use(checker.observe);
@@ -356,7 +356,7 @@ test.each([
     method: 'GET',
     responses: { 404: { content: { 'application/json': { schema: { type: 'object' } } } } },
   };
-  const checker = createAnswerChecker(() => ({
+  const checker = createResponseChecker(() => ({
     'x-error-codes': { not_found: 'There is no such thing.' },
     paths: { '/thing': { get: showThing } },
     components: { schemas: {} },

@@ -1,6 +1,6 @@
 import type { Findings } from './checks.ts';
 import type { Operation } from './document.ts';
-import { addressOf, entitled, materialise, type Subject } from './subject.ts';
+import { addressOf, authorizedHeaders, createResources, type Subject } from './subject.ts';
 
 /** Whether an operation responds with server-sent events. */
 export const sendsEvents = (operation: Operation): boolean =>
@@ -8,8 +8,8 @@ export const sendsEvents = (operation: Operation): boolean =>
 
 /** An event stream must begin immediately, must not be cached, and must accept any last event id. */
 export const eventStreams = async (subject: Subject, operation: Operation): Promise<Findings> => {
-  const parameters = await materialise(subject, operation.path, 'own');
-  const headers = await entitled(subject, operation);
+  const parameters = await createResources(subject, operation.path, 'own');
+  const headers = await authorizedHeaders(subject, operation);
   const findings: Findings = [];
   for (const id of [undefined, 'nothing-has-this-id', 'x'.repeat(1000)]) {
     const closed = new AbortController();

@@ -18,11 +18,11 @@ import {
   unknownRoute,
 } from '@tessera/http-kit';
 import express, { type RequestHandler } from 'express';
-import { createAnswerChecker } from './answer-checker.ts';
 import { badPaths, withClientToken, withoutToken } from './checks.ts';
 import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
 import { eventStreams } from './event-streams.ts';
 import { badFiles, fileAnswers } from './files.ts';
+import { createResponseChecker } from './response-checker.ts';
 import type { Subject } from './subject.ts';
 
 const Id = shape({ id: uuid() });
@@ -120,7 +120,7 @@ const serviceWith = (before: RequestHandler = (_req, _res, next) => next()) => {
     },
     authorize: () => undefined,
   };
-  const checker = createAnswerChecker(() => document);
+  const checker = createResponseChecker(() => document);
   const app = express();
   app.disable('etag');
   app.use(checker.observe, before, mount(groups, { gate, limits, bodyLimit: 1000 }), unknownRoute);

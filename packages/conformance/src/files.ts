@@ -9,9 +9,15 @@ import {
   sampleFile,
   samples,
 } from './sample-file.ts';
-import { type Answer, call, entitled, materialise, type Subject } from './subject.ts';
+import {
+  type ApiResponse,
+  authorizedHeaders,
+  call,
+  createResources,
+  type Subject,
+} from './subject.ts';
 
-const said = (operation: Operation, what: string, answer: Answer): string =>
+const finding = (operation: Operation, what: string, answer: ApiResponse): string =>
   `${operation.id}, ${what}: ${answer.status} ${answer.text.slice(0, 300)}`;
 
 /**
@@ -23,13 +29,13 @@ export const badFiles = async (subject: Subject, operation: Operation): Promise<
   const bodyOf = (file: readonly [type: string, content: Buffer]) =>
     bodyWithFile(subject.document, operation, file, known);
   const { types, maxBytes } = fileOptionsOf(operation) as FileOptions;
-  const parameters = await materialise(subject, operation.path, 'own');
-  const headers = await entitled(subject, operation);
+  const parameters = await createResources(subject, operation.path, 'own');
+  const headers = await authorizedHeaders(subject, operation);
   const findings: Findings = [];
   const demand = async (what: string, status: number, body: unknown): Promise<void> => {
     const answer = await call(subject, operation, { headers, parameters, body });
     const isDescribed = operation.responses[status] !== undefined;
-    if (answer.status !== status || !isDescribed) findings.push(said(operation, what, answer));
+    if (answer.status !== status || !isDescribed) findings.push(finding(operation, what, answer));
   };
   await demand('as JSON', isForm(operation) || !matches(types, 'application/json') ? 415 : 422, {});
   for (const [type, content] of samples) {
@@ -49,7 +55,8 @@ export const badFiles = async (subject: Subject, operation: Operation): Promise<
     ? new FormData()
     : new Blob([], { type: sampleFile(operation)[0] });
   const answer = await call(subject, operation, { headers, parameters, body: empty });
-  if (![400, 422].includes(answer.status)) findings.push(said(operation, 'without a file', answer));
+  if (![400, 422].includes(answer.status))
+    findings.push(finding(operation, 'without a file', answer));
   return findings;
 };
 
@@ -61,8 +68,8 @@ export const servesFile = (operation: Operation): boolean =>
  * A range must be a 206 with exactly these bytes or a 416, a known version a 304, and HEAD must have no body.
  */
 export const fileAnswers = async (subject: Subject, operation: Operation): Promise<Findings> => {
-  const parameters = await materialise(subject, operation.path, 'own');
-  const own = await entitled(subject, operation);
+  const parameters = await createResources(subject, operation.path, 'own');
+  const own = await authorizedHeaders(subject, operation);
   const ask = (more: Record<string, string>, method?: string) =>
     call(subject, operation, {
       headers: { ...own, ...more },
@@ -72,10 +79,10 @@ export const fileAnswers = async (subject: Subject, operation: Operation): Promi
   const whole = await ask({});
   const size = Number(whole.headers.get('content-length'));
   const etag = whole.headers.get('etag') ?? '';
-  if (whole.status !== 200 || !(size > 0)) return [said(operation, 'whole', whole)];
+  if (whole.status !== 200 || !(size > 0)) return [finding(operation, 'whole', whole)];
   const findings: Findings = [];
-  const check = (what: string, answer: Answer, isRight: boolean): void => {
-    if (!isRight) findings.push(said(operation, what, answer));
+  const check = (what: string, answer: ApiResponse, isRight: boolean): void => {
+    if (!isRight) findings.push(finding(operation, what, answer));
   };
   check('sniffing', whole, whole.headers.get('x-content-type-options') === 'nosniff');
   check('ranges', whole, whole.headers.get('accept-ranges') === 'bytes');

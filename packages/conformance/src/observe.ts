@@ -9,8 +9,8 @@ export interface ObservedResponse extends ServerResponse {
 export type Observer = (req: unknown, res: ObservedResponse, next: () => void) => void;
 
 /** Middleware that reports every response with its whole body as it is sent; must be the first of the app. */
-export const observeAnswers =
-  (look: (res: ObservedResponse, payload: string) => void): Observer =>
+export const observeResponses =
+  (check: (res: ObservedResponse, payload: string) => void): Observer =>
   (_req, res, next) => {
     const { write, end } = res;
     const sent: Buffer[] = [];
@@ -23,7 +23,7 @@ export const observeAnswers =
     } as typeof res.write;
     res.end = function (this: ObservedResponse, ...args: unknown[]) {
       keep(args);
-      look(this, Buffer.concat(sent).toString());
+      check(this, Buffer.concat(sent).toString());
       return Reflect.apply(end, this, args);
     } as typeof res.end;
     next();

@@ -18,7 +18,7 @@ export interface Subject {
   /** Headers of a new caller in the tenant with every permission except `lacking`. */
   caller(tenant: Tenant, lacking?: string): Promise<Record<string, string>>;
   /** Headers of a caller outside all tenants, for operations that no caller of a tenant may use. */
-  above?(operation: Operation): Promise<Record<string, string>> | undefined;
+  callerOutsideTenants?(operation: Operation): Promise<Record<string, string>> | undefined;
   /** Headers of a client with every permission in its own tenant; it has no user. */
   client?(): Promise<Record<string, string>> | Record<string, string>;
   /** Path parameters for resources that no operation creates, such as the tenant's own id or its members. */
@@ -27,7 +27,7 @@ export interface Subject {
   bodies?: Readonly<Record<string, (tenant: Tenant) => Promise<object> | object>>;
 }
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly text: string;
   readonly body: Record<string, unknown>;
@@ -53,10 +53,11 @@ export interface Call {
 }
 
 /** Headers of a caller who may use the operation. */
-export const entitled = async (
+export const authorizedHeaders = async (
   subject: Subject,
   operation: Operation,
-): Promise<Record<string, string>> => subject.above?.(operation) ?? subject.caller('own');
+): Promise<Record<string, string>> =>
+  subject.callerOutsideTenants?.(operation) ?? subject.caller('own');
 
 /** The URL of an operation. Missing parameters become ids that do not exist. */
 export const addressOf = (
@@ -88,7 +89,7 @@ export const call = async (
   subject: Subject,
   operation: Operation,
   given: Call,
-): Promise<Answer> => {
+): Promise<ApiResponse> => {
   const { headers, ...payload } = payloadOf(given.body);
   const address = addressOf(subject, operation, given.parameters) + (given.query ?? '');
   const response = await fetch(address, {
@@ -125,7 +126,7 @@ export const createReferenced = async (
   tenant: Tenant,
 ): Promise<unknown> => {
   const create = creationOf(subject.document, collection);
-  const parameters = await materialise(subject, create.path, tenant);
+  const parameters = await createResources(subject, create.path, tenant);
   return (await createdBy(subject, create, tenant, parameters)).id;
 };
 
@@ -160,7 +161,7 @@ const snake = (name: string): string =>
  * field of that name (`user_id` for `{userId}`), or the id. The caller with the headers `owner` creates them,
  * because callers may see only records of their own.
  */
-export const materialise = async (
+export const createResources = async (
   subject: Subject,
   path: string,
   tenant: Tenant,

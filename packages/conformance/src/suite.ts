@@ -5,8 +5,8 @@ import {
   type Findings,
   foreignIds,
   foreignReferences,
-  unmarked,
   withClientToken,
+  withoutAccess,
   withoutPermission,
   withoutToken,
 } from './checks.ts';
@@ -52,8 +52,8 @@ export const conformance = (
     });
   };
 
-  test('no operation is unmarked', () => {
-    expect(unmarked(operations)).toEqual([]);
+  test('no operation is withoutAccess', () => {
+    expect(withoutAccess(operations)).toEqual([]);
   });
   each('without a token it is 401', guarded, withoutToken);
   each(

@@ -1,5 +1,5 @@
 export {
-  LONGEST_PATTERN,
+  MAX_PATTERN_LENGTH,
   type Policies,
   PoliciesMeta,
   PolicyPayload,
@@ -7,7 +7,7 @@ export {
 } from './caller/policies.ts';
 export {
   createPrincipal,
-  MOST_SCOPES,
+  MAX_SCOPES,
   type Principal,
   PrincipalPayload,
   PrincipalTenant,

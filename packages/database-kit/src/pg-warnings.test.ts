@@ -12,10 +12,12 @@ test('A test fails where pg warns that it is used in a deprecated way', async ()
     testMatch: ['**/*.test.cjs'],
   };
   const flags = ['--experimental-vm-modules', '--no-warnings', jest];
-  const said = await new Promise<string>((resolve) => {
+  const output = await new Promise<string>((resolve) => {
     const args = [...flags, '--config', JSON.stringify(config)];
     execFile(process.execPath, args, (_error, _stdout, stderr) => resolve(stderr));
   });
-  expect(said).toMatch(/DeprecationWarning: Calling client\.query\(\) when the client is already/);
-  expect(said).toMatch(/Test Suites: 1 failed/);
+  expect(output).toMatch(
+    /DeprecationWarning: Calling client\.query\(\) when the client is already/,
+  );
+  expect(output).toMatch(/Test Suites: 1 failed/);
 });

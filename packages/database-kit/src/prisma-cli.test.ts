@@ -23,14 +23,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-/** The wrapper as people run it: its exit code and all that it said. */
-function prisma(args: string[], environment = {}): Promise<{ code: number; said: string }> {
+/** Runs the wrapper; returns its exit code and its output. */
+function prisma(args: string[], environment = {}): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
       [fromHere('../tools/prisma.mjs'), directory, ...args],
       { env: { ...process.env, ...environment } },
-      (_, stdout, stderr) => resolve({ code: child.exitCode ?? 1, said: stdout + stderr }),
+      (_, stdout, stderr) => resolve({ code: child.exitCode ?? 1, output: stdout + stderr }),
     );
   });
 }
@@ -51,8 +51,8 @@ describe('The check for drift', () => {
     'finds a column that no migration makes',
     async () => {
       await editSchema('pages    Int', 'pages    Int\n  planted  String?');
-      const { code, said } = await prisma(['drift']);
-      expect(said).toContain('planted');
+      const { code, output } = await prisma(['drift']);
+      expect(output).toContain('planted');
       expect(code).toBe(2);
     },
     MINUTE,
@@ -74,8 +74,8 @@ describe('The check for drift', () => {
         code: 1,
       });
       await addMigration('20260103000000_broken', 'SELECT no_such_function()');
-      const { code, said } = await prisma(['drift']);
-      expect(said).toContain('no_such_function');
+      const { code, output } = await prisma(['drift']);
+      expect(output).toContain('no_such_function');
       expect(code).toBe(1);
     },
     MINUTE,
@@ -109,8 +109,8 @@ describe('Prisma itself agrees', () => {
     'with what migrate() applied',
     async () => {
       await migrate(url, migrations);
-      const { code, said } = await prisma(['migrate', 'status'], environment);
-      expect(said).toContain('Database schema is up to date');
+      const { code, output } = await prisma(['migrate', 'status'], environment);
+      expect(output).toContain('Database schema is up to date');
       expect(code).toBe(0);
     },
     MINUTE,
@@ -133,7 +133,7 @@ describe('Prisma itself agrees', () => {
       const failure = await migrate(url, migrations).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(MigrationError);
       const status = await prisma(['migrate', 'status'], environment);
-      expect(status.said).toMatch(/failed.*20260103000000_broken/s);
+      expect(status.output).toMatch(/failed.*20260103000000_broken/s);
       expect(status.code).toBe(1);
 
       const [, command = ''] = /prisma (migrate resolve .*)$/.exec(String(failure)) ?? [];

@@ -9,7 +9,7 @@ import {
   type OutOf,
   type Shape,
 } from './field.ts';
-import { type FieldErrors, LONGEST_NAME } from './validate.ts';
+import { type FieldErrors, MAX_NAME_LENGTH } from './validate.ts';
 import { verbatim } from './words.ts';
 
 // Joi's own array validates every item before it checks their number, which is slow for a million items.
@@ -58,7 +58,7 @@ export const mapOf = <F extends Field>(item: F, max = 100): Field<Record<string,
 export const fieldErrors = (): Field<FieldErrors, false> =>
   field(Joi.object().pattern(Joi.string().allow(''), Joi.array().items(Joi.string())), {
     type: 'object',
-    propertyNames: { maxLength: LONGEST_NAME },
+    propertyNames: { maxLength: MAX_NAME_LENGTH },
     additionalProperties: { type: 'array', items: { type: 'string' } },
   });
 
@@ -156,17 +156,17 @@ export const complete = <F extends Fields>(
  * `problem` returns the message that follows the field's name ("must be ..."), or undefined if the value is
  * valid.
  */
-export const ruled = (
+export const withRule = (
   inner: Field<string, false>,
   problem: (value: string) => string | undefined,
 ): Field<string, false> => ({
   ...inner,
   joi: (inner.joi as Joi.StringSchema)
     .custom((value: string, { error }) => {
-      const said = problem(value);
-      return said === undefined ? value : error('rule.broken', { said });
+      const message = problem(value);
+      return message === undefined ? value : error('rule.broken', { message });
     })
-    .messages({ 'rule.broken': '{{#said}}' }),
+    .messages({ 'rule.broken': '{{#message}}' }),
 });
 
 /** Names a field's schema, so that documents define it once and refer to it. */

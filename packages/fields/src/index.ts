@@ -10,9 +10,9 @@ export {
   openShape,
   optional,
   partial,
-  ruled,
   shape,
   withDefault,
+  withRule,
 } from './compose.ts';
 export type { Field, Fields, JsonSchema, OptionalField, Out, OutOf, Shape } from './field.ts';
 export { url } from './url.ts';

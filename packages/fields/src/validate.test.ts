@@ -14,12 +14,12 @@ import {
   openShape,
   optional,
   partial,
-  ruled,
   shape,
   text,
   time,
   validate,
   withDefault,
+  withRule,
 } from './index.ts';
 
 const Phone = named('Phone', shape({ kind: oneOf('work', 'home'), number: text(30) }));
@@ -152,7 +152,7 @@ describe('validate', () => {
 });
 
 test('a rule of its own is told in its own words, with all else that does not fit', () => {
-  const even = ruled(text(9), (value) =>
+  const even = withRule(text(9), (value) =>
     value.length % 2 === 0 ? undefined : `has {{#odd}} ${value}`,
   );
   expect(validate(shape({ a: even, b: int(0, 1) }), { a: 'abc', b: 7 })).toEqual({

@@ -24,13 +24,13 @@ const isSmall = (value: unknown): boolean => {
 };
 
 /** The maximum length of a name in errors, in UTF-16 code units. */
-export const LONGEST_NAME = 201;
+export const MAX_NAME_LENGTH = 201;
 
 /** A name from the input as errors repeat it: names longer than any declared one are truncated. */
 export const shortName = (name: string): string =>
-  name.length < LONGEST_NAME
+  name.length < MAX_NAME_LENGTH
     ? name
-    : `${name.slice(0, LONGEST_NAME - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+    : `${name.slice(0, MAX_NAME_LENGTH - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 
 const firstFault = {
   abortEarly: true,

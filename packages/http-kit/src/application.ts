@@ -4,8 +4,8 @@ import { type Logger, requestLog } from './logs.ts';
 import type { Metrics } from './metrics.ts';
 import { type MountOptions, mount } from './mount.ts';
 import { type DocumentOptions, openapi } from './openapi.ts';
+import { rejectInvalidRequests } from './parser-errors.ts';
 import { reference } from './reference.ts';
-import { refuseUnfit } from './refusals.ts';
 import type { RouteGroups } from './route.ts';
 import { crossOrigin, securityHeaders } from './security.ts';
 
@@ -50,7 +50,7 @@ export const createApplication = <Caller>(
   app.use(requestLog(logger));
   app.use(metrics.observe);
   app.use(securityHeaders());
-  app.use(refuseUnfit);
+  app.use(rejectInvalidRequests);
   app.use(crossOrigin(cors, limits.address(limitOfPreflights)));
   for (const observer of options.observers) app.use(observer);
   app.use(mount(groups, options));

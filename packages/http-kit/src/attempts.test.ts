@@ -11,10 +11,10 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-const attemptsOf = (most: number, window = 60) =>
+const attemptsOf = (limit: number, window = 60) =>
   createAttempts({
     name: 'guesses',
-    most,
+    limit,
     window,
     message: 'Later.',
     store: memoryCounters.store('guesses:'),
@@ -66,18 +66,18 @@ describe('attempts', () => {
 });
 
 describe('failures', () => {
-  const failuresOf = (most: number, store = memoryCounters.store('failures:')) =>
-    createFailures({ name: 'failures', most, window: 60, message: 'Later.', store });
+  const failuresOf = (limit: number, store = memoryCounters.store('failures:')) =>
+    createFailures({ name: 'failures', limit, window: 60, message: 'Later.', store });
 
   test('are so many a window and key; what follows is refused until the window is over', async () => {
     const failures = failuresOf(2);
     await failures.count('ada');
-    failures.demandFew('ada');
+    failures.requireBelowLimit('ada');
     await failures.count('ada');
-    expect(() => failures.demandFew('ada')).toThrow('Later.');
-    failures.demandFew('grace');
+    expect(() => failures.requireBelowLimit('ada')).toThrow('Later.');
+    failures.requireBelowLimit('grace');
     jest.advanceTimersByTime(60_000);
-    failures.demandFew('ada');
+    failures.requireBelowLimit('ada');
   });
 
   test('that another replica counted are known after the next one', async () => {
@@ -85,8 +85,8 @@ describe('failures', () => {
     const [here, there] = [failuresOf(2, store), failuresOf(2, store)];
     await here.count('ada');
     await here.count('ada');
-    there.demandFew('ada');
+    there.requireBelowLimit('ada');
     await there.count('ada');
-    expect(() => there.demandFew('ada')).toThrow('Later.');
+    expect(() => there.requireBelowLimit('ada')).toThrow('Later.');
   });
 });

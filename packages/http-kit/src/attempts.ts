@@ -18,7 +18,7 @@ export interface AttemptsOptions {
   /** The policy name in the rate limit headers of a 429. */
   readonly name: string;
   /** Attempts per window. */
-  readonly most: number;
+  readonly limit: number;
   /** Length of the window in seconds. */
   readonly window: number;
   readonly store: Store;
@@ -31,20 +31,20 @@ const opaque = (key: string): string => createHash('sha256').update(key).digest(
 
 /** A 429 that lasts `seconds`. Its headers describe this limit instead of the limit by client address. */
 export const tooManyAttempts = (
-  { name, most, window, message }: Omit<AttemptsOptions, 'store'>,
+  { name, limit, window, message }: Omit<AttemptsOptions, 'store'>,
   seconds: number,
 ): HttpError =>
   new HttpError(429, 'rate_limited', message, {
     headers: {
       'Retry-After': `${seconds}`,
-      'RateLimit-Policy': `"${name}"; q=${most}; w=${window}`,
+      'RateLimit-Policy': `"${name}"; q=${limit}; w=${window}`,
       RateLimit: `"${name}"; r=0; t=${seconds}`,
-      'X-RateLimit-Limit': `${most}`,
+      'X-RateLimit-Limit': `${limit}`,
       'X-RateLimit-Remaining': '0',
     },
   });
 
-const refusal = (options: AttemptsOptions, resetTime: Date | undefined): HttpError => {
+const limitExceeded = (options: AttemptsOptions, resetTime: Date | undefined): HttpError => {
   const { window } = options;
   const left = resetTime ? Math.ceil((Number(resetTime) - Date.now()) / 1000) : window;
   return tooManyAttempts(options, Math.max(1, left));
@@ -53,44 +53,44 @@ const refusal = (options: AttemptsOptions, resetTime: Date | undefined): HttpErr
 /** Counts failures of an operation that normally succeeds; a success costs nothing. */
 export interface Failures {
   /** Throws 429 if there were too many failures. Does not access the store. */
-  demandFew(key: string): void;
+  requireBelowLimit(key: string): void;
   /** Counts one failure. Operations that are already running are not stopped. */
   count(key: string): Promise<void>;
 }
 
 /** How many blocked keys each replica remembers. */
-const MOST_BLOCKED = 10_000;
+const MAX_BLOCKED = 10_000;
 
 /**
  * Counts failures in a store that all replicas share. A replica notices that the limit is reached only when it
  * counts a failure itself: each replica may allow one more, but a success never has to ask the store.
  */
 export const createFailures = (options: AttemptsOptions): Failures => {
-  const { store, window, most } = options;
+  const { store, window, limit } = options;
   store.init?.({ windowMs: window * 1000 } as Options);
-  const blockedUntil = new LRUCache<string, Date>({ max: MOST_BLOCKED });
+  const blockedUntil = new LRUCache<string, Date>({ max: MAX_BLOCKED });
   return {
-    demandFew(key) {
+    requireBelowLimit(key) {
       if (blockedUntil.size === 0) return;
       const until = blockedUntil.get(opaque(key));
-      if (until && +until > Date.now()) throw refusal(options, until);
+      if (until && +until > Date.now()) throw limitExceeded(options, until);
     },
     async count(key) {
       const hashed = opaque(key);
       const { totalHits, resetTime } = await store.increment(hashed);
-      if (totalHits < most) return;
+      if (totalHits < limit) return;
       blockedUntil.set(hashed, resetTime ?? new Date(Date.now() + window * 1000));
     },
   };
 };
 
 export const createAttempts = (options: AttemptsOptions): Attempts => {
-  const { store, window, most } = options;
+  const { store, window, limit } = options;
   store.init?.({ windowMs: window * 1000 } as Options);
   return {
     async take(key) {
       const { totalHits, resetTime } = await store.increment(opaque(key));
-      if (totalHits > most) throw refusal(options, resetTime);
+      if (totalHits > limit) throw limitExceeded(options, resetTime);
     },
     async giveBack(key) {
       await store.decrement(opaque(key));

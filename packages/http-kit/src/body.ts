@@ -19,7 +19,7 @@ export const malformedUpload = (cause?: unknown): HttpError =>
   });
 
 /** 413 that states the limit. */
-export const tooLargeFor = (maxBytes: number): HttpError =>
+export const fileTooLarge = (maxBytes: number): HttpError =>
   new HttpError(413, 'body_too_large', `The file is larger than ${maxBytes} bytes.`, {
     details: { max_bytes: maxBytes },
   });
@@ -29,22 +29,22 @@ export const unsupportedEncoding = (cause?: unknown): HttpError =>
   new HttpError(415, 'unsupported_media_type', 'The content encoding is not supported.', { cause });
 
 /** 413: the body is too large. */
-export const tooLarge = (cause?: unknown): HttpError =>
+export const bodyTooLarge = (cause?: unknown): HttpError =>
   new HttpError(413, 'body_too_large', 'The body is too large.', { cause });
 
 /** 415: the body is not JSON. */
 export const notJson = (): HttpError =>
   new HttpError(415, 'unsupported_media_type', 'The body must be sent as application/json.');
 
-const refusals: Readonly<Record<string, (cause: unknown) => HttpError>> = {
-  'entity.too.large': tooLarge,
+const errorsByType: Readonly<Record<string, (cause: unknown) => HttpError>> = {
+  'entity.too.large': bodyTooLarge,
   'encoding.unsupported': unsupportedEncoding,
   'charset.unsupported': (cause) =>
     new HttpError(415, 'unsupported_media_type', 'JSON is sent in UTF-8.', { cause }),
 };
 
-const refusal = (error: { type?: string }): HttpError =>
-  (refusals[error.type ?? ''] ?? malformed)(error);
+const errorOf = (error: { type?: string }): HttpError =>
+  (errorsByType[error.type ?? ''] ?? malformed)(error);
 
 /** Checks the raw bytes, because decoding silently replaces invalid ones. */
 const verify = (_req: unknown, _res: unknown, bytes: Buffer, charset: string): void => {
@@ -66,10 +66,10 @@ const parsedBy =
   ): RequestHandler =>
   (req, res, next) => {
     // The parser would read the whole body before it rejects it.
-    if (Number(req.headers['content-length']) > limit) return next(tooLarge());
+    if (Number(req.headers['content-length']) > limit) return next(bodyTooLarge());
     parse(req, res, (error?: unknown) => {
       const failure = error as { type?: string } | undefined;
-      next(failure && !isIgnored(failure.type) ? refusal(failure) : undefined);
+      next(failure && !isIgnored(failure.type) ? errorOf(failure) : undefined);
     });
   };
 
@@ -89,7 +89,7 @@ export const jsonBody = (limit: number): RequestHandler => {
 };
 
 /** 415: the media type of the body is none of these. */
-export const notOfType = (types: readonly string[]): HttpError =>
+export const unsupportedMediaType = (types: readonly string[]): HttpError =>
   new HttpError(
     415,
     'unsupported_media_type',
@@ -100,12 +100,12 @@ export const notOfType = (types: readonly string[]): HttpError =>
  * Reads a body into `req.body` as a Buffer; without a body it stays undefined. Rejects other media types and
  * compressed bodies (415), and bodies that are too large (413).
  */
-export const binaryBody = ({ types, mostBytes }: Binary): RequestHandler => {
-  const parse = express.raw({ type: () => true, limit: mostBytes, inflate: false });
-  const read = parsedBy(parse, mostBytes, () => false);
+export const binaryBody = ({ types, maxBytes }: Binary): RequestHandler => {
+  const parse = express.raw({ type: () => true, limit: maxBytes, inflate: false });
+  const read = parsedBy(parse, maxBytes, () => false);
   return (req, res, next) => {
     if (!hasBody(req)) return next();
-    if (!req.is([...types])) return next(notOfType(types));
+    if (!req.is([...types])) return next(unsupportedMediaType(types));
     read(req, res, next);
   };
 };

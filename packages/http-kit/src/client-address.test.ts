@@ -1,6 +1,6 @@
 import express from 'express';
 import request from 'supertest';
-import { clientAddress, networkOf, normalisedAddress, reachOf } from './client-address.ts';
+import { addressScopeOf, clientAddress, networkOf, normalisedAddress } from './client-address.ts';
 import { appOf, things } from './testing/things.ts';
 
 test.each([
@@ -75,5 +75,5 @@ test.each([
   ['203.0.113.7', 'internet'],
   ['2001:4860::8888', 'internet'],
 ])('%s is reached in: %s', (address, reach) => {
-  expect(reachOf(address)).toBe(reach);
+  expect(addressScopeOf(address)).toBe(reach);
 });

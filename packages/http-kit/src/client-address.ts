@@ -56,9 +56,9 @@ export const networkOf = (address: string, ipv6Bits: number = IPV6_NETWORK_BITS)
     : `${IPv6.networkAddressFromCIDR(`${address}/${ipv6Bits}`).toRFC5952String()}/${ipv6Bits}`;
 
 /** Where an address is located: on this computer, in a private network, or on the internet. */
-export type Reach = 'computer' | 'private_network' | 'internet';
+export type AddressScope = 'computer' | 'private_network' | 'internet';
 
-const LOCAL_RANGES: Readonly<Record<string, Reach>> = {
+const LOCAL_RANGES: Readonly<Record<string, AddressScope>> = {
   loopback: 'computer',
   private: 'private_network',
   uniqueLocal: 'private_network',
@@ -66,5 +66,5 @@ const LOCAL_RANGES: Readonly<Record<string, Reach>> = {
 };
 
 /** Where a normalised address is located (RFC 1918, RFC 4193, RFC 3927). */
-export const reachOf = (address: string): Reach =>
+export const addressScopeOf = (address: string): AddressScope =>
   LOCAL_RANGES[parse(address).range()] ?? 'internet';

@@ -9,9 +9,10 @@ export {
 } from './attempts.ts';
 export { bearerToken } from './bearer.ts';
 export { jsonBody } from './body.ts';
-export { clientAddress, networkOf, type Reach, reachOf } from './client-address.ts';
+export { type AddressScope, addressScopeOf, clientAddress, networkOf } from './client-address.ts';
 export { type Counters, createCounters } from './counters.ts';
 export { type CredentialScheme, tokenMatcher, withCredentials } from './credentials.ts';
+export type { ErrorExample } from './error-examples.ts';
 export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
 export { EventQueue, type EventQueueOptions } from './event-streams/event-queue.ts';
 export {
@@ -71,7 +72,6 @@ export {
 } from './permission-denied.ts';
 export { runProcess } from './process.ts';
 export { reference } from './reference.ts';
-export type { RefusalExample } from './refusal-examples.ts';
 export { type RootOptions, rootRoute, ServiceInformation, sendServicePage } from './root.ts';
 export {
   type Access,
@@ -93,14 +93,14 @@ export {
   type RouteGroups,
   type RouteTable,
   routesFor,
-  type Sent,
   type Streamed,
+  type StreamedBody,
   streamed,
   under,
 } from './route.ts';
 export { crossOrigin, securityHeaders } from './security.ts';
 export { send } from './send.ts';
-export { type Listening, listen, PortTaken } from './serve.ts';
+export { type Listening, listen, PortInUseError } from './serve.ts';
 export { runService, type Service } from './service.ts';
 export { requests, serviceSettings, serviceUrl, serviceVariables } from './service-settings.ts';
 export { readSettings } from './settings.ts';

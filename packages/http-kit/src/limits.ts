@@ -58,7 +58,7 @@ const secondsLeft = ({ window }: Stage, { resetTime }: RateLimitInfo): number =>
   resetTime ? Math.max(1, Math.ceil((Number(resetTime) - Date.now()) / 1000)) : window;
 
 /** The library could write these headers, but it hashes the key for them: half of the cost of a stage. */
-const tell = (res: Response, stage: Stage, info: RateLimitInfo): void => {
+const setRateLimitHeaders = (res: Response, stage: Stage, info: RateLimitInfo): void => {
   res.append('RateLimit-Policy', `"${stage.name}"; q=${info.limit}; w=${stage.window}`);
   res.append('RateLimit', `"${stage.name}"; r=${info.remaining}; t=${secondsLeft(stage, info)}`);
   res.setHeader('X-RateLimit-Limit', info.limit);
@@ -66,7 +66,7 @@ const tell = (res: Response, stage: Stage, info: RateLimitInfo): void => {
 };
 
 /** 429 with the number of seconds after which to retry. */
-export const tooMany = (retryAfter: number): HttpError =>
+export const tooManyRequests = (retryAfter: number): HttpError =>
   new HttpError(429, 'rate_limited', 'Too many requests. Try again later.', {
     headers: { 'Retry-After': String(retryAfter) },
   });
@@ -87,7 +87,7 @@ export const createLimits = <Caller>(options: LimitsOptions<Caller>): Limits => 
       standardHeaders: false,
       legacyHeaders: false,
       keyGenerator: (req, res) => key(req, res.locals as { caller: Caller }),
-      handler: (req, _res, next) => next(tooMany(secondsLeft(stage, infoOf(req)))),
+      handler: (req, _res, next) => next(tooManyRequests(secondsLeft(stage, infoOf(req)))),
       // The address comes from the configured number of trusted proxies; other forwarding headers are ignored.
       validate: { xForwardedForHeader: false, forwardedHeader: false },
       store: store(`${stage.name}:`),
@@ -95,7 +95,7 @@ export const createLimits = <Caller>(options: LimitsOptions<Caller>): Limits => 
     return (req, res, next) =>
       count(req, res, (error?: unknown) => {
         const isCounted = error === undefined || error instanceof HttpError;
-        if (isCounted) tell(res, stage, infoOf(req));
+        if (isCounted) setRateLimitHeaders(res, stage, infoOf(req));
         next(error);
       });
   };

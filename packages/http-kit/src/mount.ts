@@ -26,7 +26,7 @@ import {
   type RequestBody,
   type RouteEntry,
   type RouteGroups,
-  type Sent,
+  type StreamedBody,
 } from './route.ts';
 import { send } from './send.ts';
 
@@ -52,12 +52,12 @@ export interface MountOptions<Caller> {
   readonly streamLifetimeMs?: number;
 }
 
-type Named = readonly [id: string, route: RouteEntry];
+type NamedRoute = readonly [id: string, route: RouteEntry];
 
 /**
  * All routes with their operation ids. Throws if a route has no permission or an operation id is used twice.
  */
-export const flatten = (groups: RouteGroups): Named[] => {
+export const flatten = (groups: RouteGroups): NamedRoute[] => {
   const seen = new Set<string>();
   const once = (what: string): void => {
     if (seen.has(what)) throw new Error(`${what} is declared twice.`);
@@ -65,7 +65,7 @@ export const flatten = (groups: RouteGroups): Named[] => {
   };
   const spellings = new Map<string, string>();
   return Object.values(groups).flatMap((table) =>
-    Object.entries(table).map(([id, route]): Named => {
+    Object.entries(table).map(([id, route]): NamedRoute => {
       const address = route.path.replace(/\{\w+\}/g, '{}');
       const spelling = spellings.get(address) ?? route.path;
       spellings.set(address, spelling);
@@ -85,8 +85,8 @@ export const flatten = (groups: RouteGroups): Named[] => {
 };
 
 /** Throws for a route whose credential the gate would not check. */
-const demandKnownCredential = (
-  [id, { credential, permission }]: Named,
+const requireKnownCredential = (
+  [id, { credential, permission }]: NamedRoute,
   known: readonly string[] = [],
 ): void => {
   if (credential === undefined) return;
@@ -174,7 +174,8 @@ type SendBody = (
 
 /** How a response is sent; undefined for JSON and for no body. */
 const senderOf = (declared: object, streams: SendBody): SendBody | undefined => {
-  if ('streamed' in declared) return (_req, res, body: Sent, headers) => send(res, body, headers);
+  if ('streamed' in declared)
+    return (_req, res, body: StreamedBody, headers) => send(res, body, headers);
   if ('fileTypes' in declared) {
     return (req, res, body: ServedFile, headers) => sendFile(req, res, body, headers);
   }
@@ -278,8 +279,8 @@ const literalsFirst = (a: string, b: string): number => {
   return inOrder(a) < inOrder(b) ? -1 : 1;
 };
 
-const byAddress = (routes: readonly Named[]): [path: string, routes: Named[]][] => {
-  const addresses = new Map<string, Named[]>();
+const byAddress = (routes: readonly NamedRoute[]): [path: string, routes: NamedRoute[]][] => {
+  const addresses = new Map<string, NamedRoute[]>();
   for (const named of routes) {
     const { path } = named[1];
     addresses.set(path, [...(addresses.get(path) ?? []), named]);
@@ -301,7 +302,7 @@ export const mount = <Caller>(
   const patterns = newRouter();
   const streams = limitedStreams(options);
   const all = flatten(groups);
-  for (const route of all) demandKnownCredential(route, options.gate.credentials);
+  for (const route of all) requireKnownCredential(route, options.gate.credentials);
   for (const [path, routes] of byAddress(all)) {
     const isLiteral = !path.includes('{');
     const router = isLiteral ? newRouter() : patterns;

@@ -131,7 +131,7 @@ describe('what is sent beside a body', () => {
       error: shape({ error: text(100), message: text(100) }),
       problems: { 401: 'No caller', 403: 'Not allowed', 422: 'Does not fit', 429: 'Too many' },
       render: ({ code, message, errors }) => ({ error: code, message, errors }),
-      refusal: (status) =>
+      errorExample: (status) =>
         status === 403 ? new HttpError(403, 'permission_denied', 'Not you.') : undefined,
     },
   ) as {

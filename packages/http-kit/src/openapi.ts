@@ -2,11 +2,11 @@ import { STATUS_CODES } from 'node:http';
 import { errorCodes } from '@tessera/contracts';
 import type { Field, JsonSchema, Shape } from '@tessera/fields';
 import type { Request } from 'express';
+import { type ErrorExample, errorExample } from './error-examples.ts';
 import type { ErrorHandlerOptions } from './error-handler.ts';
 import { type FileBody, isFileBody } from './files/file-body.ts';
 import { headerComponents, headerParameters, headersOf, type RequestHeader } from './headers.ts';
 import { flatten, takesBody } from './mount.ts';
-import { type RefusalExample, refusalExample } from './refusal-examples.ts';
 import {
   type DeclaredResponse,
   isBinary,
@@ -31,7 +31,7 @@ export interface DocumentOptions {
    */
   readonly credentials?: Readonly<Record<string, Readonly<Record<string, object>>>>;
   /** Examples of the app's own errors. */
-  readonly refusal?: RefusalExample;
+  readonly errorExample?: ErrorExample;
   /** Headers that the gate reads, by route. */
   requestHeaders?(route: RouteEntry): readonly RequestHeader[];
 }
@@ -187,18 +187,18 @@ const requestBodyOf = (
   if (isFileBody(body)) return fileRequestBody(body.file, schemas);
   if (!isBinary(body)) return { required: true, ...jsonContent(body, schemas, bodyTypes) };
   const content = Object.fromEntries(body.types.map((type) => [type, {}]));
-  return { required: true, description: `At most ${body.mostBytes} bytes.`, content };
+  return { required: true, description: `At most ${body.maxBytes} bytes.`, content };
 };
 
 /** An error response with an example, rendered as it is sent. */
-const refusalContent = (
+const errorContent = (
   status: number,
   field: Field,
   route: RouteEntry,
-  { schemas, options }: Making,
+  { schemas, options }: DocumentContext,
 ): object => {
   const schema = hoist(field.json, schemas);
-  const error = options.render && refusalExample(status, route, options.refusal);
+  const error = options.render && errorExample(status, route, options.errorExample);
   if (!options.render || !error) return { content: { 'application/json': { schema } } };
   const value = options.render(error, { path: route.path } as Request);
   const examples = { [error.code]: { summary: error.message, value } };
@@ -209,7 +209,7 @@ const descriptionOf = (problem: string | Problem | undefined): string | undefine
   typeof problem === 'object' ? problem.description : problem;
 
 /** The state of a document that is being created. */
-interface Making {
+interface DocumentContext {
   readonly options: DocumentOptions & Rendering;
   readonly schemas: Schemas;
 }
@@ -226,7 +226,7 @@ const securityOf = (
 const operationOf = (
   [id, route]: readonly [string, RouteEntry],
   tag: string,
-  making: Making,
+  making: DocumentContext,
 ): object => {
   const { options, schemas } = making;
   const needed = permissionsOf(route);
@@ -236,7 +236,7 @@ const operationOf = (
     ...route.problems,
   };
   const own = Object.keys(route.problems ?? {}).map(Number);
-  const refusals = [...new Set([...statusesOf(route), ...own])].filter(
+  const errors = [...new Set([...statusesOf(route), ...own])].filter(
     (status) => problems[status] !== undefined && route.responses[status] === undefined,
   );
   const answer = (status: number, field: DeclaredResponse): object => {
@@ -249,7 +249,7 @@ const operationOf = (
       return { content: { 'text/event-stream': { schema: { type: 'string' }, 'x-events': data } } };
     }
     if (!('streamed' in field)) {
-      if (status >= 400) return refusalContent(status, field, route, making);
+      if (status >= 400) return errorContent(status, field, route, making);
       return jsonContent(field, schemas);
     }
     const schemaOf = (of: Field | null) => (of ? hoist(of.json, schemas) : { type: 'string' });
@@ -288,12 +288,12 @@ const operationOf = (
     ];
     return 'fileTypes' in field ? [described, ...partial(field)] : [described];
   });
-  const failure = refusals.map((status) => [
+  const failure = errors.map((status) => [
     status,
     {
       description: descriptionOf(problems[status]),
       headers: headersOf(status),
-      ...refusalContent(status, options.error, route, making),
+      ...errorContent(status, options.error, route, making),
     },
   ]);
   const parameters = [

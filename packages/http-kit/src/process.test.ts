@@ -10,7 +10,7 @@ afterEach(() => {
   for (const child of started.splice(0)) child.kill('SIGKILL');
 });
 
-/** Starts the test service; `said` waits for a line of its output. */
+/** Starts the test service; `waitForOutput` waits for a line of its output. */
 const run = (behaviour: string) => {
   const child = spawn(
     process.execPath,
@@ -25,10 +25,10 @@ const run = (behaviour: string) => {
     code: code as number | null,
     lines,
   }));
-  const said = async (part: string): Promise<void> => {
+  const waitForOutput = async (part: string): Promise<void> => {
     while (!lines.some((line) => line.includes(part))) await later(5);
   };
-  return { child, said, ended };
+  return { child, waitForOutput, ended };
 };
 
 const LIMIT_MS = 60_000;
@@ -36,8 +36,8 @@ const LIMIT_MS = 60_000;
 test.each(['SIGINT', 'SIGTERM'] as const)(
   '%s stops a service in order and ends it with 0',
   async (signal) => {
-    const { child, said, ended } = run('stops in order');
-    await said('ready');
+    const { child, waitForOutput, ended } = run('stops in order');
+    await waitForOutput('ready');
     child.kill(signal);
     const { code, lines } = await ended;
     expect(code).toBe(0);
@@ -49,8 +49,8 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
 test(
   'a Ctrl-C that arrives on several ways is one',
   async () => {
-    const { child, said, ended } = run('stops in order');
-    await said('ready');
+    const { child, waitForOutput, ended } = run('stops in order');
+    await waitForOutput('ready');
     child.kill('SIGINT');
     child.kill('SIGTERM');
     child.kill('SIGINT');
@@ -62,10 +62,10 @@ test(
 test(
   'a second Ctrl-C, later, ends what does not stop',
   async () => {
-    const { child, said, ended } = run('never stops');
-    await said('ready');
+    const { child, waitForOutput, ended } = run('never stops');
+    await waitForOutput('ready');
     child.kill('SIGINT');
-    await said('stopping');
+    await waitForOutput('stopping');
     const patience = setInterval(() => child.kill('SIGINT'), 100);
     const { code } = await ended;
     clearInterval(patience);
@@ -77,8 +77,8 @@ test(
 test(
   'a signal during the start ends it at once',
   async () => {
-    const { child, said, ended } = run('never starts');
-    await said('ready');
+    const { child, waitForOutput, ended } = run('never starts');
+    await waitForOutput('ready');
     child.kill('SIGTERM');
     expect((await ended).code).toBe(1);
   },
@@ -102,8 +102,8 @@ test.each([
 test(
   'a service that fails to stop says so',
   async () => {
-    const { child, said, ended } = run('fails to stop');
-    await said('ready');
+    const { child, waitForOutput, ended } = run('fails to stop');
+    await waitForOutput('ready');
     child.kill('SIGTERM');
     const { code, lines } = await ended;
     expect(code).toBe(1);

@@ -23,11 +23,11 @@ export const streamed = (byType: Streamed['streamed']): Streamed => ({ streamed:
 /** A request body of raw bytes, read into memory: its media types and its maximum size in bytes. */
 export interface Binary {
   readonly types: readonly string[];
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
-export const binary = (types: readonly string[], mostBytes: number): Binary => ({
+export const binary = (types: readonly string[], maxBytes: number): Binary => ({
   types,
-  mostBytes,
+  maxBytes,
 });
 
 /** A request body that a route can declare. */
@@ -35,7 +35,7 @@ export type RequestBody = Field | Binary | FileBody;
 
 /** Whether a body is declared as raw bytes. */
 export const isBinary = (body: RequestBody | undefined): body is Binary =>
-  body !== undefined && 'mostBytes' in body;
+  body !== undefined && 'maxBytes' in body;
 
 /** A response that a route can declare. */
 export type DeclaredResponse = Field | Empty | Streamed | FileResponse | EventStream;
@@ -60,7 +60,7 @@ export interface Reply {
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
 /** A body that is sent while it is produced. */
-export interface Sent {
+export interface StreamedBody {
   /** The media type, one of the declared ones. */
   readonly type: string;
   /**
@@ -70,7 +70,7 @@ export interface Sent {
 }
 
 type ReplyBody<F> = F extends Streamed
-  ? Sent
+  ? StreamedBody
   : F extends FileResponse
     ? ServedFile
     : F extends EventStream<infer E>
@@ -110,7 +110,7 @@ export interface Problem {
   /** When the error occurs. */
   readonly description: string;
   /** Creates the error as the service does, for the example. */
-  refusal(): HttpError;
+  error(): HttpError;
 }
 
 interface Declared<A, R extends Responses> {
@@ -127,7 +127,7 @@ interface Declared<A, R extends Responses> {
   /** Response headers by status, besides those of every response. */
   readonly responseHeaders?: Readonly<Record<number, readonly ResponseHeader[]>>;
   /** Restrictions (2FA, PIN or password pending) under which a caller may still use the route. */
-  readonly admits?: readonly string[];
+  readonly allowRestrictions?: readonly string[];
   /**
    * Which OAuth clients may use the route with a user's token; an app may require every route to declare it.
    */
@@ -152,7 +152,7 @@ export interface Route<
   State extends string = string,
 > extends Declared<A, R> {
   readonly path: P;
-  readonly admits?: readonly State[];
+  readonly allowRestrictions?: readonly State[];
   readonly params?: PA &
     (Given<PA> extends Record<ParameterNames<P>, unknown>
       ? unknown

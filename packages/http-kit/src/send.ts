@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
-import type { Sent } from './route.ts';
+import type { StreamedBody } from './route.ts';
 
 /** Milliseconds after which a client that reads nothing is disconnected. */
 export const STALLED_MS = 60_000;
 
 /** Whether sending failed because the client disconnected. */
-export const isAbandoned = (error: unknown): boolean =>
+export const isClientDisconnect = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
 
 /**
@@ -17,7 +17,7 @@ export const isAbandoned = (error: unknown): boolean =>
  */
 export const send = async (
   res: Response,
-  { type, chunks }: Sent,
+  { type, chunks }: StreamedBody,
   headers: Readonly<Record<string, string>>,
 ): Promise<void> => {
   const source = chunks[Symbol.asyncIterator]();
@@ -33,7 +33,7 @@ export const send = async (
     if (res.req.method === 'HEAD') res.end();
     else await pipeline(Readable.from(all(), { objectMode: false }), res);
   } catch (error) {
-    if (!isAbandoned(error)) throw error;
+    if (!isClientDisconnect(error)) throw error;
   } finally {
     await source.return?.();
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as later } from 'node:timers/promises';
 import express from 'express';
-import { type Listening, listen, PortTaken } from './index.ts';
+import { type Listening, listen, PortInUseError } from './index.ts';
 
 const place = { host: '127.0.0.1', port: 0, variable: 'THINGS_PORT' };
 
@@ -33,13 +33,13 @@ test('a taken port is told by its number and by the variable that changes it', a
   const { port } = listening;
   const second = listen(() => {}, { host: '127.0.0.1', port, variable: 'THINGS_PORT' });
   await expect(second).rejects.toThrow(`Port ${port} is taken; set THINGS_PORT to a free one.`);
-  await expect(second).rejects.toBeInstanceOf(PortTaken);
+  await expect(second).rejects.toBeInstanceOf(PortInUseError);
   await listening.stop();
 });
 
 test('what cannot be listened on is no taken port', async () => {
   const elsewhere = { ...place, host: '203.0.113.1' };
-  await expect(listen(() => {}, elsewhere)).rejects.not.toBeInstanceOf(PortTaken);
+  await expect(listen(() => {}, elsewhere)).rejects.not.toBeInstanceOf(PortInUseError);
 });
 
 test('stopping lets a running request end, takes no new one, and waits no longer', async () => {

@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { hasBody } from './body.ts';
-import { answerRefusals, exchangeFor, requestTimedOut } from './refusals.ts';
+import { exchangeFor, handleParserErrors, requestTimedOut } from './parser-errors.ts';
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -49,7 +49,7 @@ const limitBodies = (server: Server, timeoutMs: number): void => {
 };
 
 /** The port is in use; the message names the variable that sets another one. */
-export class PortTaken extends Error {}
+export class PortInUseError extends Error {}
 
 const IDLE_CHECK_MS = 25;
 
@@ -84,7 +84,7 @@ const serverOf = (
     },
     app,
   );
-  answerRefusals(server, app, exchangeFor(AppRequest, AppResponse));
+  handleParserErrors(server, app, exchangeFor(AppRequest, AppResponse));
   return server;
 };
 
@@ -111,7 +111,7 @@ export interface ListenOptions {
 }
 
 /**
- * Listens on a port (0: any free one). Rejects with `PortTaken`, which names `variable`, if the port is in use.
+ * Listens on a port (0: any free one). Rejects with `PortInUseError`, which names `variable`, if the port is in use.
  */
 export const listen = async (
   target: RequestListener | Server,
@@ -129,7 +129,7 @@ export const listen = async (
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = `Port ${port} is taken; set ${variable} to a free one.`;
-      reject(error.code === 'EADDRINUSE' ? new PortTaken(taken, { cause: error }) : error);
+      reject(error.code === 'EADDRINUSE' ? new PortInUseError(taken, { cause: error }) : error);
     });
     server.listen(port, host, resolve);
   });

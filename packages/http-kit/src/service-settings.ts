@@ -7,23 +7,23 @@ import {
   type OutOf,
   oneOf,
   optional,
-  ruled,
   text,
   url,
   verbatim,
   withDefault,
+  withRule,
 } from '@tessera/fields';
 
 const AN_ORIGIN = 'an origin such as https://app.example.com';
 
 /** Must have the exact form that browsers send; otherwise it would silently never match. */
-const origin = ruled(matching(/^https?:\/\/[^\s/?#@*]+$/, AN_ORIGIN, 300), (value) =>
+const origin = withRule(matching(/^https?:\/\/[^\s/?#@*]+$/, AN_ORIGIN, 300), (value) =>
   URL.canParse(value) && new URL(value).origin === value ? undefined : `must be ${AN_ORIGIN}`,
 );
 
 /** The base URL of another service. */
 export const serviceUrl = () =>
-  ruled(url(2000), (value) =>
+  withRule(url(2000), (value) =>
     /[?#]/.test(value) ? 'must be an http(s) URL without a query or a fragment' : undefined,
   );
 

@@ -20,7 +20,7 @@ const readLists = (fields: Fields, texts: Record<string, string>): Record<string
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Says why a variable is invalid, without its value. */
-class Misfit extends Error {}
+class InvalidSetting extends Error {}
 
 /**
  * The path in `<name>_FILE` for a message. A value that is not an absolute path may be a secret, so it is not
@@ -35,7 +35,7 @@ const contentOf = (name: string, path: string): string => {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Misfit(`${named(name, path)}, which cannot be read (${code})`);
+    throw new InvalidSetting(`${named(name, path)}, which cannot be read (${code})`);
   }
 };
 
@@ -44,9 +44,9 @@ const textOf = (name: string, environment: Environment): string | undefined => {
   const value = environment[name] || undefined;
   const path = environment[`${name}_FILE`];
   if (!path) return value;
-  if (value !== undefined) throw new Misfit(`${name} and ${name}_FILE exclude each other`);
+  if (value !== undefined) throw new InvalidSetting(`${name} and ${name}_FILE exclude each other`);
   const content = contentOf(name, path);
-  if (content === '') throw new Misfit(`${named(name, path)}, which is empty`);
+  if (content === '') throw new InvalidSetting(`${named(name, path)}, which is empty`);
   return content;
 };
 
@@ -67,7 +67,7 @@ export const readSettings = <const F extends Fields>(
       const value = textOf(name, environment);
       if (value !== undefined) given[name] = value;
     } catch (error) {
-      if (!(error instanceof Misfit)) throw error;
+      if (!(error instanceof InvalidSetting)) throw error;
       problems[name] = [error.message];
     }
   }

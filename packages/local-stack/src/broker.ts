@@ -39,7 +39,7 @@ export interface Broker {
  */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const port = options.port ?? (await freePort());
-  if (await speaksKafka(port)) throw new PortTaken(`Port ${port} is taken by another broker`);
+  if (await speaksKafka(port)) throw new PortInUseError(`Port ${port} is taken by another broker`);
   const directory = path.resolve(
     options.directory ?? (await mkdtemp(path.join(tmpdir(), 'tessera-broker-'))),
   );
@@ -61,13 +61,13 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   } catch (error) {
     await broker.stop();
     // Another process may have taken the free port meanwhile.
-    if (!options.port && error instanceof PortTaken) return startBroker(options);
+    if (!options.port && error instanceof PortInUseError) return startBroker(options);
     throw error;
   }
   return { brokers: [`${HOST}:${port}`], port, stop: broker.stop, kill: broker.kill };
 }
 
-class PortTaken extends Error {}
+class PortInUseError extends Error {}
 
 const localServer = (port: number): object => ({
   host: `${HOST}:${port}`,
@@ -115,13 +115,13 @@ async function answers(broker: SupervisedProcess, port: number, log: string): Pr
   });
   const deadline = Date.now() + START_LIMIT_MS;
   while (!(await speaksKafka(port))) {
-    const said = await readFile(log, 'utf8');
+    const lines = await readFile(log, 'utf8');
     // It keeps running without its port if that is in use.
-    const isTaken = said.includes(`listen tcp :${port}:`);
+    const isTaken = lines.includes(`listen tcp :${port}:`);
     if (ended || isTaken || Date.now() > deadline) {
-      const errors = said.match(/(?<=level=error ).*/g) ?? [said.slice(-2000)];
+      const errors = lines.match(/(?<=level=error ).*/g) ?? [lines.slice(-2000)];
       const problem = `The broker did not start on port ${port}: ${errors.join('; ')}`;
-      throw isTaken ? new PortTaken(problem) : new Error(problem);
+      throw isTaken ? new PortInUseError(problem) : new Error(problem);
     }
     await delay(10);
   }

@@ -57,16 +57,16 @@ const start = async (what: string, notice: string, environment: Record<string, s
   );
   running.push(child);
   const ended = once(child, 'exit').then(([code]) => code as number | null);
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => {
-      said += chunk;
+      output += chunk;
     });
   }
-  await until(() => said.includes(notice) || child.exitCode !== null);
+  await until(() => output.includes(notice) || child.exitCode !== null);
   // What to do next is read below the log of the start.
-  expect(said.indexOf(notice)).toBeGreaterThan(said.indexOf('crm is ready'));
-  return { child, ended, said: () => said };
+  expect(output.indexOf(notice)).toBeGreaterThan(output.indexOf('crm is ready'));
+  return { child, ended, output: () => output };
 };
 
 const contacts = async (token?: string): Promise<[number, unknown]> => {
@@ -86,8 +86,8 @@ const create = async (token?: string): Promise<number> => {
 test(
   'CRM starts with a stub of identity, tells how to get its token, and takes everything along with Ctrl-C',
   async () => {
-    const { child, ended, said } = await start('crm', 'curl -sS ');
-    expect(said()).toContain(`curl -sS -X POST ${stubUrl}/oauth/token`);
+    const { child, ended, output } = await start('crm', 'curl -sS ');
+    expect(output()).toContain(`curl -sS -X POST ${stubUrl}/oauth/token`);
     const granted = await fetch(`${stubUrl}/oauth/token`, { method: 'POST' });
     const { access_token: token } = (await granted.json()) as { access_token: string };
     expect(await create(token)).toBe(201);
@@ -113,10 +113,10 @@ test(
 test(
   'CRM asks the identity that is named, and no stub starts; killed, it leaves nothing running',
   async () => {
-    const { child, said } = await start('crm', 'CRM asks the identity', {
+    const { child, output } = await start('crm', 'CRM asks the identity', {
       IDENTITY_URL: 'http://127.0.0.1:1',
     });
-    expect(said()).toContain('CRM asks the identity at http://127.0.0.1:1');
+    expect(output()).toContain('CRM asks the identity at http://127.0.0.1:1');
     expect(await answers(stubUrl)).toBe(false);
     expect(await contacts('opaque')).toEqual([503, undefined]);
     child.kill('SIGKILL');

@@ -23,7 +23,7 @@ interface Place {
 }
 
 /** The surroundings of a service. */
-interface Surroundings {
+interface LocalServers {
   /** Its additional environment variables. */
   readonly environment: Readonly<Record<string, string>>;
   /** Instructions to print. */
@@ -31,7 +31,7 @@ interface Surroundings {
   stop?(): Promise<void>;
 }
 
-const aroundIdentity = async (place: Place): Promise<Surroundings> => {
+const aroundIdentity = async (place: Place): Promise<LocalServers> => {
   const { directory, identityUrl, crmUrl, common } = place;
   const deploymentAutomation = await new DeploymentAutomationStandIn().start();
   const environment = {
@@ -53,7 +53,7 @@ const aroundIdentity = async (place: Place): Promise<Surroundings> => {
   };
 };
 
-const aroundCrm = async ({ crmUrl }: Place): Promise<Surroundings> => {
+const aroundCrm = async ({ crmUrl }: Place): Promise<LocalServers> => {
   const PORT = new URL(crmUrl).port;
   const { IDENTITY_URL } = process.env;
   if (IDENTITY_URL) {
@@ -67,7 +67,7 @@ const aroundCrm = async ({ crmUrl }: Place): Promise<Surroundings> => {
   };
 };
 
-const aroundCrmAlone = async ({ crmUrl }: Place): Promise<Surroundings> => ({
+const aroundCrmAlone = async ({ crmUrl }: Place): Promise<LocalServers> => ({
   environment: { PORT: new URL(crmUrl).port, CRM_FAKE_AUTH: 'true' },
   notice: `\nCRM takes everybody for one caller, no token is needed:\n\n  curl -sS ${crmUrl}/api/crm/contacts\n`,
 });

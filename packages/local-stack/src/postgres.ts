@@ -80,10 +80,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     if (!(await answers(server, url('postgres')))) {
       await server.stop();
       const { buffer, bytesRead } = await log.read({ position: 0 });
-      const said = buffer.toString('utf8', 0, bytesRead).trim();
+      const lines = buffer.toString('utf8', 0, bytesRead).trim();
       // Another process may have taken the free port meanwhile.
-      if (!options.port && said.includes('Address already in use')) return startPostgres(options);
-      throw new Error(`PostgreSQL did not start on port ${port}: ${said}`);
+      if (!options.port && lines.includes('Address already in use')) return startPostgres(options);
+      throw new Error(`PostgreSQL did not start on port ${port}: ${lines}`);
     }
   } finally {
     await log.close();

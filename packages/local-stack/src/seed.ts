@@ -16,6 +16,6 @@ export const seedIdentity = async (
     env: { ...process.env, ...environment },
   });
   child.stdin.end(JSON.stringify(document));
-  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-  if (code !== 0) throw new Error(`identity-admin seed failed:\n${said}`);
+  const [output, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  if (code !== 0) throw new Error(`identity-admin seed failed:\n${output}`);
 };

@@ -6,7 +6,7 @@ import { until } from './until.ts';
 export interface ServiceProcess {
   readonly child: ChildProcess;
   /** Its output so far. */
-  said(): string;
+  logs(): string;
   /** The URL that it reports. */
   ready(): Promise<string>;
   /** Its exit code when it has ended. */
@@ -29,15 +29,15 @@ export const spawnService = (
     stream.setEncoding('utf8').on('data', (text: string) => output.push(text));
   }
   const ended = once(child, 'close').then(([code]) => code as number | null);
-  const said = (): string => output.join('');
-  const address = (): string | undefined => /"url":"(http:[^"]+)"/.exec(said())?.[1];
+  const logs = (): string => output.join('');
+  const address = (): string | undefined => /"url":"(http:[^"]+)"/.exec(logs())?.[1];
   return {
     child,
-    said,
+    logs,
     async ready() {
       await until(() => address() !== undefined || child.exitCode !== null);
       const url = address();
-      if (url === undefined) throw new Error(`It did not start: ${said()}`);
+      if (url === undefined) throw new Error(`It did not start: ${logs()}`);
       return url;
     },
     ended,

@@ -6,10 +6,10 @@ import {
   resourceIdOf,
 } from '@tessera/http-kit';
 import { GatedCaller } from './caller.ts';
+import { errorOf, scopeDenied } from './errors.ts';
 import type { Answer } from './identity-client.ts';
 import type { Holder } from './policy-cache.ts';
 import type { AuthenticatedToken } from './principal-cache.ts';
-import { refusalOf, scopeDenied } from './refusals.ts';
 import { everything, nothing, type Rights } from './rights.ts';
 import { tenantHeaderForIdentity, tenantOf } from './tenant.ts';
 
@@ -33,7 +33,7 @@ export interface GateOptions {
 
 const answered = <T>(answer: Answer<T>): T => {
   if (answer.outcome === 'answered') return answer.value;
-  throw refusalOf(answer);
+  throw errorOf(answer);
 };
 
 const policiesOf = async (caller: GatedCaller, policies: Policies): Promise<Rights> => {

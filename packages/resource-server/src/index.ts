@@ -1,6 +1,6 @@
 export { type Caller, GatedCaller, requireUser } from './caller.ts';
+export { identityUnavailable, invalidToken } from './errors.ts';
 export { createFakeResourceServer, type FakeCaller } from './fake-resource-server.ts';
-export { identityUnavailable, invalidToken } from './refusals.ts';
 export {
   createResourceServer,
   type ResourceServer,

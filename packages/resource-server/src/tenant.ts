@@ -6,7 +6,7 @@ import {
   tenantRequired,
   tenantSuspended,
   unknownTenant,
-} from './refusals.ts';
+} from './errors.ts';
 
 export type Tenant = Principal['tenants'][number];
 

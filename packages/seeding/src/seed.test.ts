@@ -52,7 +52,7 @@ const start = (options: string, environment: Record<string, string> = {}) => {
     },
   );
   const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]).then(
-    ([said, told, [code]]) => ({ said, told, code: code as number | null }),
+    ([output, told, [code]]) => ({ output, told, code: code as number | null }),
   );
   return { child, ended };
 };
@@ -64,8 +64,8 @@ interface Listing {
   readonly meta: { readonly total: number };
 }
 
-const ownersOf = (said: string): string[] =>
-  [...said.matchAll(/^ {2}owner of .*: (\S+@\S+)$/gm)].map(([, email]) => email ?? '');
+const ownersOf = (output: string): string[] =>
+  [...output.matchAll(/^ {2}owner of .*: (\S+@\S+)$/gm)].map(([, email]) => email ?? '');
 
 const signIn = async (email: string, password = PASSWORD): Promise<string> => {
   const response = await fetch(`${stack.identity.url}/api/auth/login`, {
@@ -158,10 +158,10 @@ describe('a seeded system', () => {
 
   test('has in each tenant an owner who can sign in and sees a share of the records', async () => {
     expect(first).toMatchObject({ code: 0 });
-    expect(first.said).toMatch(
+    expect(first.output).toMatch(
       /^Added 3 tenants, 12 users, 20 companies, 601 contacts in \d+ s\.$/m,
     );
-    const owners = ownersOf(first.said);
+    const owners = ownersOf(first.output);
     expect(owners).toHaveLength(3);
     const totals = await Promise.all(
       owners.map(async (owner) => (await list(await signIn(owner), 'contacts')).meta.total),
@@ -170,7 +170,7 @@ describe('a seeded system', () => {
   });
 
   test('finds an accented name without its accents', async () => {
-    const token = await signIn(ownersOf(first.said)[0] ?? '');
+    const token = await signIn(ownersOf(first.output)[0] ?? '');
     const { data } = await list(token, 'contacts?per_page=100');
     const accented = data
       .map((of) => String(of.last_name))
@@ -182,7 +182,7 @@ describe('a seeded system', () => {
   });
 
   test('lists records from the newest, each with an id of its time, over years', async () => {
-    const token = await signIn(ownersOf(first.said)[0] ?? '');
+    const token = await signIn(ownersOf(first.output)[0] ?? '');
     const newest = (await list(token, 'contacts?sort=-created_at&per_page=100')).data;
     const oldest = (await list(token, 'contacts?sort=created_at&per_page=100')).data;
     const ids = newest.map(({ id }) => String(id));
@@ -193,7 +193,7 @@ describe('a seeded system', () => {
   });
 
   test('has companies whose addresses can be shown', async () => {
-    const token = await signIn(ownersOf(first.said)[0] ?? '');
+    const token = await signIn(ownersOf(first.output)[0] ?? '');
     const { data } = await list(token, 'companies?per_page=100');
     const [found] = data.flatMap(({ id, addresses }) =>
       (addresses as { id: string }[]).map((address) => ({ id, address })),
@@ -206,12 +206,12 @@ describe('a seeded system', () => {
     const total = await kept('contacts');
     const again = await run(options);
     expect(again).toMatchObject({ code: 0 });
-    expect(again.said).toContain('Added 0 tenants, 0 users, 0 companies, 0 contacts');
+    expect(again.output).toContain('Added 0 tenants, 0 users, 0 companies, 0 contacts');
     expect(await kept('contacts')).toBe(total);
   });
 
   test('answers while more is loaded', async () => {
-    const token = await signIn(ownersOf(first.said)[0] ?? '');
+    const token = await signIn(ownersOf(first.output)[0] ?? '');
     const total = await kept('contacts');
     const { child, ended } = await startCopying('--tenants 1 --users 1 --contacts 25000 --seed 23');
     expect((await list(token, 'contacts')).meta.total).toBe(201);
@@ -224,10 +224,10 @@ describe('a seeded system', () => {
 
 test('The same seed makes the same people, another one makes others', async () => {
   const names = async (seed: number): Promise<unknown> => {
-    const { said } = await run(
+    const { output } = await run(
       `--tenants 1 --users 1 --contacts 30 --seed ${seed} --password ${PASSWORD}`,
     );
-    const { data } = await list(await signIn(ownersOf(said)[0] ?? ''), 'contacts?per_page=100');
+    const { data } = await list(await signIn(ownersOf(output)[0] ?? ''), 'contacts?per_page=100');
     return data.map(({ first_name, last_name }) => `${first_name} ${last_name}`);
   };
   const seven = await names(7);
@@ -248,8 +248,8 @@ test.each([
     child.kill(signal);
     const cut = await ended;
     expect(cut).toMatchObject({ code });
-    const [, password] = /^Everybody's password: (\S+)$/m.exec(cut.said) ?? [];
-    const token = await signIn(ownersOf(cut.said)[0] ?? '', password);
+    const [, password] = /^Everybody's password: (\S+)$/m.exec(cut.output) ?? [];
+    const token = await signIn(ownersOf(cut.output)[0] ?? '', password);
     await until(async () => (await counted('contacts')) === total);
     expect(await kept('contacts')).toBe(total);
     expect(await indexes()).toEqual(before);

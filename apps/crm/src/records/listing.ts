@@ -31,7 +31,7 @@ export interface Listing {
 }
 
 /** One page of a list. */
-export interface Listed<R> {
+export interface Page<R> {
   readonly rows: R[];
   /** The page that was read: the last page if the requested one is beyond the end. */
   readonly page: number;
@@ -57,8 +57,8 @@ export const ordered = ({ sort }: Listing, backwards = false): Prisma.Sql =>
 /** A page with an exact total. */
 export const exactly = <R>(
   { perPage }: Pick<Listing, 'perPage'>,
-  { rows, page, total }: Pick<Listed<R>, 'rows' | 'page' | 'total'>,
-): Listed<R> => ({
+  { rows, page, total }: Pick<Page<R>, 'rows' | 'page' | 'total'>,
+): Page<R> => ({
   rows,
   page,
   perPage,

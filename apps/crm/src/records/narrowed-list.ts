@@ -4,10 +4,10 @@ import { Prisma } from '../generated/prisma/client.ts';
 import {
   type Counted,
   exactly,
-  type Listed,
   type Listing,
   offsetOf,
   ordered,
+  type Page,
   readTotal,
 } from './listing.ts';
 
@@ -60,7 +60,7 @@ const scan = async <R>(
 };
 
 /** The page and the exact total if there are few hits; undefined if there are too many to count. */
-const pageOfFew = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R> | undefined> => {
+const pageOfFew = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R> | undefined> => {
   const { total, rows } = await scan<R>(db, listing, COUNTED);
   if (total > COUNTED) return undefined;
   return exactly(listing, { rows, page: pageWithin(listing, total), total });
@@ -70,7 +70,7 @@ const pageOfFew = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R> 
  * A page so far from the start that reading the list in order would cost more than finding all hits at once.
  * Beyond the end, it returns the last page and the exact total.
  */
-const deepPage = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>> => {
+const deepPage = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> => {
   const { total, rows } = await scan<R>(db, listing, ALL);
   const listed = exactly(listing, { rows, page: pageWithin(listing, total), total });
   if (listing.exactTotal || total <= COUNTED || listed.page < listing.page) return listed;
@@ -104,7 +104,7 @@ const someOfMany = async <R>(
 };
 
 /** A page of many hits with a minimum as the total; undefined if the hits end before the page. */
-const pageOfMany = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R> | undefined> => {
+const pageOfMany = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R> | undefined> => {
   const { page, perPage } = listing;
   const window = { offset: offsetOf(page, perPage), limit: perPage + 1 };
   const rows = await someOfMany<R>(db, listing, window);
@@ -120,7 +120,7 @@ const pageOfMany = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>
 };
 
 /** A page with an exact total, regardless of the number of hits. */
-const pageOfAll = <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>> =>
+const pageOfAll = <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> =>
   db.snapshot(async (snapshot) => {
     const { table, live, narrowing, perPage } = listing;
     const count = sql`(SELECT count(*)::int FROM ${table} WHERE ${live} AND ${narrowing})`;
@@ -132,7 +132,7 @@ const pageOfAll = <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>> =>
   });
 
 /** One page of a list with a search or filters. */
-export const readNarrowedList = async <R>(db: TenantDb, listing: Narrowed): Promise<Listed<R>> => {
+export const readNarrowedList = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> => {
   const few = await pageOfFew<R>(db, listing);
   if (few) return few;
   if (offsetOf(listing.page, listing.perPage) > COUNTED) return deepPage<R>(db, listing);

@@ -1,6 +1,6 @@
 import { lastPage, pageWithin } from '@tessera/http-kit';
 import type { PageLinks, PageMeta } from '../http.ts';
-import { exactly, type Listed, offsetOf } from './listing.ts';
+import { exactly, offsetOf, type Page } from './listing.ts';
 
 /**
  * The `meta` and `links` of a page. Links are absolute paths, which work behind any proxy, and keep all other
@@ -8,7 +8,7 @@ import { exactly, type Listed, offsetOf } from './listing.ts';
  */
 export const paging = (
   url: string,
-  { page, perPage, total, totalIsMinimum, more }: Omit<Listed<unknown>, 'rows'>,
+  { page, perPage, total, totalIsMinimum, more }: Omit<Page<unknown>, 'rows'>,
 ): { meta: PageMeta; links: PageLinks } => {
   const last = Math.max(lastPage(total, perPage), more ? page + 1 : page);
   // A query may contain another question mark (RFC 3986 section 3.4).
@@ -36,7 +36,7 @@ export const paging = (
 };
 
 /** One page of a list that is in memory. */
-export const pageOf = <T>(all: readonly T[], asked: number, perPage: number): Listed<T> => {
+export const pageOf = <T>(all: readonly T[], asked: number, perPage: number): Page<T> => {
   const total = all.length;
   const page = pageWithin({ page: asked, perPage }, total);
   const from = offsetOf(page, perPage);

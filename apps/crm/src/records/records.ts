@@ -4,7 +4,7 @@ import { createChanges } from './changes.ts';
 import { columnSql } from './filters.ts';
 import type { Kind, KindTypes, RowContext, TypesOf } from './kind.ts';
 import type { ListQuery, Narrowing } from './list-query.ts';
-import type { Listed } from './listing.ts';
+import type { Page } from './listing.ts';
 import { type ColumnValues, presenter } from './row.ts';
 import { createAccess, type TenantSource } from './scope.ts';
 
@@ -25,7 +25,7 @@ export type ActionRule<T extends KindTypes, Body> = (
  * a 404. If `versions` is given, a record with another version is a 412.
  */
 export interface Records<T extends KindTypes> {
-  list(caller: T['caller'], query?: Partial<ListQuery<T>>): Promise<Listed<T['answer']>>;
+  list(caller: T['caller'], query?: Partial<ListQuery<T>>): Promise<Page<T['answer']>>;
   /** All records that match the query, ordered by id, in batches; `limited` runs each read. */
   batches(
     caller: T['caller'],

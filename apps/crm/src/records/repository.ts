@@ -2,7 +2,7 @@ import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { refuseRemoval, refuseViolation } from './constraints.ts';
 import type { Kind, KindTypes, Scope } from './kind.ts';
-import type { Listed, ListRequest } from './listing.ts';
+import type { ListRequest, Page } from './listing.ts';
 import { readNarrowedList } from './narrowed-list.ts';
 import { columnsOf } from './row.ts';
 import { searchCondition } from './search.ts';
@@ -32,7 +32,7 @@ export interface BatchRequest extends Pick<ListRequest, 'conditions' | 'search'>
 export interface RecordRepository<T extends KindTypes> {
   /** The kind's columns, and whether each is `jsonb`; see `columnsOf`. */
   readonly columns: ReadonlyMap<string, boolean>;
-  list(db: TenantDb, scope: Scope<T['row']>, request: ListRequest): Promise<Listed<T['row']>>;
+  list(db: TenantDb, scope: Scope<T['row']>, request: ListRequest): Promise<Page<T['row']>>;
   /** Rows ordered by id, for exports. */
   batch(db: TenantDb, scope: Scope<T['row']>, request: BatchRequest): Promise<T['row'][]>;
   /** The row, even if it is deleted; `lock` prevents other changes until the transaction ends. */

@@ -33,6 +33,6 @@ export const isPreconditionFailed = (error: unknown): boolean =>
 export const changeProblems = {
   412: {
     description: 'The record is in none of the versions that `If-Match` names',
-    refusal: preconditionFailed,
+    error: preconditionFailed,
   },
 } as const;

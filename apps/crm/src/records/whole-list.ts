@@ -4,10 +4,10 @@ import { Prisma } from '../generated/prisma/client.ts';
 import {
   type Counted,
   exactly,
-  type Listed,
   type Listing,
   offsetOf,
   ordered,
+  type Page,
   readTotal,
 } from './listing.ts';
 
@@ -22,7 +22,7 @@ interface Whole extends Listing {
 const DEEP = 1000;
 
 /** One of the first pages and the total in one statement; undefined if the list ends before the page. */
-const firstPages = async <R>(db: TenantDb, listing: Whole): Promise<Listed<R> | undefined> => {
+const firstPages = async <R>(db: TenantDb, listing: Whole): Promise<Page<R> | undefined> => {
   const { table, columns, live, liveTotal, page, perPage } = listing;
   const offset = offsetOf(page, perPage);
   if (offset >= DEEP) return undefined;
@@ -34,7 +34,7 @@ const firstPages = async <R>(db: TenantDb, listing: Whole): Promise<Listed<R> | 
 };
 
 /** Any page. Pages in the second half are read from the end of the list. */
-const deepPage = <R>(db: TenantDb, listing: Whole): Promise<Listed<R>> =>
+const deepPage = <R>(db: TenantDb, listing: Whole): Promise<Page<R>> =>
   db.snapshot(async (snapshot) => {
     const { table, columns, tenant, live, liveTotal, perPage } = listing;
     const total = await readTotal(snapshot, liveTotal);
@@ -52,5 +52,5 @@ const deepPage = <R>(db: TenantDb, listing: Whole): Promise<Listed<R>> =>
   });
 
 /** One page of all live rows in a scope. */
-export const readWholeList = async <R>(db: TenantDb, listing: Whole): Promise<Listed<R>> =>
+export const readWholeList = async <R>(db: TenantDb, listing: Whole): Promise<Page<R>> =>
   (await firstPages<R>(db, listing)) ?? deepPage<R>(db, listing);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createAnswerChecker, type OpenApiDocument } from '@tessera/conformance';
+import { createResponseChecker, type OpenApiDocument } from '@tessera/conformance';
 import { type CrmPermission, crmPermissions } from '@tessera/contracts';
 import { migrate } from '@tessera/database-kit';
 import { listen, type RouteGroups } from '@tessera/http-kit';
@@ -99,7 +99,7 @@ export const startCrm = async (
   const identity = await new IdentityStandIn().start();
   const databaseUrl = environment.DATABASE_URL ?? (await crmDatabase());
   const config = readConfig({ ...testEnvironment(databaseUrl, identity.url), ...environment });
-  const answers = createAnswerChecker(() => made.document);
+  const answers = createResponseChecker(() => made.document);
   const context = createContext(config, {
     ...overrides,
     observers: [answers.observe, ...(overrides.observers ?? [])],

@@ -69,7 +69,7 @@ const demand = (caller: Caller, permission: string, route: RouteEntry, req: Requ
 };
 
 /** 403 unless the tenant of the path is the token's, and active: policies count in their own tenant only. */
-const demandTenant = (caller: UserCaller, tenantId: string | undefined): void => {
+const requireTenant = (caller: UserCaller, tenantId: string | undefined): void => {
   if (tenantId !== undefined && tenantId.toLowerCase() !== caller.tenant?.id) {
     throw tenantForbidden();
   }
@@ -87,9 +87,9 @@ const restrictionMessages: Readonly<Record<Restriction, string>> = {
  * 403 for restricted callers (2FA, PIN, address or password pending), except on the routes that lift the
  * restriction. A replaced token passes, so that its reuse is detected (decision I4).
  */
-const demandUnrestricted = (caller: UserCaller, { admits = [] }: RouteEntry): void => {
+const requireUnrestricted = (caller: UserCaller, { allowRestrictions = [] }: RouteEntry): void => {
   const { restriction, isReplaced = false } = caller;
-  if (restriction === null || admits.includes(restriction) || isReplaced) return;
+  if (restriction === null || allowRestrictions.includes(restriction) || isReplaced) return;
   throw new HttpError(403, restriction, restrictionMessages[restriction]);
 };
 
@@ -98,13 +98,16 @@ export const impersonationForbidden = (message: string): HttpError =>
   new HttpError(403, 'impersonation_forbidden', message);
 
 /** 403 during impersonation, except on routes that admit it. */
-const demandNoImpersonation = (caller: UserCaller, { admits = [] }: RouteEntry): void => {
-  if (caller.impersonatorId === null || admits.includes('impersonation')) return;
+const requireNoImpersonation = (
+  caller: UserCaller,
+  { allowRestrictions = [] }: RouteEntry,
+): void => {
+  if (caller.impersonatorId === null || allowRestrictions.includes('impersonation')) return;
   throw impersonationForbidden('This is not possible while acting as another user.');
 };
 
 /** 403 for clients of tenants and third parties on routes of account security (decision I19). */
-const demandFirstParty = (caller: UserCaller, { clients }: RouteEntry): void => {
+const requireFirstParty = (caller: UserCaller, { clients }: RouteEntry): void => {
   if (clients !== 'first_party' || caller.clientKind === 'first_party') return;
   const message = 'Only a first-party application may do this. Use the account pages.';
   throw new HttpError(403, 'first_party_required', message);
@@ -114,9 +117,9 @@ const demandFirstParty = (caller: UserCaller, { clients }: RouteEntry): void => 
  * 403 if the scopes of a person's token do not allow the route. No scope names the routes that need no
  * permission, such as those of one's own profile: they are allowed only if they admit `scoped`.
  */
-const demandScope = ({ type, scopes }: UserCaller, route: RouteEntry): void => {
+const requireScope = ({ type, scopes }: UserCaller, route: RouteEntry): void => {
   if (type !== 'user' || scopes === undefined) return;
-  const isNamed = permissionsOf(route).length > 0 || route.admits?.includes('scoped');
+  const isNamed = permissionsOf(route).length > 0 || route.allowRestrictions?.includes('scoped');
   if (isNamed && opensApi(scopes)) return;
   throw new HttpError(403, 'insufficient_scope', "The token's scopes do not allow this.", {
     headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope"' },
@@ -126,10 +129,10 @@ const demandScope = ({ type, scopes }: UserCaller, route: RouteEntry): void => {
 /** Checks that a caller may use a route; throws 403 otherwise, and 404 for a malformed tenant id (decision I12). */
 export const authorize: Gate<Caller>['authorize'] = (caller, route, req) => {
   if (caller.type !== 'client') {
-    demandFirstParty(caller, route);
-    demandNoImpersonation(caller, route);
-    demandUnrestricted(caller, route);
-    demandScope(caller, route);
+    requireFirstParty(caller, route);
+    requireNoImpersonation(caller, route);
+    requireUnrestricted(caller, route);
+    requireScope(caller, route);
   }
   // API keys of a suspended tenant are refused (decision I13).
   if (caller.type === 'service_account') activeTenant(caller);
@@ -137,7 +140,7 @@ export const authorize: Gate<Caller>['authorize'] = (caller, route, req) => {
   if (tenantId !== undefined && !isUuid(tenantId)) throw notFound();
   for (const permission of permissionsOf(route)) {
     const isAboveTenants = caller.type === 'client' || caller.isSystemAdmin;
-    if (!isAboveTenants && !isSystemPermission(permission)) demandTenant(caller, tenantId);
+    if (!isAboveTenants && !isSystemPermission(permission)) requireTenant(caller, tenantId);
     demand(caller, permission, route, req);
   }
 };

@@ -2,7 +2,7 @@ import { route } from '../http/route.ts';
 import { CodeFlow } from '../testing/code-flow.ts';
 import { startIdentity, type TestIdentity } from '../testing/identity.ts';
 import { bearerOf } from '../testing/sessions.ts';
-import { demandDecisions } from './first-party.ts';
+import { requireDecisions } from './first-party.ts';
 
 /** What is about the security of the account, or administration (decision I19). */
 const ABOUT_SECURITY =
@@ -42,7 +42,7 @@ const addresses = () =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
 
-const refusalOf = async (address: string, token: string): Promise<string | undefined> => {
+const errorOf = async (address: string, token: string): Promise<string | undefined> => {
   const [method = '', path = ''] = address.split(' ');
   const id = '01980a5d-ac96-774b-bcce-b302099a8057';
   const answer = await fetch(identity.url + path.replaceAll(/\{\w+\}/g, id), {
@@ -66,7 +66,7 @@ describe('account security and administration', () => {
       for (const address of addresses()) {
         if (/ \/(oauth|api\/oauth|livez|readyz|\.well-known)/.test(address)) continue;
         if (address === 'POST /api/auth/logout') continue;
-        if ((await refusalOf(address, token)) === 'first_party_required') refused.push(address);
+        if ((await errorOf(address, token)) === 'first_party_required') refused.push(address);
       }
       expect(refused.toSorted()).toEqual(expected.toSorted());
     },
@@ -76,7 +76,7 @@ describe('account security and administration', () => {
     for (const address of addresses().filter((one) => ABOUT_SECURITY.test(one))) {
       // It ends what the next one would be asked with.
       const token = await tokenOf('first_party');
-      expect([address, await refusalOf(address, token)]).not.toEqual([
+      expect([address, await errorOf(address, token)]).not.toEqual([
         address,
         'first_party_required',
       ]);
@@ -86,7 +86,7 @@ describe('account security and administration', () => {
 
 describe('an app with a route of account security', () => {
   const app = (path: '/api/auth/2fa/new' | '/api/things', more: object = {}) =>
-    demandDecisions({
+    requireDecisions({
       Things: {
         newThing: route({
           method: 'post',

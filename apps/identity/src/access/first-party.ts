@@ -20,7 +20,7 @@ const SECURITY = [
  * Returns the routes after checking that each route of account security and administration declares `clients`.
  * Throws otherwise, so that the app does not start.
  */
-export const demandDecisions = (groups: RouteGroups): RouteGroups => {
+export const requireDecisions = (groups: RouteGroups): RouteGroups => {
   for (const [id, { path, permission, clients }] of flatten(groups)) {
     const isUndecided = clients === undefined && permission !== 'public';
     if (isUndecided && SECURITY.some((pattern) => pattern.test(path))) {

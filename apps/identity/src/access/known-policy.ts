@@ -1,15 +1,15 @@
-import { knowledgeOf, LONGEST_PATTERN, PolicyPayload } from '@tessera/contracts';
-import { list, named, ruled, shape, verbatim } from '@tessera/fields';
+import { knowledgeOf, MAX_PATTERN_LENGTH, PolicyPayload } from '@tessera/contracts';
+import { list, named, shape, verbatim, withRule } from '@tessera/fields';
 
 /** Why a pattern matches no permission. Patterns that are too long get an error of their own, without the value. */
 const problem = (pattern: string): string | undefined => {
-  if (pattern.length > LONGEST_PATTERN) return undefined;
+  if (pattern.length > MAX_PATTERN_LENGTH) return undefined;
   const knowledge = knowledgeOf(pattern);
   return knowledge.known ? undefined : `is not known: ${knowledge.reason}`;
 };
 
 /** A scope, or the action of a policy: a pattern that matches a known permission (decision B7). */
-export const KnownPattern = ruled(verbatim(LONGEST_PATTERN), problem);
+export const KnownPattern = withRule(verbatim(MAX_PATTERN_LENGTH), problem);
 
 /** Maximum number of policies of a role or a membership. */
 const MOST = 200;

@@ -13,7 +13,7 @@ export type ClientKind = keyof typeof tables;
 export const clientKinds = Object.keys(tables) as ClientKind[];
 
 /** Identifies a client; the kind is only needed if the id exists in both. */
-export interface Named {
+export interface ClientRef {
   readonly clientId: string;
   readonly kind?: ClientKind | undefined;
 }
@@ -21,7 +21,7 @@ export interface Named {
 const tableOf = (kind: ClientKind): Prisma.Sql => Prisma.raw(`identity.${tables[kind]}`);
 
 /** The kind of the client with this id. Throws if it does not exist, or exists in both kinds. */
-const kindOf = async (database: Database, { clientId, kind }: Named): Promise<ClientKind> => {
+const kindOf = async (database: Database, { clientId, kind }: ClientRef): Promise<ClientKind> => {
   const where = { clientId };
   const count = {
     'system-application': () => database.systemApplication.count({ where }),
@@ -78,7 +78,7 @@ export const changeAndEndTokens = async (
   }, TRANSACTION);
 };
 
-export interface Rotation extends Named {
+export interface Rotation extends ClientRef {
   /** How long the previous secret remains valid; 0: not at all. */
   readonly overlapMs: number;
   /** Whether to end the client's tokens, because the secret may have been stolen. */
@@ -116,7 +116,7 @@ export const rotateSecret = async (
 };
 
 /** Disables a client and ends its tokens; it can be enabled again. */
-export const disableClient = async (database: Database, named: Named): Promise<object> => {
+export const disableClient = async (database: Database, named: ClientRef): Promise<object> => {
   const { clientId } = named;
   const kind = await kindOf(database, named);
   const disabledAt = new Date();
@@ -131,7 +131,7 @@ export const disableClient = async (database: Database, named: Named): Promise<o
 };
 
 /** Undoes `disableClient`; its tokens remain revoked. */
-export const enableClient = async (database: Database, named: Named): Promise<object> => {
+export const enableClient = async (database: Database, named: ClientRef): Promise<object> => {
   const { clientId } = named;
   const kind = await kindOf(database, named);
   await database.$executeRaw`
@@ -140,7 +140,7 @@ export const enableClient = async (database: Database, named: Named): Promise<ob
 };
 
 /** Deletes a client with its tokens and the consents of users. */
-export const deleteClient = async (database: Database, named: Named): Promise<object> => {
+export const deleteClient = async (database: Database, named: ClientRef): Promise<object> => {
   const { clientId } = named;
   const kind = await kindOf(database, named);
   await changeAndEndTokens(

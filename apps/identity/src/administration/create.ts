@@ -41,7 +41,11 @@ interface Administrator {
   readonly password?: string | undefined;
 }
 
-const demandGood = (passwords: Passwords, password: string, owner: PasswordOwner): void => {
+const requireStrongPassword = (
+  passwords: Passwords,
+  password: string,
+  owner: PasswordOwner,
+): void => {
   const problems = passwords.problems(password, owner);
   if (problems.length > 0) throw new Error(`The password is refused: ${problems.join(', ')}.`);
 };
@@ -56,7 +60,7 @@ export const createAdministrator = async (
   const firstName = valid(text(200), given.firstName, 'first-name');
   const lastName = valid(text(200), given.lastName, 'last-name');
   const owner = { email, firstName, lastName };
-  if (given.password !== undefined) demandGood(passwords, given.password, owner);
+  if (given.password !== undefined) requireStrongPassword(passwords, given.password, owner);
   const password = given.password ?? newPassword(passwords, owner);
   const { id } = await unlessTaken(
     `There is a user with the address ${email} already.`,
@@ -98,7 +102,7 @@ export interface NewSystemApplication {
 }
 
 /** Throws an error that names the first pattern that matches no known permission. */
-export const demandKnownScopes = (scopes: readonly string[]): void => {
+export const requireKnownScopes = (scopes: readonly string[]): void => {
   const [unknown] = unknownPatterns(scopes);
   if (unknown) throw new Error(`The scope ${unknown.pattern} is unknown: ${unknown.reason}`);
 };
@@ -116,7 +120,7 @@ export const createSystemApplication = async (
   const clientId = valid(clientIdField, given.clientId, 'client_id');
   const name = valid(text(200), given.name, 'name');
   valid(scopesField, scopes, 'scope');
-  demandKnownScopes(scopes);
+  requireKnownScopes(scopes);
   const client_secret = newSecret();
   const secretHash = digest(client_secret);
   await unlessTaken(
@@ -163,7 +167,7 @@ export const createClient = async (
   if (given.isFirstParty && tenantSlug !== undefined) {
     throw new Error('A client of a tenant cannot be first-party.');
   }
-  demandKnownScopes(given.allowedScopes);
+  requireKnownScopes(given.allowedScopes);
   const tenantId = tenantSlug === undefined ? null : await tenantIdOf(database, tenantSlug);
   const client_secret = await unlessTaken(
     `There is a client called ${clientId} already.`,

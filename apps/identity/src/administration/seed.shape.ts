@@ -1,4 +1,4 @@
-import { LONGEST_PATTERN, MOST_SCOPES } from '@tessera/contracts';
+import { MAX_PATTERN_LENGTH, MAX_SCOPES } from '@tessera/contracts';
 import {
   bool,
   email,
@@ -27,7 +27,7 @@ export const clientIdField = matching(
 );
 const secret = verbatim(200, 32);
 /** The scopes of a system application. */
-export const scopes = list(verbatim(LONGEST_PATTERN), { min: 1, max: MOST_SCOPES });
+export const scopes = list(verbatim(MAX_PATTERN_LENGTH), { min: 1, max: MAX_SCOPES });
 const many = { max: 10_000 };
 
 /** The document that `identity-admin seed` reads: what should exist. */

@@ -1,5 +1,5 @@
 import { unknownPatterns } from '@tessera/contracts';
-import { demandFreeClientId, demandRedirectUris } from '../clients/registration.ts';
+import { requireFreeClientId, requireRedirectUris } from '../clients/registration.ts';
 import type { Database, Transaction } from '../database.ts';
 import { bumpPolicyVersion, enqueue } from '../outbox/outbox.ts';
 import type { Passwords } from '../passwords/passwords.ts';
@@ -143,8 +143,8 @@ export const applySeed = async (
   await refuseReservedSlugs(database, document, reservedSlugs);
   refuseWeakPasswords(passwords, document);
   for (const { client_id, redirect_uris, is_first_party, tenant_slug } of document.clients) {
-    demandFreeClientId(client_id);
-    demandRedirectUris(client_id, redirect_uris);
+    requireFreeClientId(client_id);
+    requireRedirectUris(client_id, redirect_uris);
     if (is_first_party && tenant_slug !== undefined) {
       throw new Error(`${client_id}: a client of a tenant cannot be first-party.`);
     }

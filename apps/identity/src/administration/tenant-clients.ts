@@ -1,8 +1,8 @@
 import { tenantClient, tenantClientId } from '@tessera/contracts';
 import {
   type ClientOwner,
-  demandRedirectUris,
   registerTenantClient,
+  requireRedirectUris,
 } from '../clients/registration.ts';
 import type { Database, Transaction } from '../database.ts';
 
@@ -46,7 +46,7 @@ const setMissingRedirectUris = async (
   const completed: CompletedClient[] = [];
   for (const tenant of tenants) {
     const { clientId, redirectUris } = tenantClient(tenant, templates);
-    demandRedirectUris(clientId, redirectUris);
+    requireRedirectUris(clientId, redirectUris);
     const { count } = await tx.oAuthClient.updateMany({
       where: { clientId, tenantId: tenant.id, redirectUris: { isEmpty: true } },
       data: { redirectUris: [...redirectUris] },

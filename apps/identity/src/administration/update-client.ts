@@ -1,9 +1,9 @@
 import { text } from '@tessera/fields';
 import { coversPattern } from '@tessera/scope-matcher';
-import { demandRedirectUris } from '../clients/registration.ts';
+import { requireRedirectUris } from '../clients/registration.ts';
 import type { Database } from '../database.ts';
 import { changeAndEndTokens } from './clients.ts';
-import { demandKnownScopes, valid } from './create.ts';
+import { requireKnownScopes, valid } from './create.ts';
 
 export interface ClientUpdate {
   readonly clientId: string;
@@ -28,9 +28,9 @@ const noClient = async (database: Database, clientId: string): Promise<Error> =>
 type Client = NonNullable<Awaited<ReturnType<Database['oAuthClient']['findUnique']>>>;
 
 /** Throws if a scope is unknown, or if the client is not a third-party client after the change. */
-const demandScopesFit = (client: Client, { allowedScopes, isFirstParty }: ClientUpdate): void => {
+const requireScopesFit = (client: Client, { allowedScopes, isFirstParty }: ClientUpdate): void => {
   if (allowedScopes === undefined) return;
-  demandKnownScopes(allowedScopes);
+  requireKnownScopes(allowedScopes);
   if ((isFirstParty ?? client.isFirstParty) || client.tenantId !== null) {
     throw new Error(`${client.clientId} is not a third-party client: it gets the scope api.`);
   }
@@ -48,11 +48,11 @@ const isNarrower = (client: Client, { allowedScopes, isFirstParty }: ClientUpdat
 /** The columns that change. Throws if a value is invalid. */
 const changesOf = (client: Client, update: ClientUpdate) => {
   const { name, redirectUris, allowedScopes, isFirstParty } = update;
-  if (redirectUris !== undefined) demandRedirectUris(client.clientId, redirectUris);
+  if (redirectUris !== undefined) requireRedirectUris(client.clientId, redirectUris);
   if (isFirstParty !== undefined && client.tenantId !== null) {
     throw new Error(`${client.clientId} is the client of a tenant: it cannot be first-party.`);
   }
-  demandScopesFit(client, update);
+  requireScopesFit(client, update);
   return {
     ...(name !== undefined && { name: valid(text(200), name, 'name') }),
     ...(redirectUris !== undefined && { redirectUris: [...new Set(redirectUris)] }),

@@ -5,12 +5,12 @@ import { FIRST_PARTY } from '../tokens/access-token.ts';
 import { redirectUriProblem } from './redirect-uri.ts';
 
 /** Throws if a client id is reserved for tokens that are issued without a client. */
-export const demandFreeClientId = (clientId: string): void => {
+export const requireFreeClientId = (clientId: string): void => {
   if (clientId === FIRST_PARTY) throw new Error(`The client id ${clientId} is reserved.`);
 };
 
 /** Throws an error that names the invalid redirect URI and the reason. */
-export const demandRedirectUris = (clientId: string, uris: readonly string[]): void => {
+export const requireRedirectUris = (clientId: string, uris: readonly string[]): void => {
   for (const uri of uris) {
     const problem = redirectUriProblem(uri);
     if (problem) throw new Error(`${clientId}: the redirect URI ${uri} is refused: ${problem}.`);
@@ -45,8 +45,8 @@ export const registerClient = async (
   tx: Transaction,
   { isPublic, redirectUris, allowedScopes = [], ...client }: NewClient,
 ): Promise<string | null> => {
-  demandFreeClientId(client.clientId);
-  demandRedirectUris(client.clientId, redirectUris);
+  requireFreeClientId(client.clientId);
+  requireRedirectUris(client.clientId, redirectUris);
   const made = isPublic ? null : secretOf();
   await tx.oAuthClient.create({
     data: {
@@ -77,7 +77,7 @@ export const registerTenantClient = async (
   templates: readonly string[],
 ): Promise<{ clientId: string; secret: string } | null> => {
   const { redirectUris, ...client } = tenantClient(tenant, templates);
-  demandRedirectUris(client.clientId, redirectUris);
+  requireRedirectUris(client.clientId, redirectUris);
   const { secret, secretHash } = secretOf();
   const { count } = await tx.oAuthClient.createMany({
     data: [{ ...client, redirectUris: [...redirectUris], secretHash }],

@@ -29,7 +29,7 @@ type Rgb = readonly [red: number, green: number, blue: number];
 
 /** WCAG 2.2, 1.4.3: what text needs, links and buttons included. */
 const ENOUGH = 4.5;
-const MOST_LOGO_BYTES = 256 * 1024;
+const MAX_LOGO_BYTES = 256 * 1024;
 
 /** What the accent stands on, as in assets/pages.css: the card and the ground of each scheme. */
 export const SURFACES = {
@@ -73,7 +73,7 @@ const mixed = (hex: string, other: string, share: number): string => {
 const leastContrast = (accent: string, scheme: Scheme): number =>
   Math.min(...Object.values(SURFACES[scheme]).map((surface) => contrast(accent, surface)));
 
-const demandContrast = (variable: string, accent: string, scheme: Scheme): void => {
+const requireContrast = (variable: string, accent: string, scheme: Scheme): void => {
   const least = leastContrast(accent, scheme);
   if (least >= ENOUGH) return;
   const fault = scheme === 'light' ? 'darker' : 'lighter';
@@ -111,8 +111,8 @@ const versionOf = (content: Buffer | string): string =>
   createHash('sha256').update(content).digest('base64url').slice(0, 12);
 
 const styleOf = ({ accent, accentDark }: BrandSettings): Brand['style'] => {
-  if (accent !== undefined) demandContrast('BRAND_ACCENT', accent, 'light');
-  if (accentDark !== undefined) demandContrast('BRAND_ACCENT_DARK', accentDark, 'dark');
+  if (accent !== undefined) requireContrast('BRAND_ACCENT', accent, 'light');
+  if (accentDark !== undefined) requireContrast('BRAND_ACCENT_DARK', accentDark, 'dark');
   const dark = accentDark ?? (accent && lightened(accent));
   if (dark === undefined) return null;
   const light = accent === undefined ? '' : `:root { ${variablesOf(accent, 'light')} }\n`;
@@ -137,7 +137,7 @@ const logoOf = (path: string | undefined): Picture | null => {
   } catch (error) {
     throw refused(`cannot be read (${(error as NodeJS.ErrnoException).code})`, error);
   }
-  if (content.length > MOST_LOGO_BYTES) throw refused('is larger than 256 kB');
+  if (content.length > MAX_LOGO_BYTES) throw refused('is larger than 256 kB');
   const type = typeOf(content);
   if (type === null) throw refused('is neither an SVG nor a PNG file');
   return { type, content, version: versionOf(content) };

@@ -1,4 +1,4 @@
-import { int, ruled, url } from '@tessera/fields';
+import { int, url, withRule } from '@tessera/fields';
 
 const DAY = 86_400;
 
@@ -10,6 +10,6 @@ export const days = (count: number): number => count * DAY;
 
 /** An http(s) URL without a path, a query or a fragment. */
 export const baseUrl = () =>
-  ruled(url(255), (value) =>
+  withRule(url(255), (value) =>
     /^https?:\/\/[^/?#]+$/.test(value) ? undefined : 'must be an http(s) URL without a path',
   );

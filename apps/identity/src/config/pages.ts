@@ -3,11 +3,11 @@ import {
   matching,
   type OutOf,
   optional,
-  ruled,
   text,
   url,
   verbatim,
   withDefault,
+  withRule,
 } from '@tessera/fields';
 import { brandOf } from './brand.ts';
 import { baseUrl } from './fields.ts';
@@ -22,7 +22,7 @@ export const pageVariables = {
   ),
   FRONTEND_LOGIN_URL: described(
     optional(
-      ruled(url(1000), (value) =>
+      withRule(url(1000), (value) =>
         value.includes('#') ? 'must be an http(s) URL without a fragment' : undefined,
       ),
     ),

@@ -55,7 +55,7 @@ const read = <T>(field: Field<T>, body: string): T => {
 };
 
 /** CRM's errors as those of identity; 401 and 403 concern identity, not its caller. */
-const refusalOf = (status: number, body: string): HttpError => {
+const errorOf = (status: number, body: string): HttpError => {
   if (status === 404) return notFound('The account');
   if (status === 409)
     return new HttpError(409, 'conflict', 'The tenant has as many accounts as it may have.');
@@ -129,7 +129,7 @@ export class Crm {
         new Request(url + SYSTEM + path, { method, headers, body: sent }),
       );
       const text = await response.text();
-      if (!response.ok) throw refusalOf(response.status, text);
+      if (!response.ok) throw errorOf(response.status, text);
       const etag = response.headers.get('etag') ?? '';
       return { text, etag: ENTITY_TAG.test(etag) ? etag : undefined };
     } catch (error) {

@@ -68,8 +68,8 @@ type Ask = (client: Client) => Promise<Answered>;
 
 /** The idempotency key: equal for the same call for the same tenant in the same state. */
 const keyOf = (operation: string, { id, updatedAt }: Deployed, body: unknown): string => {
-  const said = createHash('sha256').update(JSON.stringify(body ?? null));
-  return `${operation}:${id}:${updatedAt.getTime()}:${said.digest('base64url').slice(0, 22)}`;
+  const hash = createHash('sha256').update(JSON.stringify(body ?? null));
+  return `${operation}:${id}:${updatedAt.getTime()}:${hash.digest('base64url').slice(0, 22)}`;
 };
 
 const deploymentOf = (tenantId: string, text: string): DeploymentPayload => {
@@ -102,7 +102,7 @@ export class DeploymentAutomation {
   }
 
   /** Throws 503 if deployment automation is not configured. */
-  demandConfigured(): void {
+  requireConfigured(): void {
     this.#configured();
   }
 

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { until } from '@tessera/local-stack';
 import type { Page } from 'playwright-core';
-import { barriersOf, openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { accessibilityViolations, openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { startIdentity, type TestIdentity } from '../testing/identity.ts';
 
 const directory = new URL('../../../../.data/screenshots/', import.meta.url);
@@ -92,7 +92,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
       await page.waitForLoadState('networkidle');
       const { pathname: path } = new URL(`reference ${name}.${colorScheme}.${size}.png`, directory);
       await page.screenshot({ path: decodeURIComponent(path) });
-      expect([name, await barriersOf(page)]).toEqual([name, []]);
+      expect([name, await accessibilityViolations(page)]).toEqual([name, []]);
     }
   });
 });

@@ -53,7 +53,7 @@ export const done = named('Done', shape({ success: isSuccess, message: text(1000
 export const listExport = listExports({ shape: success, members: { success: true } });
 
 /** Maximum length of a list that is returned as a single page. */
-const MOST_A_PAGE = 1000;
+const MAX_A_PAGE = 1000;
 
 /** Query parameters of a page; values out of range are clamped (decision B3). */
 export const pageFields = {
@@ -67,7 +67,7 @@ export const PageMeta = named(
   shape({
     current_page: int(1, Number.MAX_SAFE_INTEGER),
     last_page: int(1, Number.MAX_SAFE_INTEGER),
-    per_page: int(1, MOST_A_PAGE),
+    per_page: int(1, MAX_A_PAGE),
     total: int(0, Number.MAX_SAFE_INTEGER),
   }),
 );

@@ -10,7 +10,7 @@ export class MailQuota {
   }
 
   /** Counts a mail; false if the limit is exceeded. */
-  async admits(kind: MailKind, reader: string): Promise<boolean> {
+  async allows(kind: MailKind, reader: string): Promise<boolean> {
     try {
       await this.#attempts.take(`${kind}:${reader}`);
       return true;

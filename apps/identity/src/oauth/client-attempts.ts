@@ -19,7 +19,7 @@ export interface ClientAttemptLimits {
 }
 
 /** Longer ids belong to no client: they count by address only. */
-const LONGEST_ID = 200;
+const MAX_ID_LENGTH = 200;
 
 const credentialsHash = ({ clientId, secret = '' }: PresentedCredentials): string =>
   hash('sha256', `${clientId.length}:${clientId}${secret}`, 'base64');
@@ -38,10 +38,10 @@ export class ClientAttempts {
   readonly #accepted = new LRUCache<string, true>({ max: REMEMBERED, ttl: REMEMBERED_MS });
 
   constructor(counters: Pick<Counters, 'store'>, limits: ClientAttemptLimits) {
-    const failuresOf = (name: string, most: number): Failures =>
+    const failuresOf = (name: string, limit: number): Failures =>
       createFailures({
         name,
-        most,
+        limit,
         window: WINDOW,
         store: counters.store(`${name}:`),
         message: 'Too many failed client authentications. Try again later.',
@@ -54,7 +54,7 @@ export class ClientAttempts {
   /** 429 after too many failures, unless this replica accepted these credentials within the last hour. */
   admit(credentials: PresentedCredentials): void {
     try {
-      for (const [failures, key] of this.#countersOf(credentials)) failures.demandFew(key);
+      for (const [failures, key] of this.#countersOf(credentials)) failures.requireBelowLimit(key);
     } catch (error) {
       if (!this.#accepted.has(credentialsHash(credentials))) throw error;
     }
@@ -71,7 +71,7 @@ export class ClientAttempts {
 
   #countersOf({ clientId, address }: PresentedCredentials): [Failures, string][] {
     const byAddress: [Failures, string] = [this.#address, address];
-    if (clientId.length > LONGEST_ID) return [byAddress];
+    if (clientId.length > MAX_ID_LENGTH) return [byAddress];
     return [
       [this.#clientAndAddress, `${address} ${clientId}`],
       byAddress,

@@ -49,7 +49,7 @@ test('the log tells what was asked and refused, and no secret and no token, howe
   identity.child.kill('SIGTERM');
   await identity.ended;
 
-  const log = identity.said();
+  const log = identity.logs();
   expect(log).toContain('"operation":"introspectSystemToken"');
   expect(log).toContain('"error":"invalid_client"');
   for (const secret of [token, application.client_secret, guess]) {

@@ -98,7 +98,7 @@ export const clientMissing = (challenge: string): HttpError => {
 };
 
 /** Requires HTTP Basic or a `client_id` (RFC 6749 section 5.2). */
-const demandClient = (req: Request, parameters: Parameters, challenge: string): void => {
+const requireClient = (req: Request, parameters: Parameters, challenge: string): void => {
   const { authorization } = req.headers;
   const isBasic = authorization !== undefined && /^basic /i.test(authorization);
   if (isBasic || (authorization === undefined && parameters.client_id)) return;
@@ -143,7 +143,7 @@ export const providerRequest = async (
   { known, challenge }: { readonly known: readonly string[]; readonly challenge: string },
 ): Promise<{ readonly request: Request; readonly parameters: Parameters }> => {
   const parameters = await readParameters(req, res, known);
-  demandClient(req, parameters, challenge);
+  requireClient(req, parameters, challenge);
   return { request: asForm(req, parameters), parameters };
 };
 

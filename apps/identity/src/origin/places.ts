@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import type { Logger } from '@tessera/http-kit';
-import { type Reach, reachOf } from '@tessera/http-kit';
+import { type AddressScope, addressScopeOf } from '@tessera/http-kit';
 import { open, type Reader, type Response } from 'maxmind';
 
 /** The location of an IP address, as far as it is known. */
 export interface Place {
-  readonly reach: Reach;
+  readonly reach: AddressScope;
   /** ISO 3166-1 alpha-2; null if unknown. */
   readonly country: string | null;
   /** The names of the city by language; empty if unknown. English is the fallback for other languages. */
@@ -82,7 +82,7 @@ export class Places {
 
   /** The location of a normalised address. */
   of(address: string): Place {
-    const reach = reachOf(address);
+    const reach = addressScopeOf(address);
     const record = reach === 'internet' ? this.#find(address) : {};
     return { reach, country: countryOf(record), cityNames: cityNamesOf(record) };
   }

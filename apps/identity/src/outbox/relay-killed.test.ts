@@ -1,4 +1,4 @@
-import { besiege, firstSightings, leaps, sequencesOf } from '../testing/killed-relay.ts';
+import { firstOccurrences, gapsIn, runWithKills, sequencesOf } from '../testing/killed-relay.ts';
 import { makeOutbox, type TestOutbox } from '../testing/outbox.ts';
 
 let outbox: TestOutbox;
@@ -8,7 +8,7 @@ beforeEach(async () => {
 afterEach(() => outbox.close());
 
 test('however often relay and broker are killed, no event is lost and those of a key keep their order', async () => {
-  const { stored, acknowledged } = await besiege({
+  const { stored, acknowledged } = await runWithKills({
     outbox,
     changes: 300,
     seed: 20_261_121,
@@ -17,6 +17,6 @@ test('however often relay and broker are killed, no event is lost and those of a
   const expected = sequencesOf(stored);
   // Two tenants and three users.
   expect([stored.length, Object.keys(expected).length]).toEqual([300, 5]);
-  expect(firstSightings(sequencesOf(acknowledged))).toEqual(expected);
-  expect(leaps(sequencesOf(acknowledged), expected)).toEqual([]);
+  expect(firstOccurrences(sequencesOf(acknowledged))).toEqual(expected);
+  expect(gapsIn(sequencesOf(acknowledged), expected)).toEqual([]);
 });

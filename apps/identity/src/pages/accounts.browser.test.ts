@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import type { User } from '../generated/prisma/client.ts';
 import { openBrowser, type TestBrowser } from '../testing/browser.ts';
 import {
+  enterCredentials,
   fill,
-  giveCredentials,
   hasFocus,
   press,
   reads,
@@ -35,7 +35,7 @@ afterEach(() => expect(browser.complaints()).toEqual([]));
 
 const signIn = async (password = PASSWORD): Promise<void> => {
   await page.goto(`${site.url}/sign-in`);
-  await giveCredentials(page, user, password);
+  await enterCredentials(page, user, password);
   await page.waitForURL(`${site.url}/account`);
 };
 
@@ -58,7 +58,7 @@ describe('a forgotten password', () => {
     await fill(page, { Password: NEW, 'Confirm password': NEW });
     await press(page, 'Save password');
     await reads(page, 'Your password has been changed. Sign in with your new password.');
-    await giveCredentials(page, user, NEW);
+    await enterCredentials(page, user, NEW);
     await page.waitForURL(`${site.url}/account`);
 
     await page.goto(link);
@@ -93,7 +93,7 @@ describe('a new account', () => {
     await press(page, 'Confirm email address');
     await reads(page, 'Your email address is confirmed.');
     expect((await found())?.emailVerifiedAt).not.toBeNull();
-    await giveCredentials(page, { email }, NEW);
+    await enterCredentials(page, { email }, NEW);
     await seesAccount(page);
     await reads(page, email);
   });
@@ -112,7 +112,7 @@ describe('a new account', () => {
     await fill(page, { Password: NEW, 'Confirm password': NEW });
     await press(page, 'Confirm and save password');
     await reads(page, 'Your email address is confirmed.');
-    await giveCredentials(page, user, NEW);
+    await enterCredentials(page, user, NEW);
     await seesAccount(page);
     await reads(page, user.email ?? '');
   });
@@ -143,7 +143,7 @@ describe('an invitation', () => {
     });
     await press(page, 'Accept invitation');
     await reads(page, 'You have joined the organization. Sign in to get started.');
-    await giveCredentials(page, { email }, NEW);
+    await enterCredentials(page, { email }, NEW);
     await page.waitForURL(`${site.url}/account`);
   });
 
@@ -154,7 +154,7 @@ describe('an invitation', () => {
     const link = await invite(user.email);
     await page.goto(link);
     await page.getByRole('link', { name: 'Sign in' }).click();
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await sees(page, 'Join Analytical Engines');
     await press(page, 'Accept invitation');
     await reads(page, 'You have joined the organization.');

@@ -65,12 +65,12 @@ export class ForgeryGuard {
   }
 
   /** 403 unless the request was sent from a page of this service. */
-  demandSameOrigin(req: Request): void {
+  requireSameOrigin(req: Request): void {
     if (!this.isSameOrigin(req)) throw forged();
   }
 
   /** 403 unless the token was issued to this browser for this user. */
-  demandToken(req: Request, token: unknown, holder: TokenUser): void {
+  requireToken(req: Request, token: unknown, holder: TokenUser): void {
     const visitor = this.#visitor.secretOf(req);
     const given = Buffer.from(String(token), 'base64url');
     const isValid =

@@ -2,11 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import type { User } from '../generated/prisma/client.ts';
-import { barriersOf, openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { accessibilityViolations, openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { cookieValueOf } from '../testing/cookies.ts';
 import {
+  enterCredentials,
   fill,
-  giveCredentials,
   press,
   pressOn,
   startSite,
@@ -60,7 +60,7 @@ const look = async (page: Page, name: string): Promise<void> => {
       const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
       expect([name, size, isTooWide]).toEqual([name, size, false]);
     }
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
   }
 };
 
@@ -139,7 +139,7 @@ const useApps = async (page: Page, user: User) => {
 const enter = async (page: Page) => {
   const user = await newUser();
   await open('/sign-in')(page);
-  await giveCredentials(page, user);
+  await enterCredentials(page, user);
   return user;
 };
 
@@ -151,7 +151,7 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   },
   async 'sign-in refused'(page) {
     await open('/sign-in')(page);
-    await giveCredentials(page, { email: 'nobody@example.com' }, 'wrong');
+    await enterCredentials(page, { email: 'nobody@example.com' }, 'wrong');
   },
   async 'sign-in incomplete'(page) {
     await open('/sign-in')(page);
@@ -162,14 +162,14 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     const { people } = site.identity;
     await people.enableTwoFactor(user, await people.signIn(user));
     await open('/sign-in')(page);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await page.getByLabel('Code').waitFor();
   },
   async pin(page) {
     const user = await newUser();
     await site.identity.people.setPin(await site.identity.people.signIn(user), '192837');
     await open('/sign-in')(page);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await fill(page, { PIN: '123' });
     await press(page, 'Unlock');
   },
@@ -320,7 +320,7 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     const tenant = await people.tenant({ name: 'Analytical Engines Ltd' });
     const owner = await people.user({ tenant, role: 'owner' });
     await open('/sign-in')(page);
-    await giveCredentials(page, owner);
+    await enterCredentials(page, owner);
     await open('/account/data/delete')(page);
   },
   async 'account about to be deleted'(page) {
@@ -481,7 +481,7 @@ describe('the accessibility checks', () => {
     const page = await browser.newPerson();
     await open('/sign-in')(page);
     await page.evaluate('document.querySelector("label").remove()');
-    expect(await barriersOf(page)).toEqual([expect.stringMatching(/^label: /)]);
+    expect(await accessibilityViolations(page)).toEqual([expect.stringMatching(/^label: /)]);
     await page.context().close();
   });
 });

@@ -4,7 +4,7 @@ import {
   HttpError,
   type Limits,
   type RouteTable,
-  type Sent,
+  type StreamedBody,
   send,
   validationFailed,
 } from '@tessera/http-kit';
@@ -65,7 +65,7 @@ export interface Page<Data, F extends Fields> {
 }
 
 /** A file that is streamed to the browser. */
-export interface SentFile extends Sent {
+export interface SentFile extends StreamedBody {
   readonly name: string;
 }
 
@@ -252,7 +252,7 @@ const admitUpload = async (
 ): Promise<void> => {
   const tooMany = await countRequest(limiter, req, res);
   if (tooMany) throw tooMany;
-  options.forgery.demandSameOrigin(req);
+  options.forgery.requireSameOrigin(req);
   await page.open(await visitOfPage(page, options, req, res));
 };
 
@@ -286,7 +286,7 @@ const submitForm = (page: AnyPage, options: PageOptions): RequestHandler => {
       limiters[isReauthentication(page, sent) ? methodOf(sent) : 'own'];
     const fromAddress = isCounted && !form.file ? await countRequest(address, req, res) : null;
     if (fromAddress && !forgery.isSameOrigin(req)) throw fromAddress;
-    forgery.demandSameOrigin(req);
+    forgery.requireSameOrigin(req);
     const visit = await visitOfPage(page, options, req, res, sent.ui_locales);
     const isByUser = isCounted && !isForAnybody && visit.user !== null;
     if (isByUser) res.locals.caller = visit.user;
@@ -302,7 +302,7 @@ const submitForm = (page: AnyPage, options: PageOptions): RequestHandler => {
     }
     try {
       if (tooMany) throw tooMany;
-      forgery.demandToken(req, values.form_token, isForAnybody ? null : (visit.user?.id ?? ''));
+      forgery.requireToken(req, values.form_token, isForAnybody ? null : (visit.user?.id ?? ''));
       if (problem) throw problem;
       const given = validated(form, values, minLength);
       await sendResult(res, await form.submit(visit, given, data, file));

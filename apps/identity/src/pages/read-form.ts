@@ -42,7 +42,7 @@ const run = (handler: RequestHandler, req: Request, res: Response): Promise<unkn
     handler(req, res, resolve);
   });
 
-const refusalOf = (error: { readonly status?: number }): HttpError =>
+const errorOf = (error: { readonly status?: number }): HttpError =>
   error.status === 413
     ? new HttpError(413, 'body_too_large', 'The form is too large.', { cause: error })
     : new HttpError(400, 'malformed_body', 'The form is not well-formed.', { cause: error });
@@ -58,7 +58,7 @@ export const readForm = async (
 ): Promise<SentForm> => {
   if (file && req.is(FORM_WITH_FILE)) {
     const error = await run(parseWithFile(file), req, res);
-    if (error && !isTooLarge(error)) throw refusalOf(error);
+    if (error && !isTooLarge(error)) throw errorOf(error);
     const problem = error
       ? validationFailed({
           [file.name]: [`${file.name} must have at most ${file.maxBytes} bytes`],
@@ -70,6 +70,6 @@ export const readForm = async (
     throw new HttpError(415, 'unsupported_media_type', `The form must be sent as ${FORM}.`);
   }
   const error = await run(parse, req, res);
-  if (error) throw refusalOf(error);
+  if (error) throw errorOf(error);
   return { values: valuesOf(req), file: null, problem: null };
 };

@@ -114,7 +114,7 @@ export class PageReauthentication {
     }
     try {
       if (tooMany) throw tooMany;
-      this.#use.forgery.demandToken(visit.req, values.form_token, user.id);
+      this.#use.forgery.requireToken(visit.req, values.form_token, user.id);
       await this.#confirm(visit, user, values);
     } catch (error) {
       const prompt = await this.#refused(visit, user, continuation, { error, values });

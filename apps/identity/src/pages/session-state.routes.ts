@@ -22,7 +22,7 @@ export const sessionStateRoutes = ({
     (ask: (secret: string) => Promise<TimeLeft | undefined>): RequestHandler =>
     async (req: Request, res) => {
       // Other sites must not keep the user signed in.
-      if (req.method === 'POST') forgery.demandSameOrigin(req);
+      if (req.method === 'POST') forgery.requireSameOrigin(req);
       const secret = cookie.secretOf(req);
       const left = secret === null ? undefined : await ask(secret);
       res.json({ signed_in: left !== undefined, seconds_left: left?.seconds ?? null });

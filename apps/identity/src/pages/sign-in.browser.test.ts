@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core';
 import type { User } from '../generated/prisma/client.ts';
 import { openBrowser, type TestBrowser } from '../testing/browser.ts';
 import {
+  enterCode,
+  enterCredentials,
   fill,
-  giveCode,
-  giveCredentials,
   hasFocus,
   press,
   pressOn,
@@ -48,14 +48,14 @@ describe('the code flow of openid-client as a public client', () => {
     await ledger.begin(page);
     await sees(page, 'Sign in');
     await reads(page, 'to continue to Ledger');
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     const tokens = await ledger.finish(page);
     expect(tokens.claims()).toMatchObject({ sub: user.id, email: user.email });
   });
 
   test('does not ask signed-in users again', async () => {
     await page.goto(`${site.url}/sign-in`);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await page.waitForURL(`${site.url}/account`);
     await ledger.begin(page);
     expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
@@ -74,19 +74,19 @@ describe('the code flow of openid-client as a public client', () => {
       await site.identity.people.signIn(user),
     );
     await ledger.begin(page);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await sees(page, 'Two-factor authentication');
     expect(await sessionCookie()).toBeUndefined();
-    await giveCode(page, phone.wrongCode());
+    await enterCode(page, phone.wrongCode());
     expect(await page.getByLabel('Code').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Trust this device').check();
-    await giveCode(page, await phone.code());
+    await enterCode(page, await phone.code());
     expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
 
     await page.goto(`${site.url}/account`);
     await press(page, 'Sign out');
     await ledger.begin(page);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
   });
 
@@ -96,20 +96,20 @@ describe('the code flow of openid-client as a public client', () => {
       await site.identity.people.signIn(user),
     );
     await ledger.begin(page);
-    await giveCredentials(page, user);
-    await giveCode(page, recoveryCodes[0] ?? '');
+    await enterCredentials(page, user);
+    await enterCode(page, recoveryCodes[0] ?? '');
     expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
     const other = await browser.newPerson();
     await other.goto(`${site.url}/sign-in`);
-    await giveCredentials(other, user);
-    await giveCode(other, recoveryCodes[0] ?? '');
+    await enterCredentials(other, user);
+    await enterCode(other, recoveryCodes[0] ?? '');
     await reads(other, 'has already been used');
   });
 
   test('with a PIN', async () => {
     await site.identity.people.setPin(await site.identity.people.signIn(user), '192837');
     await ledger.begin(page);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await sees(page, 'Enter your PIN');
     await fill(page, { PIN: '111111' });
     await press(page, 'Unlock');
@@ -123,7 +123,7 @@ describe('the code flow of openid-client as a public client', () => {
     const { database } = site.identity.context;
     await database.user.update({ where: { id: user.id }, data: { forcePasswordChange: true } });
     await ledger.begin(page);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await reads(page, 'You need to choose a new password');
     await fill(page, {
       'Current password': 'Correct-horse-7-battery',
@@ -154,8 +154,8 @@ describe('the code flow of openid-client as a public client', () => {
       await site.identity.people.signIn(user),
     );
     await ledger.begin(page);
-    await giveCredentials(page, user);
-    await giveCode(page, await phone.code());
+    await enterCredentials(page, user);
+    await enterCode(page, await phone.code());
     expect((await ledger.finish(page)).claims()?.sub).toBe(user.id);
   });
 
@@ -224,7 +224,7 @@ describe('the form', () => {
     const bearer = await people.signIn(user);
     await people.setPin(bearer, '192837');
     await page.goto(`${site.url}/sign-in`);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     expect(await page.getByLabel('PIN', { exact: true }).getAttribute('inputmode')).toBe('numeric');
   });
 });
@@ -242,7 +242,7 @@ describe('a third-party application', () => {
 
   test('gets its tokens after the user’s consent', async () => {
     await stranger.begin(page);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await sees(page, 'Stranger <b> wants to access your account');
     const asked = await page.locator('.scopes li').allInnerTexts();
     expect(asked).toContain('See your email address');
@@ -254,22 +254,22 @@ describe('a third-party application', () => {
   test('asks for consent only once', async () => {
     const person = await newcomer();
     await stranger.begin(page);
-    await giveCredentials(page, person);
+    await enterCredentials(page, person);
     await press(page, 'Allow');
     await stranger.finish(page);
     await page.context().clearCookies();
     await stranger.begin(page);
-    await giveCredentials(page, person);
+    await enterCredentials(page, person);
     expect((await stranger.finish(page)).claims()?.sub).toBe(person.id);
   });
 
   test('shows the signed-in user, and allows switching the account for the same request', async () => {
     const [first, second] = [await newcomer(), await newcomer()];
     await stranger.begin(page);
-    await giveCredentials(page, first);
+    await enterCredentials(page, first);
     await reads(page, `You are signed in as ${first.email}.`);
     await page.getByRole('link', { name: 'Not you?' }).click();
-    await giveCredentials(page, second);
+    await enterCredentials(page, second);
     await reads(page, `You are signed in as ${second.email}.`);
     await press(page, 'Allow');
     expect((await stranger.finish(page)).claims()?.sub).toBe(second.id);
@@ -279,7 +279,7 @@ describe('a third-party application', () => {
     await stranger.begin(page, {
       scope: 'openid email tenant.*.crm.tasks.view identity.members.* tenant.*.crm.contacts.update',
     });
-    await giveCredentials(page, await newcomer());
+    await enterCredentials(page, await newcomer());
     const items = page.locator('.scopes li');
     await items.first().waitFor();
     expect(await items.allInnerTexts()).toEqual([
@@ -300,13 +300,13 @@ describe('a third-party application', () => {
         second,
         async () => {
           await page.getByRole('link', { name: 'Use another account' }).click();
-          await giveCredentials(page, second);
+          await enterCredentials(page, second);
         },
       ],
     ] as const) {
       if (someone === first) {
         await page.goto(`${site.url}/sign-in`);
-        await giveCredentials(page, first);
+        await enterCredentials(page, first);
         await seesAccount(page);
       }
       await stranger.begin(page, { prompt: 'select_account' });
@@ -320,7 +320,7 @@ describe('a third-party application', () => {
 
   test('is informed when the user refuses', async () => {
     await stranger.begin(page);
-    await giveCredentials(page, await newcomer());
+    await enterCredentials(page, await newcomer());
     await press(page, 'Do not allow');
     await expect(stranger.finish(page)).rejects.toMatchObject({ error: 'access_denied' });
   });
@@ -333,14 +333,14 @@ describe('an attacker', () => {
       const known = await strict.identity.people.user();
       await page.goto(`${strict.url}/sign-in`);
       for (let i = 0; i < 5; i += 1) {
-        await giveCredentials(page, known, 'wrong');
+        await enterCredentials(page, known, 'wrong');
         await reads(page, 'Incorrect email address or password.');
       }
-      await giveCredentials(page, known);
+      await enterCredentials(page, known);
       await reads(page, /^Too many attempts\. Try again in \d+ (second|minute)s?\.$/);
       expect(await page.getByLabel('Email address').inputValue()).toBe(known.email);
-      await giveCredentials(page, known);
-      await giveCredentials(page, known);
+      await enterCredentials(page, known);
+      await enterCredentials(page, known);
       await sees(page, 'Sign in');
       await reads(page, /^Too many attempts\. Try again in \d+ (second|minute)s?\.$/);
       expect(await page.getByLabel('Email address').inputValue()).toBe(known.email);
@@ -353,7 +353,7 @@ describe('an attacker', () => {
     const fixed = 'a-value-that-somebody-else-knows';
     await page.context().addCookies([{ name: 'session', value: fixed, url: site.url }]);
     await page.goto(`${site.url}/sign-in`);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await page.waitForURL(`${site.url}/account`);
     const cookie = await sessionCookie();
     expect(cookie).not.toBe(fixed);
@@ -365,13 +365,13 @@ describe('an attacker', () => {
 
   test('cannot redirect users with return_to', async () => {
     await page.goto(`${site.url}/sign-in?return_to=${encodeURIComponent(`${ledger.url}/evil`)}`);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await page.waitForURL(`${site.url}/account`);
   });
 
   test('cannot forge a form from another site', async () => {
     await page.goto(`${site.url}/sign-in`);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await page.waitForURL(`${site.url}/account`);
     const elsewhere = ledger.url.replace('127.0.0.1', 'localhost');
     await page.goto(`${elsewhere}/evil?forge=${encodeURIComponent(`${site.url}/sign-out`)}`);

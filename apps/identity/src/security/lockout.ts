@@ -9,7 +9,7 @@ export interface LockoutPolicy {
 }
 
 /** Maximum duration of a lock, in seconds. */
-const LONGEST_LOCK = 86_400;
+const MAX_LOCK = 86_400;
 
 /** Tables whose rows count wrong codes. */
 type Factor = 'two_factors' | 'pins';
@@ -51,7 +51,7 @@ export class Lockout {
          locked_until = CASE WHEN failures + 1 >= $2 THEN
            now() + least($3 * 2 ^ least(failures + 1 - $2, 30), $4) * interval '1 second' END
        WHERE user_id = $1 AND (locked_until IS NULL OR locked_until <= now())`,
-      [userId, attempts, firstLock, LONGEST_LOCK],
+      [userId, attempts, firstLock, MAX_LOCK],
     );
     if (rowCount === 0) throw await this.#locked(userId);
   }
@@ -73,7 +73,7 @@ export class Lockout {
     const retryAfter = Math.max(1, Number(rows[0]?.seconds ?? 1));
     const limit = {
       name: `${this.#factor.replace('_', '-')}-failures`,
-      most: this.#policy.attempts,
+      limit: this.#policy.attempts,
       window: retryAfter,
       message: 'Too many wrong codes. Try again later.',
     };

@@ -61,7 +61,7 @@ interface Finding {
 }
 
 /** What axe finds wrong for people who cannot see, hear or point well: a sentence each. */
-export const barriersOf = async (page: Page): Promise<string[]> => {
+export const accessibilityViolations = async (page: Page): Promise<string[]> => {
   await page.evaluate(axe.source);
   const findings: Finding[] = await page.evaluate(
     'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',

@@ -26,7 +26,7 @@ test.each([
   ['loses a field', '/api/user', { data: { id, colour: 'red' } }, 'misread colour'],
   ['is changed', '/api/user', { data: { id: ` ${id}` } }, 'misread id'],
   ['has a strange deny', '/api/policies', { data: [{ action: 'x*', effect: 'deny' }] }, 'refuse'],
-])('an answer that %s is a finding', async (_what, path, body, said) => {
+])('an answer that %s is a finding', async (_what, path, body, message) => {
   const checker = await answered(path, { meta: { version: 1 }, ...body });
-  expect(() => checker.verify()).toThrow(said);
+  expect(() => checker.verify()).toThrow(message);
 });

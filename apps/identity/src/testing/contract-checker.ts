@@ -1,4 +1,4 @@
-import { type Observer, observeAnswers } from '@tessera/conformance';
+import { type Observer, observeResponses } from '@tessera/conformance';
 import { parsePolicies, parsePrincipal } from '@tessera/contracts';
 
 type Read = (body: unknown) => unknown;
@@ -16,10 +16,10 @@ const lossOf = (path: string, read: Read, payload: string): string | undefined =
   const body = JSON.parse(payload);
   const known = asJson(read(body)) as Record<string, unknown> | null;
   if (known === null) return 'which services refuse';
-  const said: Record<string, unknown> =
+  const sent: Record<string, unknown> =
     path === '/api/user' ? body.data : { policies: body.data, version: body.meta.version };
-  const lost = Object.keys(said).filter(
-    (key) => JSON.stringify(said[key] ?? null) !== JSON.stringify(known[key] ?? null),
+  const lost = Object.keys(sent).filter(
+    (key) => JSON.stringify(sent[key] ?? null) !== JSON.stringify(known[key] ?? null),
   );
   return lost.length > 0 ? `of which services misread ${lost.join(', ')}` : undefined;
 };
@@ -37,7 +37,7 @@ export interface ContractChecker {
 export const createContractChecker = (): ContractChecker => {
   const findings: string[] = [];
   return {
-    observe: observeAnswers((res, payload) => {
+    observe: observeResponses((res, payload) => {
       const path = res.req.url?.split('?', 1)[0] ?? '';
       const read = readers.get(path);
       if (!read || res.req.method !== 'GET' || res.statusCode !== 200) return;

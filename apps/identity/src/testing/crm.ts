@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { type Listening, listen } from '@tessera/http-kit';
 
-/** What was asked, to the letter. */
-export interface Asked {
+/** A request that the stand-in has received. */
+export interface RecordedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
@@ -27,9 +27,9 @@ const json = (body: string): Record<string, unknown> | undefined =>
 /** CRM's system routes as identity sees them, over HTTP, with every fault that they may have. */
 export class CrmStandIn {
   readonly token = randomBytes(32).toString('base64url');
-  readonly asked: Asked[] = [];
+  readonly requests: RecordedRequest[] = [];
   /** Answers in the place of the usual one; nothing: does not answer at all. */
-  instead: ((asked: Asked) => Answer | undefined) | undefined;
+  instead: ((request: RecordedRequest) => Answer | undefined) | undefined;
   readonly #accounts = new Map<string, Account>();
   readonly #versions = new Map<string, number>();
   #server: Listening | undefined;
@@ -55,16 +55,16 @@ export class CrmStandIn {
 
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { method = '', url = '', headers } = req;
-    const asked: Asked = { method, url, headers, body: json(await text(req)) };
-    this.asked.push(asked);
-    const answer = this.instead ? this.instead(asked) : this.#usual(asked);
+    const request: RecordedRequest = { method, url, headers, body: json(await text(req)) };
+    this.requests.push(request);
+    const answer = this.instead ? this.instead(request) : this.#usual(request);
     if (!answer) return;
     const { status, body } = answer;
     res.writeHead(status, { 'content-type': 'application/json', ...answer.headers });
     res.end(typeof body === 'string' || body === undefined ? body : JSON.stringify(body));
   }
 
-  #usual({ method, url, headers, body }: Asked): Answer {
+  #usual({ method, url, headers, body }: RecordedRequest): Answer {
     if (url === '/readyz') return { status: 200, body: { status: 'ok' } };
     if (headers['x-system-token'] !== this.token) return { status: 401, body: {} };
     const tenantId = `${headers['x-tenant-id']}`;

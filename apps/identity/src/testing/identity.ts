@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createAnswerChecker, type OpenApiDocument } from '@tessera/conformance';
+import { createResponseChecker, type OpenApiDocument } from '@tessera/conformance';
 import { migrate } from '@tessera/database-kit';
 import { listen } from '@tessera/http-kit';
 import { freshDatabase } from '@tessera/local-stack';
@@ -65,7 +65,7 @@ export const startIdentity = async (
 ): Promise<TestIdentity> => {
   const databaseUrl = environment.DATABASE_URL ?? (await identityDatabase());
   const config = readConfig({ ...testEnvironment(databaseUrl), ...environment });
-  const answers = createAnswerChecker(() => made.document);
+  const answers = createResponseChecker(() => made.document);
   const contracts = createContractChecker();
   const context = createContext(config, {
     ...overrides,

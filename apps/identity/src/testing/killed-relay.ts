@@ -9,7 +9,7 @@ import { type Broker, startBroker, until } from '@tessera/local-stack';
 import { enqueue } from '../outbox/outbox.ts';
 import { change, type TestOutbox } from './outbox.ts';
 
-export interface Siege {
+export interface KillPlan {
   readonly outbox: TestOutbox;
   readonly changes: number;
   /** How often the relay's process is killed and started again, and how often the broker. */
@@ -83,11 +83,11 @@ export const sequencesOf = (events: readonly string[]): Sequences => {
 };
 
 /** Without repetitions: the order in which events were seen for the first time. */
-export const firstSightings = (sequences: Sequences): Sequences =>
+export const firstOccurrences = (sequences: Sequences): Sequences =>
   Object.fromEntries(Object.entries(sequences).map(([name, ids]) => [name, [...new Set(ids)]]));
 
 /** The places where the next event was neither the one that follows nor one that was seen before. */
-export const leaps = (seen: Sequences, stored: Sequences): string[] =>
+export const gapsIn = (seen: Sequences, stored: Sequences): string[] =>
   Object.entries(seen).flatMap(([name, ids]) => {
     let furthest = -1;
     return ids.flatMap((id, at) => {
@@ -102,8 +102,8 @@ export const leaps = (seen: Sequences, stored: Sequences): string[] =>
  * Makes changes while the relay's process and the broker are killed (SIGKILL) and started again, and gives
  * what the database holds and what the broker has acknowledged. `look` reads the broker before it ends.
  */
-export const besiege = async (
-  { outbox, changes, kills, seed }: Siege,
+export const runWithKills = async (
+  { outbox, changes, kills, seed }: KillPlan,
   look: (broker: Broker) => Promise<void> = async () => undefined,
 ): Promise<{ stored: string[]; acknowledged: string[] }> => {
   const { database, url } = outbox;

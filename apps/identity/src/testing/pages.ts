@@ -62,7 +62,7 @@ export const hasFocus = (page: Page, target: Locator): Promise<void> =>
   target.and(page.locator(':focus')).waitFor();
 
 /** Address and password, on the sign-in page. */
-export const giveCredentials = async (
+export const enterCredentials = async (
   page: Page,
   { email }: { readonly email: string | null },
   password = PASSWORD,
@@ -71,7 +71,7 @@ export const giveCredentials = async (
   await press(page, 'Sign in');
 };
 
-export const giveCode = async (page: Page, code: string): Promise<void> => {
+export const enterCode = async (page: Page, code: string): Promise<void> => {
   await fill(page, { Code: code });
   await press(page, 'Continue');
 };

@@ -24,7 +24,10 @@ export const recordOf = ({ context }: TestIdentity, token: string): Promise<Toke
   context.database.token.findUniqueOrThrow({ where: { id: claimsOf(token).jti ?? '' } });
 
 /** What services were told of a user, in order. */
-export const newsOf = async ({ context }: TestIdentity, { id: key }: User): Promise<object[]> => {
+export const publishedEventsOf = async (
+  { context }: TestIdentity,
+  { id: key }: User,
+): Promise<object[]> => {
   const events = await context.database.outboxEvent.findMany({
     where: { key },
     orderBy: { id: 'asc' },

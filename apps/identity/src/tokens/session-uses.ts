@@ -1,11 +1,11 @@
 import { SampledUses, type SampledUsesOptions } from './sampled-uses.ts';
 
 /** Maximum seconds between two writes. */
-const LONGEST_ROUND = 30;
+const MAX_ROUND = 30;
 
 /** Seconds between two writes: a small part of the time after which a session is idle. */
 const roundOf = (idleSignOut: number): number =>
-  idleSignOut === 0 ? LONGEST_ROUND : Math.min(LONGEST_ROUND, idleSignOut / 20);
+  idleSignOut === 0 ? MAX_ROUND : Math.min(MAX_ROUND, idleSignOut / 20);
 
 /**
  * Seconds since the last recorded use after which a session ends for its browser (decision I26); 0: never.

@@ -17,7 +17,7 @@ const UNKNOWN_KEY_MS = 1000;
 /** Time between publishing and using a new key: longer than caches of the JWKS keep it (five minutes). */
 const LEAD_MS = 10 * 60_000;
 /** The longest lifetime of a token (API keys), for which a replaced key stays published. */
-const LONGEST_TOKEN_MS = 366 * DAY;
+const MAX_TOKEN_MS = 366 * DAY;
 
 /** Ending all tokens of a key can take long. */
 const TRANSACTION = { timeout: 60_000 };
@@ -151,7 +151,7 @@ export class SigningKeys {
       const signsFrom = new Date(Date.now() + LEAD_MS);
       await tx.signingKey.updateMany({
         where: { removedAt: null },
-        data: { removedAt: new Date(+signsFrom + LONGEST_TOKEN_MS) },
+        data: { removedAt: new Date(+signsFrom + MAX_TOKEN_MS) },
       });
       return { kid: await this.#insert(tx, signsFrom), signsFrom };
     });
@@ -176,7 +176,7 @@ export class SigningKeys {
         where: { kid, retiredAt: null },
         data: { retiredAt: now, removedAt: now },
       });
-      await this.#demandSuccessor(tx, key.signsFrom, now);
+      await this.#requireSuccessor(tx, key.signsFrom, now);
       return endTokens(tx, key);
     });
     await this.#read();
@@ -184,7 +184,7 @@ export class SigningKeys {
   }
 
   /** Ensures that another key signs from the time at which the retired one would have. */
-  async #demandSuccessor(tx: Transaction, since: Date, now: Date): Promise<void> {
+  async #requireSuccessor(tx: Transaction, since: Date, now: Date): Promise<void> {
     const newer = await tx.signingKey.findFirst({
       where: {
         signsFrom: { gte: since },

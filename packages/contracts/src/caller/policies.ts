@@ -14,9 +14,9 @@ import {
 import { type Policy, parsePattern } from '@tessera/scope-matcher';
 
 /** The maximum length of a scope or a policy action, in characters. */
-export const LONGEST_PATTERN = 200;
+export const MAX_PATTERN_LENGTH = 200;
 
-const action = verbatim(LONGEST_PATTERN);
+const action = verbatim(MAX_PATTERN_LENGTH);
 const effect = oneOf('allow', 'deny');
 const version = int(0, Number.MAX_SAFE_INTEGER);
 

@@ -18,13 +18,13 @@ import {
   validate,
   verbatim,
 } from '@tessera/fields';
-import { LONGEST_PATTERN } from './policies.ts';
+import { MAX_PATTERN_LENGTH } from './policies.ts';
 
 /** The maximum number of scopes of a token or a client. */
-export const MOST_SCOPES = 1000;
+export const MAX_SCOPES = 1000;
 
 const kind = oneOf('user', 'service_account', 'client');
-const scopes = list(verbatim(LONGEST_PATTERN), { max: MOST_SCOPES });
+const scopes = list(verbatim(MAX_PATTERN_LENGTH), { max: MAX_SCOPES });
 const version = int(0, Number.MAX_SAFE_INTEGER);
 
 export const PrincipalTenant = named(

@@ -1,5 +1,5 @@
 import { type Knowledge, knownPattern } from '@tessera/scope-matcher';
-import { LONGEST_PATTERN } from '../caller/policies.ts';
+import { MAX_PATTERN_LENGTH } from '../caller/policies.ts';
 import { crmPermissions } from './crm.ts';
 import { systemPermissions, tenantPermissions } from './identity.ts';
 
@@ -33,11 +33,11 @@ export const permissionNames: readonly string[] = permissionRegistry.map(({ name
 
 /**
  * Whether a scope or a policy action can match a registered permission (decision B7). A pattern longer than
- * `LONGEST_PATTERN` is unknown, because services would refuse a caller who has it.
+ * `MAX_PATTERN_LENGTH` is unknown, because services would refuse a caller who has it.
  */
 export const knowledgeOf = (pattern: string): Knowledge =>
-  pattern.length > LONGEST_PATTERN
-    ? { known: false, reason: `it is longer than ${LONGEST_PATTERN} characters` }
+  pattern.length > MAX_PATTERN_LENGTH
+    ? { known: false, reason: `it is longer than ${MAX_PATTERN_LENGTH} characters` }
     : knownPattern(pattern, permissionNames);
 
 export interface UnknownPattern {

@@ -1,7 +1,7 @@
 import { type Field, list, oneOf, type Shape, withDefault } from '@tessera/fields';
 import { stringify } from 'csv-stringify/sync';
 import type { ResponseHeader } from '../headers.ts';
-import { type Sent, type Streamed, streamed } from '../route.ts';
+import { type Streamed, type StreamedBody, streamed } from '../route.ts';
 
 /** The query parameter `format` of an export. */
 export const exportFormat = withDefault(oneOf('csv', 'json'), 'csv');
@@ -31,7 +31,7 @@ export interface ListExport {
   file(
     format: ExportFormat,
     batches: AsyncIterable<readonly object[]>,
-  ): readonly [body: Sent, headers: Readonly<Record<string, string>>];
+  ): readonly [body: StreamedBody, headers: Readonly<Record<string, string>>];
 }
 
 export interface ListExportOptions {
@@ -103,7 +103,7 @@ export const listExports =
     return {
       response: streamed({ 'text/csv': null, 'application/json': envelope.shape(records) }),
       file(format, batches) {
-        const body: Sent =
+        const body: StreamedBody =
           format === 'csv'
             ? { type: 'text/csv; charset=utf-8', chunks: csv(columns, batches) }
             : {

@@ -19,7 +19,7 @@ export const fileChanged = (): HttpError =>
   new HttpError(412, 'precondition_failed', 'The file has changed.');
 
 /** Throws 412 if `If-Match` or `If-Unmodified-Since` names another version (RFC 9110 section 13.2.2). */
-export const demandUnchanged = (req: Request, { etag, lastModified }: Validators): void => {
+export const checkPreconditions = (req: Request, { etag, lastModified }: Validators): void => {
   const match = req.headers['if-match'];
   const since = req.headers['if-unmodified-since'];
   const holds =

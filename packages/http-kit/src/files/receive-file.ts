@@ -1,6 +1,12 @@
 import { Readable, Transform } from 'node:stream';
 import type { Request } from 'express';
-import { hasBody, malformedUpload, notOfType, tooLargeFor, unsupportedEncoding } from '../body.ts';
+import {
+  fileTooLarge,
+  hasBody,
+  malformedUpload,
+  unsupportedEncoding,
+  unsupportedMediaType,
+} from '../body.ts';
 import { HttpError, invalidField } from '../http-error.ts';
 import { takeOverBodyDeadline } from '../serve.ts';
 import { contentTypeOf, isOneOf, mediaTypeOf, SAMPLE_BYTES } from './content-type.ts';
@@ -21,7 +27,7 @@ const limitedStream = ({ maxBytes, deadlineMs, idleMs }: FileBody['file']): Tran
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
       idle.refresh();
-      if (size > maxBytes) done(tooLargeFor(maxBytes));
+      if (size > maxBytes) done(fileTooLarge(maxBytes));
       else done(null, chunk);
     },
   });
@@ -77,20 +83,20 @@ const announced = (req: Request): number | null => {
   return length === undefined ? null : Number(length);
 };
 
-const demandAcceptable = (req: Request, { types, maxBytes, fields }: FileBody['file']): void => {
+const requireAcceptable = (req: Request, { types, maxBytes, fields }: FileBody['file']): void => {
   if (!hasBody(req)) throw invalidField('body', 'body is required');
   const encoding = req.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') throw unsupportedEncoding();
-  if ((announced(req) ?? 0) > maxBytes + (fields ? FORM_OVERHEAD : 0)) throw tooLargeFor(maxBytes);
+  if ((announced(req) ?? 0) > maxBytes + (fields ? FORM_OVERHEAD : 0)) throw fileTooLarge(maxBytes);
   const declared = mediaTypeOf(req.headers['content-type']);
   if (fields) {
-    if (declared !== 'multipart/form-data') throw notOfType(['multipart/form-data']);
+    if (declared !== 'multipart/form-data') throw unsupportedMediaType(['multipart/form-data']);
   } else if (
     declared !== '' &&
     declared !== 'application/octet-stream' &&
     !isOneOf(types, declared)
   ) {
-    throw notOfType(types);
+    throw unsupportedMediaType(types);
   }
 };
 
@@ -108,7 +114,7 @@ export interface Receiving {
 export const receiveFile = async (req: Request, body: FileBody): Promise<Receiving> => {
   const { file } = body;
   takeOverBodyDeadline(req);
-  demandAcceptable(req, file);
+  requireAcceptable(req, file);
   const stream = limitedStream(file);
   const disconnected = () => {
     if (!req.complete) stream.destroy(malformedUpload());
@@ -122,7 +128,7 @@ export const receiveFile = async (req: Request, body: FileBody): Promise<Receivi
     const [sample, content] = await withSample(stream);
     content.on('error', () => undefined);
     const type = await contentTypeOf(sample, declared);
-    if (!isOneOf(file.types, type)) throw notOfType(file.types);
+    if (!isOneOf(file.types, type)) throw unsupportedMediaType(file.types);
     const received = {
       content,
       type,

@@ -2,8 +2,8 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { create as contentDisposition } from 'content-disposition';
 import type { Request, Response } from 'express';
-import { isAbandoned, STALLED_MS } from '../send.ts';
-import { demandUnchanged, isKnown, rangeOf } from './conditions.ts';
+import { isClientDisconnect, STALLED_MS } from '../send.ts';
+import { checkPreconditions, isKnown, rangeOf } from './conditions.ts';
 import { isOneOf } from './content-type.ts';
 import type { ServedFile } from './file-response.ts';
 
@@ -65,7 +65,7 @@ export const sendFile = async (
   const { size, type, lastModified } = file;
   const etag = `"${file.etag}"`;
   const validators = { etag, lastModified };
-  demandUnchanged(req, validators);
+  checkPreconditions(req, validators);
   if (isKnown(req, validators)) {
     describe(res, file, etag);
     return void res.status(304).end();
@@ -90,7 +90,7 @@ export const sendFile = async (
     res.setTimeout(STALLED_MS, () => res.destroy());
     await pipeline(source, exactly(length), res);
   } catch (error) {
-    if (!isAbandoned(error)) throw error;
+    if (!isClientDisconnect(error)) throw error;
   } finally {
     source?.destroy();
   }

@@ -29,7 +29,7 @@ export interface Operation {
   /** The errors of a body; undefined if it is valid. */
   problem(body: unknown): string | undefined;
   /** Throws if a response violates the contract. */
-  demandAnswer(status: number, body: unknown): void;
+  requireDeclaredResponse(status: number, body: unknown): void;
 }
 
 const contract = createRequire(import.meta.url)(
@@ -57,7 +57,7 @@ const operationOf = (path: string, method: string, operation: OperationObject): 
     address: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[0-9a-f-]{36})')}$`),
     needsKey: JSON.stringify(operation.parameters ?? []).includes('IdempotencyKey'),
     problem: (body) => (!fits || fits(body) ? undefined : ajv.errorsText(fits.errors)),
-    demandAnswer(status, body) {
+    requireDeclaredResponse(status, body) {
       const isRight = answers[status] ?? answers.default;
       if (isRight?.(body)) return;
       throw new Error(`${operation.operationId}: the response ${status} violates the contract.`);

@@ -180,7 +180,7 @@ export class DeploymentAutomationStandIn {
     const answer = this.#answer(operation, call);
     // Fields added by tests may violate the contract.
     if (Object.keys(this.deployments.answer).length === 0) {
-      operation.demandAnswer(answer.status, answer.body);
+      operation.requireDeclaredResponse(answer.status, answer.body);
     }
     send(res, answer);
   }

@@ -101,8 +101,8 @@ describe('as a program of its own', () => {
   test('it listens on loopback alone, says how to get a token, and ends with Ctrl-C', async () => {
     const port = await freePort();
     const { child, ended } = await run({ APP_ENV: 'local', IDENTITY_STUB_PORT: `${port}` });
-    const [said] = await once(child.stdout.setEncoding('utf8'), 'data');
-    expect(said).toContain(`curl -sS -X POST http://127.0.0.1:${port}/oauth/token`);
+    const [output] = await once(child.stdout.setEncoding('utf8'), 'data');
+    expect(output).toContain(`curl -sS -X POST http://127.0.0.1:${port}/oauth/token`);
     expect((await fetch(`http://127.0.0.1:${port}/api/policies`)).status).toBe(200);
     await expect(fetch(`http://[::1]:${port}/api/policies`)).rejects.toThrow();
     child.kill('SIGINT');

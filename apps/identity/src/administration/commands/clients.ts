@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
+  type ClientRef,
   clientKinds,
   deleteClient,
   disableClient,
   enableClient,
   listClients,
   listSystemApplications,
-  type Named,
   rotateSecret,
 } from '../clients.ts';
 import { createClient, createSystemApplication } from '../create.ts';
@@ -101,14 +101,14 @@ const addCreation = (program: Command, run: Run): void => {
 };
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const LONGEST_DAYS = 90;
+const MAX_DAYS = 90;
 
 /** Milliseconds of `90s`, `30m`, `24h`, `7d` or `0`. */
 const duration = (given: string): number => {
   const [, number, unit = ''] = /^(\d{1,6})([smhd])$/.exec(given) ?? [];
   const milliseconds = given === '0' ? 0 : Number(number) * (UNITS[unit] ?? Number.NaN);
-  if (milliseconds <= LONGEST_DAYS * 86_400_000) return milliseconds;
-  throw new InvalidArgumentError(`It must be 0, or like 30m, 24h, 7d, up to ${LONGEST_DAYS}d.`);
+  if (milliseconds <= MAX_DAYS * 86_400_000) return milliseconds;
+  throw new InvalidArgumentError(`It must be 0, or like 30m, 24h, 7d, up to ${MAX_DAYS}d.`);
 };
 
 interface ClientChange {
@@ -206,7 +206,10 @@ const addChanges = (program: Command, run: Run): void => {
       ),
     )
     .action(
-      (clientId: string, given: Pick<Named, 'kind'> & { overlap: number; revokeTokens: boolean }) =>
+      (
+        clientId: string,
+        given: Pick<ClientRef, 'kind'> & { overlap: number; revokeTokens: boolean },
+      ) =>
         run(({ database }) =>
           rotateSecret(database, {
             clientId,
@@ -226,7 +229,7 @@ const addChanges = (program: Command, run: Run): void => {
     ofEither(program, name)
       .description(`a system application or a client: ${description}`)
       .addHelpText('after', examples(`${name} pipeline`))
-      .action((clientId: string, { kind }: Pick<Named, 'kind'>) =>
+      .action((clientId: string, { kind }: Pick<ClientRef, 'kind'>) =>
         run(({ database }) => change(database, { clientId, kind })),
       );
   }

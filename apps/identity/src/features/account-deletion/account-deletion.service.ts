@@ -9,7 +9,7 @@ import { type Blockers, isBlocked } from './blockers.ts';
 
 interface Dependencies {
   readonly repository: AccountDeletionRepository;
-  readonly reauthentication: Pick<ReauthenticationService, 'demandRecent'>;
+  readonly reauthentication: Pick<ReauthenticationService, 'requireRecent'>;
   /** Seconds between the request and the deletion. */
   readonly delay: number;
 }
@@ -65,7 +65,7 @@ export class AccountDeletionService {
    */
   async request(caller: UserCaller, origin: Origin): Promise<AccountDeletion> {
     const { repository, reauthentication, delay } = this.#use;
-    await reauthentication.demandRecent(caller);
+    await reauthentication.requireRecent(caller);
     const blockers = await repository.blockers(caller.id);
     if (isBlocked(blockers)) throw blocked(blockers);
     return repository.request(actorOf(caller, origin), delay);

@@ -8,7 +8,7 @@ import type {
   Entry,
 } from './activity.repository.ts';
 
-const demandValidPeriod = ({ from, to }: ActivityFilter): void => {
+const requireValidPeriod = ({ from, to }: ActivityFilter): void => {
   if (from && to && to < from) throw invalidField('to', 'to must not be before from');
 };
 
@@ -23,7 +23,7 @@ export class ActivityService {
   }
 
   async list(query: ActivityPage): Promise<{ entries: Entry[]; page: number; total: number }> {
-    demandValidPeriod(query);
+    requireValidPeriod(query);
     return this.#repository.list(query);
   }
 
@@ -34,7 +34,7 @@ export class ActivityService {
     reader: ActivityReader,
     order: ActivityOrder,
   ): AsyncGenerator<readonly Entry[]> {
-    demandValidPeriod(filter);
+    requireValidPeriod(filter);
     return this.#exports.counted(callerId, this.#repository.batches(filter, reader, order));
   }
 }

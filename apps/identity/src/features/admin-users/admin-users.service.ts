@@ -57,7 +57,7 @@ export class AdminUsersService {
         throw invalidField('force_password_change', 'a service account has no password');
       }
       const isDeactivation = change.isActive === false && user.isActive;
-      if (isDeactivation) await this.#demandDeactivatable(caller, user, users);
+      if (isDeactivation) await this.#requireDeactivatable(caller, user, users);
       const changed = await users.change(id, change);
       await noteOf(tx, caller, origin, isDeactivation ? 'user_deactivated' : 'user_updated', {
         subjectId: id,
@@ -87,7 +87,7 @@ export class AdminUsersService {
         throw invalidField('is_system_admin', 'a service account cannot be an administrator');
       }
       if (!isSystemAdmin && user.isActive) {
-        await this.#demandOtherAdministrator(user, users, 'is_system_admin');
+        await this.#requireOtherAdministrator(user, users, 'is_system_admin');
       }
       const changed = await users.setSystemAdmin(id, isSystemAdmin);
       const action = isSystemAdmin ? 'administrator_made' : 'administrator_unmade';
@@ -110,16 +110,16 @@ export class AdminUsersService {
     });
   }
 
-  async #demandDeactivatable(
+  async #requireDeactivatable(
     caller: Caller,
     user: AdminUser,
     users: UsersInTransaction,
   ): Promise<void> {
     if (caller.id === user.id) throw invalidField('is_active', 'you cannot deactivate yourself');
-    if (user.isSystemAdmin) await this.#demandOtherAdministrator(user, users, 'is_active');
+    if (user.isSystemAdmin) await this.#requireOtherAdministrator(user, users, 'is_active');
   }
 
-  async #demandOtherAdministrator(
+  async #requireOtherAdministrator(
     { id }: AdminUser,
     users: UsersInTransaction,
     field: string,

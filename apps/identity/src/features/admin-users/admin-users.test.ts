@@ -2,7 +2,7 @@ import { operationsOf } from '@tessera/conformance';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import type { Bearer } from '../../testing/population.ts';
-import { bearerOf, newsOf } from '../../testing/sessions.ts';
+import { bearerOf, publishedEventsOf } from '../../testing/sessions.ts';
 import { issue } from '../../testing/tokens.ts';
 
 let identity: TestIdentity;
@@ -125,7 +125,7 @@ describe('a user', () => {
       'password_change_required',
     );
     expect((await show(user)).body.data).toMatchObject({ name: 'Ida Tester' });
-    expect(await newsOf(identity, user)).toEqual([
+    expect(await publishedEventsOf(identity, user)).toEqual([
       { topic: 'identity.user.updated', user_id: user.id },
     ]);
     const [entry] = await database().activityEntry.findMany({ where: { action: 'user_updated' } });
@@ -135,7 +135,7 @@ describe('a user', () => {
   test('whose update changes nothing publishes nothing', async () => {
     const user = await identity.people.user();
     await put(user, { is_active: true, first_name: 'Ada' }).expect(200);
-    expect(await newsOf(identity, user)).toEqual([]);
+    expect(await publishedEventsOf(identity, user)).toEqual([]);
   });
 
   test('that does not exist is 404', async () => {
@@ -155,7 +155,7 @@ describe('a deactivated user', () => {
     for (const token of [first, second]) expect((await me(token)).status).toBe(401);
     await expect(identity.people.signIn(user)).rejects.toThrow('was not let in');
     expect(await database().session.count({ where: { userId: user.id, endedAt: null } })).toBe(0);
-    expect(await newsOf(identity, user)).toEqual([
+    expect(await publishedEventsOf(identity, user)).toEqual([
       { topic: 'identity.user.deactivated', user_id: user.id },
       { topic: 'identity.token.revoked', user_id: user.id, reason: 'user_deactivated' },
     ]);
@@ -200,7 +200,7 @@ describe('a system administrator', () => {
     expect((await me(before)).status).toBe(401);
     const after = await identity.people.signIn(user);
     expect((await identity.http.get('/api/admin/users').set(after)).status).toBe(200);
-    expect(await newsOf(identity, user)).toMatchObject([
+    expect(await publishedEventsOf(identity, user)).toMatchObject([
       { topic: 'identity.user.updated' },
       { topic: 'identity.token.revoked', reason: 'administrator_changed' },
     ]);

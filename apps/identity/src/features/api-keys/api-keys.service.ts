@@ -12,7 +12,7 @@ import { revokeToken } from '../../tokens/revoke.ts';
 import type { Member } from '../members/member.ts';
 import type { MemberContext, MembersService } from '../members/members.service.ts';
 import type { MembersReader } from '../members/members.transaction.ts';
-import { demandCallerHolds, memberRights } from '../members/rights.ts';
+import { memberRights, requireCallerHolds } from '../members/rights.ts';
 import type {
   ServiceAccountRef,
   ServiceAccountsService,
@@ -44,7 +44,7 @@ const activityOf = ({ tenantId }: ServiceAccountRef, { id }: ApiKey) => ({
 /**
  * 403 unless the caller is a member of the tenant, whatever their permissions (specification 5.10).
  */
-const demandMembership = (caller: Caller, tenantId: string): void => {
+const requireMembership = (caller: Caller, tenantId: string): void => {
   if (caller.type !== 'client' && caller.tenants.some(({ id }) => id === tenantId)) return;
   throw tenantForbidden();
 };
@@ -59,7 +59,7 @@ const apiKeyCaller = (caller: Caller): UserCaller | undefined =>
 /**
  * 403 if a key created or rotated with an API key would expire later or have wider scopes than that key.
  */
-const demandWithinKey = (
+const requireWithinKey = (
   caller: Caller,
   { expiresAt, scopes }: Pick<ApiKey, 'expiresAt' | 'scopes'>,
 ): void => {
@@ -106,7 +106,7 @@ export class ApiKeysService {
     account: ServiceAccountRef,
     page: { readonly page: number; readonly perPage: number },
   ): ReturnType<ApiKeysRepository['list']> {
-    demandMembership(caller, account.tenantId);
+    requireMembership(caller, account.tenantId);
     await this.#use.accounts.show(account);
     return this.#use.repository.list(account, page);
   }
@@ -125,9 +125,9 @@ export class ApiKeysService {
     const { name, scopes } = given;
     const expiresAt = this.#expiryOf(given.expiresAt, apiKeyCaller(caller)?.expiresAt);
     const terms = { name, ...(scopes && { scopes }), expiresAt };
-    demandWithinKey(caller, terms);
+    requireWithinKey(caller, terms);
     return this.#forAccount(caller, account, async ({ holder, tx }, owner) => {
-      demandCallerHolds(holder, rightsWithin(owner, scopes));
+      requireCallerHolds(holder, rightsWithin(owner, scopes));
       const issued = await this.#use.repository.add(tx, account, terms);
       await noteOf(tx, caller, origin, 'api_key_created', activityOf(account, issued));
       return issued;
@@ -141,8 +141,8 @@ export class ApiKeysService {
    */
   rotate(caller: Caller, keyRef: ApiKeyRef, origin: Origin): Promise<IssuedKey> {
     return this.#forKey(caller, keyRef, async ({ holder, tx }, owner, old) => {
-      demandWithinKey(caller, old);
-      demandCallerHolds(holder, rightsWithin(owner, old.scopes));
+      requireWithinKey(caller, old);
+      requireCallerHolds(holder, rightsWithin(owner, old.scopes));
       if (isOver(old)) {
         throw new HttpError(
           409,
@@ -172,7 +172,7 @@ export class ApiKeysService {
     { tenantId, userId }: ServiceAccountRef,
     work: (context: MemberContext<MembersReader>, owner: Member) => Promise<T>,
   ): Promise<T> {
-    demandMembership(caller, tenantId);
+    requireMembership(caller, tenantId);
     const { members, accounts } = this.#use;
     return members.reading(caller, tenantId, async (context) =>
       work(context, await accounts.locked(context.tx, context.members, userId)),

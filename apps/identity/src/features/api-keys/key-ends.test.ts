@@ -1,7 +1,7 @@
 import type { Tenant } from '../../generated/prisma/client.ts';
 import { startIdentity } from '../../testing/identity.ts';
 import { type ServiceAccounts, serviceAccountsAs } from '../../testing/service-accounts.ts';
-import { bearerOf, newsOf, recordOf } from '../../testing/sessions.ts';
+import { bearerOf, publishedEventsOf, recordOf } from '../../testing/sessions.ts';
 
 const identity = await startIdentity();
 afterAll(() => identity.stop());
@@ -40,7 +40,7 @@ describe('rotating a key', () => {
       [token_id, false],
       [old.token_id, true],
     ]);
-    expect(await newsOf(identity, { id: account } as never)).toEqual([
+    expect(await publishedEventsOf(identity, { id: account } as never)).toEqual([
       {
         topic: 'identity.token.revoked',
         token_id: old.token_id,
@@ -85,7 +85,7 @@ describe('revoking a key', () => {
     await owner.revokeKey(account, token_id).expect(200);
     const answer = await use(key).expect(401);
     expect(answer.body.error).toBe('unauthenticated');
-    expect(await newsOf(identity, { id: account } as never)).toEqual([
+    expect(await publishedEventsOf(identity, { id: account } as never)).toEqual([
       {
         topic: 'identity.token.revoked',
         token_id,
@@ -101,7 +101,7 @@ describe('revoking a key', () => {
     const { token_id } = await owner.key(account);
     await owner.revokeKey(account, token_id).expect(200);
     await owner.revokeKey(account, token_id).expect(200);
-    expect(await newsOf(identity, { id: account } as never)).toHaveLength(1);
+    expect(await publishedEventsOf(identity, { id: account } as never)).toHaveLength(1);
   });
 
   test("only affects keys of that account: not a person's token or another account's key", async () => {

@@ -32,7 +32,7 @@ export class DisputesService {
     origin: Origin,
   ): Promise<void> {
     const { repository, passwords } = this.#use;
-    await this.#demandOwn(caller, entryId);
+    await this.#requireOwnInvitation(caller, entryId);
     const actor = actorOf(caller, origin);
     await passwords.change(caller, given, origin, (tx) =>
       repository.record(tx, actor, entryId, 'password'),
@@ -44,12 +44,12 @@ export class DisputesService {
    */
   async byLink(caller: UserCaller, entryId: string | null, origin: Origin): Promise<void> {
     const { repository, passwords } = this.#use;
-    await this.#demandOwn(caller, entryId);
+    await this.#requireOwnInvitation(caller, entryId);
     await repository.endOthers(actorOf(caller, origin), caller, entryId);
     if (caller.email !== null) passwords.forgot(caller.email, origin);
   }
 
-  async #demandOwn({ id }: UserCaller, entryId: string | null): Promise<void> {
+  async #requireOwnInvitation({ id }: UserCaller, entryId: string | null): Promise<void> {
     if (entryId === null || (await this.#use.repository.isEntryOf(id, entryId))) return;
     throw notFound('The activity entry');
   }

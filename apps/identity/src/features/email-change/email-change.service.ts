@@ -19,7 +19,7 @@ export type { PendingChange } from './email-change.repository.ts';
 interface Dependencies {
   readonly repository: EmailChangeRepository;
   readonly recovery: AccountRecovery;
-  readonly reauthentication: Pick<ReauthenticationService, 'demandRecent'>;
+  readonly reauthentication: Pick<ReauthenticationService, 'requireRecent'>;
   readonly quota: MailQuota;
   /** Rate limit of requested changes per account. */
   readonly requests: Attempts;
@@ -69,7 +69,7 @@ export class EmailChangeService {
    */
   async request(caller: UserCaller, email: string, origin: Origin): Promise<void> {
     const { repository, reauthentication, requests } = this.#use;
-    await reauthentication.demandRecent(caller);
+    await reauthentication.requireRecent(caller);
     if (email === caller.email) throw invalidField('email', 'must differ from the current address');
     await requests.take(caller.id);
     this.#send(await repository.request(actorOf(caller, origin), email));
@@ -149,8 +149,8 @@ export class EmailChangeService {
     background.run('the confirmation mail of an address change could not be sent', async () => {
       const holder = await repository.holder(email);
       if (!holder) {
-        if (await quota.admits('email_change', email)) await repository.sendLink(confirmation);
-      } else if (holder.isActive && (await quota.admits('email_change_taken', email))) {
+        if (await quota.allows('email_change', email)) await repository.sendLink(confirmation);
+      } else if (holder.isActive && (await quota.allows('email_change_taken', email))) {
         await repository.notifyHolder(holder);
       }
     });

@@ -1,7 +1,7 @@
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
-import { bearerOf, newsOf } from '../../testing/sessions.ts';
+import { bearerOf, publishedEventsOf } from '../../testing/sessions.ts';
 import { claimsOf } from '../../testing/tokens.ts';
 
 /** The routes available to impersonation tokens (decision I16). */
@@ -226,7 +226,7 @@ describe('an impersonation ends', () => {
     await setAdmin(chief, true).expect(401);
     await database().user.update({ where: { id: chief.id }, data: { isSystemAdmin: true } });
     await get(token, '/api/me').expect(401);
-    expect(await newsOf(identity, chief)).toContainEqual({
+    expect(await publishedEventsOf(identity, chief)).toContainEqual({
       topic: 'identity.token.revoked',
       user_id: chief.id,
       reason: 'administrator_changed',
@@ -257,7 +257,7 @@ describe('an impersonation ends', () => {
     const session = claimsOf(token.authorization.slice('Bearer '.length)).sid;
     await post(asChief, '/api/auth/logout').expect(200);
     await get(token, '/api/me').expect(401);
-    expect(await newsOf(identity, chief)).toContainEqual({
+    expect(await publishedEventsOf(identity, chief)).toContainEqual({
       topic: 'identity.token.revoked',
       session_id: session,
       user_id: chief.id,

@@ -42,7 +42,7 @@ export const meRoutes = (me: MeService): RouteTable => ({
     method: 'get',
     path: '/api/me',
     permission: 'authenticated',
-    admits: ['email_verification_required', 'password_change_required', 'impersonation'],
+    allowRestrictions: ['email_verification_required', 'password_change_required', 'impersonation'],
     summary: 'Get your account',
     responses: { 200: success(Me) },
     async handler({ caller, reply }) {
@@ -54,7 +54,7 @@ export const meRoutes = (me: MeService): RouteTable => ({
     method: 'get',
     path: '/api/user',
     permission: 'authenticated',
-    admits: ['impersonation', 'scoped'],
+    allowRestrictions: ['impersonation', 'scoped'],
     limit: 'service',
     summary: 'Get the principal of a token, for services',
     description:

@@ -1,4 +1,4 @@
-import { demandTenant } from '../../access/tenants.ts';
+import { requireTenant } from '../../access/tenants.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../lists/paging.ts';
@@ -45,7 +45,7 @@ export class MembersRepository {
     tenantId: string,
     query: MemberQuery,
   ): Promise<{ members: Member[]; page: number; total: number }> {
-    await demandTenant(this.#database, tenantId);
+    await requireTenant(this.#database, tenantId);
     const { sort, search, isServiceAccount } = query;
     const where = {
       tenantId,
@@ -75,7 +75,7 @@ export class MembersRepository {
     work: (members: MembersReader, tx: Transaction) => Promise<T>,
   ): Promise<T> {
     return this.#database.$transaction(async (tx) => {
-      await demandTenant(tx, tenantId);
+      await requireTenant(tx, tenantId);
       return work(new MembersReader(tx, tenantId), tx);
     });
   }
@@ -89,7 +89,7 @@ export class MembersRepository {
     work: (members: MembersWriter, tx: Transaction) => Promise<T>,
   ): Promise<T> {
     return this.#database.$transaction(async (tx) => {
-      await demandTenant(tx, tenantId);
+      await requireTenant(tx, tenantId);
       await lockPolicyVersion(tx, tenantId);
       return work(new MembersWriter(tx, tenantId), tx);
     });

@@ -89,7 +89,7 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
     problems: {
       409: {
         description: 'The member is the last owner or a service account',
-        refusal: lastOwner,
+        error: lastOwner,
       },
     },
     async handler({ caller, params, req, reply }) {

@@ -12,9 +12,9 @@ import {
   areSamePolicies,
   callerRights,
   combinedRights,
-  demandChangeable,
   EVERYTHING,
   memberRights,
+  requireChangeable,
   roleGrantsBeyond,
 } from './rights.ts';
 
@@ -285,7 +285,7 @@ export class MembersService {
   async #changeable(holder: Rights, members: MembersWriter, userId: string): Promise<Member> {
     const member = await members.member(userId);
     if (!member) throw noMember();
-    demandChangeable(holder, member);
+    requireChangeable(holder, member);
     return member;
   }
 }

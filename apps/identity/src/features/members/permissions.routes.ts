@@ -7,11 +7,11 @@ import {
   nullable,
   oneOf,
   optional,
-  ruled,
   shape,
   text,
   uuid,
   verbatim,
+  withRule,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { WILDCARD } from '@tessera/scope-matcher';
@@ -39,7 +39,7 @@ const MemberPermissions = named(
 );
 
 /** One existing permission, not a pattern. */
-const permission = ruled(verbatim(300), (name) => {
+const permission = withRule(verbatim(300), (name) => {
   if (name.split('.').includes(WILDCARD)) return 'must be one permission, without wildcards';
   const knowledge = knowledgeOf(name);
   if (!knowledge.known) return `is not known: ${knowledge.reason}`;

@@ -43,7 +43,7 @@ export const roleGrantsBeyond = (role: Role, holder: Rights): string[] =>
  * 403 with the first permission in `rights` that the holder does not have: nobody can grant more than they
  * hold.
  */
-export const demandCallerHolds = (holder: Rights, rights: Rights): void => {
+export const requireCallerHolds = (holder: Rights, rights: Rights): void => {
   const [missing] = missingRights(holder, rights);
   if (missing === undefined) return;
   const message = `This grants ${missing}, which you do not hold yourself.`;
@@ -53,7 +53,7 @@ export const demandCallerHolds = (holder: Rights, rights: Rights): void => {
 };
 
 /** 403 if a member holds permissions that the caller does not. */
-export const demandChangeable = (holder: Rights, member: Member): void => {
+export const requireChangeable = (holder: Rights, member: Member): void => {
   const [more] = missingRights(holder, memberRights(member));
   if (more === undefined) return;
   const message = `The member holds ${more}, which you do not hold yourself.`;

@@ -60,7 +60,7 @@ export const membershipRoutes = (memberships: MembershipsService): RouteTable =>
     params: shape({ id: uuid() }),
     responses: { 200: done },
     problems: {
-      409: { description: 'The caller is the last owner of the tenant', refusal: lastOwner },
+      409: { description: 'The caller is the last owner of the tenant', error: lastOwner },
     },
     async handler({ caller, params, req, reply }) {
       await memberships.leave(personOf(caller), params.id, originOf(req));

@@ -56,11 +56,11 @@ const ListQuery = shape(pageFields);
 const problems = {
   502: {
     description: '`crm_failed`: CRM returned an unusable response',
-    refusal: () => crmFailed(undefined),
+    error: () => crmFailed(undefined),
   },
   503: {
     description: '`crm_not_configured` or `crm_unavailable`',
-    refusal: crmNotConfigured,
+    error: crmNotConfigured,
   },
 } as const;
 
@@ -68,7 +68,7 @@ const changeProblems = {
   ...problems,
   412: {
     description: 'The current version does not match `If-Match`',
-    refusal: preconditionFailed,
+    error: preconditionFailed,
   },
 } as const;
 

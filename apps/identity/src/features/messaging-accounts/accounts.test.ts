@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 beforeEach(() => {
-  world.crm.asked.length = 0;
+  world.crm.requests.length = 0;
   world.crm.instead = undefined;
 });
 
@@ -57,7 +57,7 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
     await http.delete(one).set(member).expect(200);
     await http.get(one).set(member).expect(404);
     const system = `/api/crm/system/${channel}/accounts`;
-    expect(world.crm.asked.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    expect(world.crm.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
       `POST ${system}`,
       `GET ${system}/${created.body.data.id}`,
       `PUT ${system}/${created.body.data.id}`,
@@ -65,7 +65,7 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
       `DELETE ${system}/${created.body.data.id}`,
       `GET ${system}/${created.body.data.id}`,
     ]);
-    for (const { headers } of world.crm.asked) {
+    for (const { headers } of world.crm.requests) {
       expect(headers['x-tenant-id']).toBe(tenant.id);
       expect(headers['x-system-token']).toBe(world.crm.token);
     }
@@ -93,7 +93,7 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
       .set({ cookie: 'session=1', 'x-tenant-id': 'other', 'x-forwarded-for': '1.2.3.4' })
       .set({ 'x-system-token': 'mine', 'user-agent': 'curious' })
       .expect(200);
-    const { headers } = world.crm.asked[0] ?? {};
+    const { headers } = world.crm.requests[0] ?? {};
     expect(headers).not.toHaveProperty('authorization');
     expect(headers).not.toHaveProperty('cookie');
     expect(headers).not.toHaveProperty('x-forwarded-for');
@@ -128,7 +128,7 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
         }
       }
     }
-    expect(world.crm.asked).toEqual([]);
+    expect(world.crm.requests).toEqual([]);
   });
 
   test.each([
@@ -137,7 +137,7 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
     ['PUT', 'accounts'],
   ])('%s %s is no method of it: 405', async (method, path) => {
     expect(await raw(method, `/api/${channel}/${path}`)).toBe(405);
-    expect(world.crm.asked).toEqual([]);
+    expect(world.crm.requests).toEqual([]);
   });
 
   test("another tenant's are a 403, and an unknown tenant's a 404 to an administrator", async () => {
@@ -164,7 +164,7 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
       const { status, body } = await asked;
       expect([status, body.required_permission]).toEqual([403, permission]);
     }
-    expect(world.crm.asked).toEqual([]);
+    expect(world.crm.requests).toEqual([]);
   });
 });
 
@@ -185,7 +185,7 @@ describe('an answer of CRM', () => {
     world.crm.instead = () => answer;
     const told = await ask();
     expect([told.status, told.body.error]).toEqual([status, error]);
-    expect(world.crm.asked).toHaveLength(1);
+    expect(world.crm.requests).toHaveLength(1);
   });
 
   test('that holds more than was asked for loses it: credentials would go no further', async () => {
@@ -245,6 +245,6 @@ test('storage-usage is what CRM tells of the tenant', async () => {
   const path = `/api/tenants/${tenant.id}/storage-usage`;
   const { body } = await world.ask('get', path).expect(200);
   expect(body.data).toMatchObject({ rows: 3, bytes: 8192, tables: [{ name: 'contacts' }] });
-  expect(world.crm.asked[0]?.headers['x-tenant-id']).toBe(tenant.id);
+  expect(world.crm.requests[0]?.headers['x-tenant-id']).toBe(tenant.id);
   await world.identity.http.get(path).set(member).expect(403);
 });

@@ -12,7 +12,7 @@ const passwordChange = (passwords: PasswordsService, method: 'post' | 'put', pat
     path,
     permission: 'authenticated',
     clients: 'first_party',
-    admits: ['password_change_required'],
+    allowRestrictions: ['password_change_required'],
     limit: 'password',
     summary: 'Change your password',
     description:

@@ -53,7 +53,7 @@ export class PasswordsService {
     const { background, repository, quota, resetLifetime } = this.#use;
     background.run('a password reset mail could not be sent', async () => {
       const person = await repository.person(email);
-      if (!person || !(await quota.admits('password_reset', email))) return;
+      if (!person || !(await quota.allows('password_reset', email))) return;
       await repository.sendReset(person, actorFor(person, origin), resetLifetime);
     });
   }

@@ -8,7 +8,7 @@ import { SCHEMA_VERSION, type Section, sectionNames } from './personal-data.sche
 
 interface Dependencies {
   readonly repository: PersonalDataRepository;
-  readonly reauthentication: Pick<ReauthenticationService, 'demandRecent'>;
+  readonly reauthentication: Pick<ReauthenticationService, 'requireRecent'>;
   readonly exports: Exports;
 }
 
@@ -25,7 +25,7 @@ export class PersonalDataService {
    * without a recent authentication. The first part throws 429 if the caller runs too many exports.
    */
   async export(caller: UserCaller, origin: Origin): Promise<AsyncGenerator<string>> {
-    await this.#use.reauthentication.demandRecent(caller);
+    await this.#use.reauthentication.requireRecent(caller);
     return this.#use.exports.counted(caller.id, this.#parts(caller, origin));
   }
 

@@ -12,7 +12,7 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     path: '/api/auth/pin/status',
     permission: 'authenticated',
     clients: 'any',
-    admits: ['pin_required'],
+    allowRestrictions: ['pin_required'],
     summary: 'Get whether a PIN is set',
     responses: { 200: success(named('PinStatus', shape({ enabled: bool() }))) },
     async handler({ caller, reply }) {
@@ -31,7 +31,7 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
       'Sessions started later are locked until the PIN is verified; the current one is not.',
     body: NewPin,
     responses: { 200: done },
-    problems: { 409: { description: 'A PIN is already set', refusal: pinExists } },
+    problems: { 409: { description: 'A PIN is already set', error: pinExists } },
     async handler({ caller, body, req, reply }) {
       const given = { pin: body.pin, confirmation: body.pin_confirmation };
       await pins.set(personOf(caller), given, originOf(req));
@@ -49,7 +49,7 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
       'Wrong current PINs count together with wrong PINs of unlock attempts: too many in a row lock the PIN.',
     body: ChangePin,
     responses: { 200: done },
-    problems: { 409: { description: 'No PIN is set', refusal: noPin } },
+    problems: { 409: { description: 'No PIN is set', error: noPin } },
     async handler({ caller, body, req, reply }) {
       const given = {
         current: body.current_pin,
@@ -65,12 +65,12 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     path: '/api/auth/pin/verify',
     permission: 'authenticated',
     clients: 'any',
-    admits: ['pin_required', 'email_verification_required'],
+    allowRestrictions: ['pin_required', 'email_verification_required'],
     limit: 'pin',
     summary: 'Unlock the session with the PIN',
     body: shape({ pin }),
     responses: { 200: success(named('PinVerified', shape({ verified: oneOf(true) }))) },
-    problems: { 409: { description: 'No PIN is set', refusal: noPin } },
+    problems: { 409: { description: 'No PIN is set', error: noPin } },
     async handler({ caller, body, req, reply }) {
       await pins.verify(personOf(caller), body.pin, originOf(req));
       return reply(200, { success: true, data: { verified: true } });
@@ -86,7 +86,7 @@ export const pinRoutes = (pins: PinService): RouteTable => ({
     description: 'Ends the sessions that the PIN still locks.',
     body: PasswordOfPin,
     responses: { 200: done },
-    problems: { 409: { description: 'No PIN is set', refusal: noPin } },
+    problems: { 409: { description: 'No PIN is set', error: noPin } },
     async handler({ caller, body, req, reply }) {
       await pins.disable(personOf(caller), body.password, originOf(req));
       return reply(200, { success: true, message: 'The PIN has been removed.' });

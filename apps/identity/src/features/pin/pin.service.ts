@@ -13,7 +13,7 @@ interface Dependencies {
   readonly passwords: Passwords;
   readonly lockout: Lockout;
   readonly confirmation: PasswordConfirmation;
-  readonly reauthentication: Pick<ReauthenticationService, 'demandRecent'>;
+  readonly reauthentication: Pick<ReauthenticationService, 'requireRecent'>;
 }
 
 export interface NewPin {
@@ -51,7 +51,7 @@ const weaknessOf = (pin: string): string | undefined => {
 };
 
 /** 422 if the PIN is too easy or unchanged, or the confirmation differs. */
-const demandAcceptable = ({ pin, confirmation }: NewPin, current: string | null = null): void => {
+const requireAcceptable = ({ pin, confirmation }: NewPin, current: string | null = null): void => {
   const weakness = weaknessOf(pin) ?? (pin === current ? pinProblems.unchanged : undefined);
   const errors = {
     ...(weakness && { pin: [weakness] }),
@@ -96,8 +96,8 @@ export class PinService {
   async set(caller: UserCaller, given: NewPin, origin: Origin): Promise<void> {
     const { repository, passwords, reauthentication } = this.#use;
     const { pin } = given;
-    await reauthentication.demandRecent(caller);
-    demandAcceptable(given);
+    await reauthentication.requireRecent(caller);
+    requireAcceptable(given);
     if (await this.isEnabled(caller)) throw pinExists();
     const hash = await passwords.hash(pin, caller.id);
     if (!(await repository.set(actorOf(caller, origin), hash))) throw pinExists();
@@ -115,10 +115,10 @@ export class PinService {
   ): Promise<void> {
     const { repository, passwords, lockout, reauthentication } = this.#use;
     const { id: userId } = caller;
-    await reauthentication.demandRecent(caller);
+    await reauthentication.requireRecent(caller);
     const stored = await repository.find(userId);
     if (!stored) throw noPin();
-    demandAcceptable(given, given.current);
+    requireAcceptable(given, given.current);
     const actor = actorOf(caller, origin);
     const isCorrect = await lockout.attempt(userId, async () => {
       if (!(await passwords.matches(given.current, stored.hash, userId))) return null;
@@ -155,7 +155,7 @@ export class PinService {
    */
   async disable(caller: UserCaller, password: string, origin: Origin): Promise<void> {
     const { repository, confirmation, reauthentication } = this.#use;
-    await reauthentication.demandRecent(caller);
+    await reauthentication.requireRecent(caller);
     if (!(await this.isEnabled(caller))) throw noPin();
     await confirmation.demand(caller.id, password);
     if (!(await repository.remove(actorOf(caller, origin)))) throw noPin();

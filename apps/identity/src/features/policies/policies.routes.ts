@@ -20,7 +20,7 @@ export const policyRoutes = (policies: PoliciesService): RouteTable => ({
     method: 'get',
     path: '/api/policies',
     permission: 'authenticated',
-    admits: ['impersonation', 'scoped'],
+    allowRestrictions: ['impersonation', 'scoped'],
     limit: 'service',
     summary: 'List the caller’s policies in the token’s tenant',
     description:

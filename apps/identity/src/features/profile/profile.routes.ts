@@ -36,7 +36,7 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       method: 'get',
       path: '/api/profile',
       permission: 'authenticated',
-      admits: ['impersonation'],
+      allowRestrictions: ['impersonation'],
       summary: 'Get your profile',
       responses: { 200: success(Profile) },
       async handler({ caller, reply }) {
@@ -53,7 +53,7 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       method: 'get',
       path: '/api/me/security',
       permission: 'authenticated',
-      admits: ['pin_required', 'password_change_required', 'impersonation'],
+      allowRestrictions: ['pin_required', 'password_change_required', 'impersonation'],
       summary: 'Get the security status of your account',
       responses: { 200: success(SecurityStatus) },
       async handler({ caller, reply }) {
@@ -65,7 +65,7 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       method: 'get',
       path: '/api/profile/activity',
       permission: 'authenticated',
-      admits: ['impersonation'],
+      allowRestrictions: ['impersonation'],
       summary: 'List your activity, newest first',
       query: ActivityQuery,
       responses: { 200: pageOf(Activity) },

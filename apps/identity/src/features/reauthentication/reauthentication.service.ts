@@ -33,7 +33,7 @@ export class ReauthenticationService {
   /**
    * 403 `reauthentication_required` unless the user has recently authenticated in the caller's session.
    */
-  async demandRecent(caller: UserCaller): Promise<void> {
+  async requireRecent(caller: UserCaller): Promise<void> {
     if (!(await this.isRecent(caller))) throw reauthenticationRequired();
   }
 

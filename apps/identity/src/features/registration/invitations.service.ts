@@ -70,7 +70,7 @@ const inviterOf = (caller: Caller, origin: Origin): Inviter =>
     : { ...actorOf(caller, origin), name: `${caller.firstName} ${caller.lastName}`.trim() };
 
 /** Allows only the invited user, signed in to their account (decision I21). */
-const demandOwn = ({ id }: Invited, caller: UserCaller | null): void => {
+const requireOwnInvitation = ({ id }: Invited, caller: UserCaller | null): void => {
   if (caller === null) throw unauthenticated();
   if (caller.id === id && caller.impersonatorId === null) return;
   const message = 'The invitation is for another account. Sign in with the address it was sent to.';
@@ -118,7 +118,7 @@ export class InvitationsService {
       },
     );
     background.run('an invitation could not be sent', async () => {
-      if (!(await quota.admits('invitation', `${tenantId}:${email}`))) return;
+      if (!(await quota.allows('invitation', `${tenantId}:${email}`))) return;
       await repository.invite(invitation);
     });
   }
@@ -138,7 +138,7 @@ export class InvitationsService {
     if (!invitation) throw invalidInvitation();
     const invited = await repository.invited(invitation.email);
     if (invited?.isActive === false) throw invalidInvitation();
-    if (invited?.isVerified) demandOwn(invited, caller);
+    if (invited?.isVerified) requireOwnInvitation(invited, caller);
     const join = await this.#joining(invitation, invited, given, { origin, locale });
     const { tenant, roleId, inviterId } = invitation;
     if (tenant.status !== 'active') {
@@ -187,7 +187,7 @@ export class InvitationsService {
     const { repository, passwords, accounts } = this.#use;
     if (invited?.isVerified) return async () => ({ userId: invited.id, events: [] });
     const { firstName = '', lastName = '', password = '' } = given;
-    this.#demandValid(given, email, invited);
+    this.#requireValid(given, email, invited);
     const passwordHash = await passwords.hash(password, email);
     if (invited) {
       return async (tx) => {
@@ -202,7 +202,7 @@ export class InvitationsService {
     return async (tx) => ({ userId: await repository.addPerson(tx, person), events: [] });
   }
 
-  #demandValid(
+  #requireValid(
     { firstName, lastName, password, confirmation = '' }: Acceptance,
     email: string,
     known: Invited | null,

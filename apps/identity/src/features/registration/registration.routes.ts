@@ -125,7 +125,7 @@ export const registrationRoutes = (dependencies: Dependencies): RouteTable => {
       path: '/api/auth/email',
       permission: 'authenticated',
       clients: 'first_party',
-      admits: ['email_verification_required'],
+      allowRestrictions: ['email_verification_required'],
       summary: 'Change the email address of an unconfirmed account',
       description:
         'Sends a link to the new address; links to the old one stop working. From then on, the account signs in with the new address. The response is the same whether or not another account has the address.',

@@ -83,10 +83,10 @@ export class RegistrationService {
     const { email } = claimant;
     const holder = await repository.holder(email);
     if (!holder) {
-      if (await quota.admits('email_verification', email)) {
+      if (await quota.allows('email_verification', email)) {
         await repository.sendVerification(claimant);
       }
-    } else if (holder.isActive && (await quota.admits('address_taken', email))) {
+    } else if (holder.isActive && (await quota.allows('address_taken', email))) {
       await repository.notifyHolder(email, holder);
     }
   }

@@ -1,5 +1,5 @@
 import type { Policy } from '@tessera/scope-matcher';
-import { demandTenant } from '../../access/tenants.ts';
+import { requireTenant } from '../../access/tenants.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../lists/paging.ts';
@@ -47,7 +47,7 @@ export class RolesRepository {
     tenantId: string,
     { search, sort, ...page }: RoleQuery,
   ): Promise<{ roles: TenantRole[]; page: number; total: number }> {
-    await demandTenant(this.#database, tenantId);
+    await requireTenant(this.#database, tenantId);
     const where = { ...inTenant(tenantId), ...(search && { name: literally(search) }) };
     const { order } = sort;
     const orderBy = [sort.by === 'name' ? { name: order } : { createdAt: order }, { id: order }];
@@ -61,7 +61,7 @@ export class RolesRepository {
 
   /** Null if the tenant has no such role; 404 if the tenant does not exist. */
   async find(tenantId: string, id: string): Promise<TenantRole | null> {
-    await demandTenant(this.#database, tenantId);
+    await requireTenant(this.#database, tenantId);
     return new RolesInTransaction(this.#database, tenantId).find(id);
   }
 }

@@ -127,7 +127,7 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
     responses: { 200: success(Role) },
     problems: {
       403: 'The caller lacks a permission, or a member with the role holds permissions that the caller does not',
-      409: { description: 'The role is built in', refusal: roleBuiltIn },
+      409: { description: 'The role is built in', error: roleBuiltIn },
     },
     async handler({ caller, params, body, req, reply }) {
       const { tenantId, roleId } = params;
@@ -146,7 +146,7 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
     responses: { 200: done },
     problems: {
       403: 'The caller lacks a permission, or the role grants permissions that the caller does not hold',
-      409: { description: 'The role is built in, or members have it', refusal: roleInUse },
+      409: { description: 'The role is built in, or members have it', error: roleInUse },
     },
     async handler({ caller, params, req, reply }) {
       await roles.remove(caller, params.tenantId, params.roleId, originOf(req));

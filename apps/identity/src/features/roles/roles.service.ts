@@ -74,8 +74,8 @@ export class RolesService {
     origin: Origin,
   ): Promise<TenantRole> {
     return this.#changing(caller, tenantId, async ({ roles, members, holder, tx }) => {
-      await this.#demandFreeName(roles, content.name);
-      demandNoGrant(missingRights(holder, combinedRights(content)));
+      await this.#requireFreeName(roles, content.name);
+      requireNoGrant(missingRights(holder, combinedRights(content)));
       const role = await roles.create(content);
       await noteOf(tx, caller, origin, 'role_created', { tenantId, subjectId: role.id });
       await members.publishPolicyUpdate([]);
@@ -98,13 +98,13 @@ export class RolesService {
     return this.#changing(caller, tenantId, async ({ roles, members, holder, tx }) => {
       const role = await this.#own(roles, id);
       const { name = role.name, description = role.description, policies = role.policies } = change;
-      await this.#demandFreeName(roles, name, id);
+      await this.#requireFreeName(roles, name, id);
       const holders = await roles.holdersOf(id);
-      demandWithinCallerRights(holder, role, holders);
+      requireWithinCallerRights(holder, role, holders);
       if (isSame(role, { name, description, policies })) return role;
       for (const own of holders.ownPolicies) {
         const before = combinedRights(role, own);
-        demandNoGrant(grantsBeyond({ holder, before, after: combinedRights({ policies }, own) }));
+        requireNoGrant(grantsBeyond({ holder, before, after: combinedRights({ policies }, own) }));
       }
       const changed = await roles.change(id, { name, description, policies });
       await noteOf(tx, caller, origin, 'role_updated', { tenantId, subjectId: id });
@@ -120,7 +120,7 @@ export class RolesService {
       if (role.memberCount > 0) {
         throw roleInUse();
       }
-      demandWithinCallerRights(holder, role, { userIds: [], ownPolicies: [[]] });
+      requireWithinCallerRights(holder, role, { userIds: [], ownPolicies: [[]] });
       await roles.remove(id);
       await noteOf(tx, caller, origin, 'role_deleted', { tenantId, subjectId: id });
       await members.publishPolicyUpdate([]);
@@ -145,7 +145,7 @@ export class RolesService {
   }
 
   /** Names are unique, also among built-in roles, because members are assigned roles by name. */
-  async #demandFreeName(roles: RolesInTransaction, name: string, except?: string): Promise<void> {
+  async #requireFreeName(roles: RolesInTransaction, name: string, except?: string): Promise<void> {
     const isBuiltIn = Object.hasOwn(builtInRoles, name.toLowerCase());
     if (!isBuiltIn && !(await roles.isTaken(name, except))) return;
     throw invalidField('name', `a role named "${name}" already exists`);
@@ -157,7 +157,7 @@ const isSame = (role: TenantRole, { name, description, policies }: RoleContent):
   role.description === description &&
   areSamePolicies(role.policies, policies);
 
-const demandNoGrant = ([given]: readonly string[]): void => {
+const requireNoGrant = ([given]: readonly string[]): void => {
   if (given === undefined) return;
   throw invalidField('policies', `this grants ${given}, which you do not hold yourself`);
 };
@@ -166,7 +166,7 @@ const demandNoGrant = ([given]: readonly string[]): void => {
  * 403 if the role alone, or combined with the own policies of one of its members, grants more than the caller
  * holds.
  */
-const demandWithinCallerRights = (
+const requireWithinCallerRights = (
   holder: Rights,
   role: TenantRole,
   { ownPolicies }: RoleHolders,

@@ -27,7 +27,7 @@ const owner = async (): Promise<Bearer> =>
 /** Somebody who may change roles, and holds these besides. */
 const manager = (...actions: string[]): Promise<Bearer> =>
   identity.people.caller(tenant, 'identity.roles.*', ...actions);
-const newsOf = async () => {
+const publishedEventsOf = async () => {
   const events = await database.outboxEvent.findMany({
     where: { key: tenant.id },
     orderBy: { id: 'asc' },
@@ -229,7 +229,7 @@ describe('a change of a role', () => {
     await get(asAnn, at()).expect(403);
     await put(bearer, id, { policies: [allow('identity.roles.list')] }).expect(200);
     await get(asAnn, at()).expect(200);
-    const news = await newsOf();
+    const news = await publishedEventsOf();
     expect(news).toEqual([
       { tenant_id: tenant.id, version: 2, user_ids: [] },
       { tenant_id: tenant.id, version: 3, user_ids: expect.arrayContaining([ann.id, bob.id]) },
@@ -257,20 +257,20 @@ describe('a change of a role', () => {
     const bearer = await owner();
     const content = { name: 'Same', description: 'As it is', policies: [allow('*'), deny('*')] };
     const { id } = (await post(bearer, content).expect(201)).body.data;
-    const told = await newsOf();
+    const told = await publishedEventsOf();
     const twice = { ...content, policies: [deny('*'), allow('*'), deny('*')] };
     for (const body of [{}, twice]) {
       const answer = await put(bearer, id, body).expect(200);
       expect(answer.body.data).toMatchObject({ id, ...content });
     }
-    expect(await newsOf()).toEqual(told);
+    expect(await publishedEventsOf()).toEqual(told);
     const noted = { subjectId: id, action: 'role_updated' };
     expect(await database.activityEntry.count({ where: noted })).toBe(0);
   });
 
   test('that is refused leaves nothing behind', async () => {
     await post(await manager(), { name: 'More', policies: [allow('*')] }).expect(422);
-    expect(await newsOf()).toEqual([]);
+    expect(await publishedEventsOf()).toEqual([]);
     expect(await database.role.count({ where: { tenantId: tenant.id, name: 'More' } })).toBe(0);
   });
 });

@@ -8,7 +8,7 @@ import { lockUser } from '../../users/users.ts';
 import type { Member, MemberQuery, Role } from '../members/member.ts';
 import { type MemberContext, type MembersService, noRole } from '../members/members.service.ts';
 import type { MembersReader, MembersWriter } from '../members/members.transaction.ts';
-import { combinedRights, demandCallerHolds, demandChangeable } from '../members/rights.ts';
+import { combinedRights, requireCallerHolds, requireChangeable } from '../members/rights.ts';
 import {
   type AccountChange,
   type AccountFields,
@@ -33,7 +33,7 @@ const isSame = (account: Member, { name = account.name, email = account.email }:
   account.name === name && account.email === email;
 
 /** 404 unless the member is a service account. */
-const demandServiceAccount = (member: Member | null): Member => {
+const requireServiceAccount = (member: Member | null): Member => {
   if (!member?.isServiceAccount) throw notFound('The service account');
   return member;
 };
@@ -52,7 +52,7 @@ export class ServiceAccountsService {
 
   /** 404 if the tenant has no such account. */
   async show({ tenantId, userId }: ServiceAccountRef): Promise<Member> {
-    return demandServiceAccount(await this.#members.find(tenantId, userId));
+    return requireServiceAccount(await this.#members.find(tenantId, userId));
   }
 
   /**
@@ -61,7 +61,7 @@ export class ServiceAccountsService {
    */
   async locked(tx: Transaction, members: MembersReader, userId: string): Promise<Member> {
     await lockUser(tx, userId);
-    return demandServiceAccount(await members.member(userId));
+    return requireServiceAccount(await members.member(userId));
   }
 
   /** 403 unless the caller holds all permissions of the role; 422 for an unknown role. */
@@ -77,7 +77,7 @@ export class ServiceAccountsService {
       const userId = await addAccount(tx, tenantId, given);
       await noteOf(tx, caller, origin, 'service_account_created', { tenantId, subjectId: userId });
       await members.add(userId, role.id);
-      return demandServiceAccount(await members.member(userId));
+      return requireServiceAccount(await members.member(userId));
     });
   }
 
@@ -103,7 +103,7 @@ export class ServiceAccountsService {
       const event: NewEvent = { type: 'identity.user.updated', data: { user_id: userId } };
       if (isSameRole) await members.publish([event]);
       else await members.change(userId, role.id, account.policies, event);
-      return demandServiceAccount(await members.member(userId));
+      return requireServiceAccount(await members.member(userId));
     });
   }
 
@@ -127,7 +127,7 @@ export class ServiceAccountsService {
   ): Promise<Role> {
     const role = await members.role(name);
     if (!role) throw noRole(name);
-    demandCallerHolds(holder, combinedRights(role));
+    requireCallerHolds(holder, combinedRights(role));
     return role;
   }
 
@@ -135,8 +135,8 @@ export class ServiceAccountsService {
     { members, holder }: MemberContext<MembersWriter>,
     userId: string,
   ): Promise<Member> {
-    const account = demandServiceAccount(await members.member(userId));
-    demandChangeable(holder, account);
+    const account = requireServiceAccount(await members.member(userId));
+    requireChangeable(holder, account);
     return account;
   }
 }

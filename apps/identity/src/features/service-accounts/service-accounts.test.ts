@@ -8,7 +8,7 @@ import {
   serviceAccountsAs,
   serviceAccountsOf,
 } from '../../testing/service-accounts.ts';
-import { bearerOf, newsOf } from '../../testing/sessions.ts';
+import { bearerOf, publishedEventsOf } from '../../testing/sessions.ts';
 
 let identity: TestIdentity;
 let tenant: Tenant;
@@ -203,7 +203,7 @@ describe('changing a service account', () => {
     });
     const bare = await accounts.update(id, { email: null }).expect(200);
     expect(bare.body.data).toMatchObject({ name: 'Exporter', email: null });
-    expect(await newsOf(identity, { id } as never)).toEqual([
+    expect(await publishedEventsOf(identity, { id } as never)).toEqual([
       { topic: 'identity.user.updated', user_id: id },
       { topic: 'identity.user.updated', user_id: id },
     ]);
@@ -215,14 +215,14 @@ describe('changing a service account', () => {
     const before = await version();
     await accounts.update(id, { name: 'Exporter' }).expect(200);
     expect(await version()).toEqual(before);
-    const told = await newsOf(identity, { id } as never);
+    const told = await publishedEventsOf(identity, { id } as never);
     const same = { name: 'Exporter', email: 'same@example.test', role: 'viewer' };
     for (const body of [{}, same]) {
       const answer = await accounts.update(id, body).expect(200);
       expect(answer.body.data).toMatchObject({ id, ...same });
     }
     expect(await version()).toEqual(before);
-    expect(await newsOf(identity, { id } as never)).toEqual(told);
+    expect(await publishedEventsOf(identity, { id } as never)).toEqual(told);
     const noted = { subjectId: id, action: 'service_account_updated' };
     expect(await database().activityEntry.count({ where: noted })).toBe(1);
   });
@@ -267,7 +267,7 @@ describe('destroying a service account', () => {
     await accounts.remove(id).expect(200);
     for (const { key } of keys) expect(await usable(key)).toBe(401);
     expect(await database().token.count({ where: { userId: id, revokedAt: null } })).toBe(0);
-    expect(await newsOf(identity, { id } as never)).toEqual([
+    expect(await publishedEventsOf(identity, { id } as never)).toEqual([
       { topic: 'identity.user.deactivated', user_id: id },
       {
         topic: 'identity.token.revoked',

@@ -2,7 +2,7 @@ import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import {
   activityOf,
   bearerOf,
-  newsOf,
+  publishedEventsOf,
   refresh,
   refreshed,
   signedIn,
@@ -50,7 +50,7 @@ describe('all tokens active: POST /api/auth/logout-all', () => {
       ipAddress: '127.0.0.1',
       userAgent: 'jest',
     });
-    expect(await newsOf(identity, user)).toEqual([
+    expect(await publishedEventsOf(identity, user)).toEqual([
       { topic: 'identity.token.revoked', user_id: user.id, reason: 'logout_all' },
     ]);
   });

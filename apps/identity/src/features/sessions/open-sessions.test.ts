@@ -4,7 +4,7 @@ import { cookieValueOf } from '../../testing/cookies.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { city, type PlaceFile, placeDatabase, placeFile } from '../../testing/place-database.ts';
 import type { Bearer } from '../../testing/population.ts';
-import { activityOf, bearerOf, newsOf } from '../../testing/sessions.ts';
+import { activityOf, bearerOf, publishedEventsOf } from '../../testing/sessions.ts';
 import { stepsOf } from '../../testing/sign-in.ts';
 import { expectRefused } from '../../testing/tokens.ts';
 
@@ -112,7 +112,7 @@ describe('a single session', () => {
     expect((await flow.refresh(client, app.refresh_token)).status).toBe(400);
     expect(await list(here.bearer)).toHaveLength(1);
     expect((await activityOf(identity, user)).at(-1)).toMatchObject({ action: 'session_revoked' });
-    expect(await newsOf(identity, user)).toEqual([
+    expect(await publishedEventsOf(identity, user)).toEqual([
       expect.objectContaining({ session_id: session?.id, reason: 'session_revoked' }),
     ]);
     expect((await end(here.bearer, session?.id)).status).toBe(404);

@@ -3,7 +3,7 @@ import { advisoryLocks } from '../../database.ts';
 import type { User } from '../../generated/prisma/client.ts';
 import {
   activityOf,
-  newsOf,
+  publishedEventsOf,
   recordOf,
   refresh,
   refreshed,
@@ -72,7 +72,9 @@ describe('losing the database during a renewal', () => {
     const next = await refreshed(identity, token);
     expect((await present(identity.http, next)).status).toBe(200);
     expect(await chainLength()).toBe(2);
-    const reasons = (await newsOf(identity, user)).map((told) => 'reason' in told && told.reason);
+    const reasons = (await publishedEventsOf(identity, user)).map(
+      (told) => 'reason' in told && told.reason,
+    );
     expect(new Set(reasons)).toEqual(new Set(['rotated']));
     expect((await refresh(identity, token)).status).toBe(422);
     expect((await activityOf(identity, user)).at(-1)?.action).toBe('token_reused');

@@ -2,7 +2,7 @@ import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import {
   bearerOf,
-  newsOf,
+  publishedEventsOf,
   recordOf,
   refresh,
   refreshed,
@@ -80,7 +80,7 @@ describe('refresh token active: POST /api/auth/refresh', () => {
   test('publishes only the revocation of the old token', async () => {
     await refresh(identity, token);
     const { jti } = claimsOf(token);
-    expect(await newsOf(identity, user)).toEqual([
+    expect(await publishedEventsOf(identity, user)).toEqual([
       { topic: 'identity.token.revoked', token_id: jti, user_id: user.id, reason: 'rotated' },
     ]);
   });
@@ -168,7 +168,7 @@ describe('an access token past its 60 minutes', () => {
       const answer = await refresh(identity, presented);
       expect([answer.status, answer.body.error]).toEqual([401, 'unauthenticated']);
     }
-    expect(await newsOf(identity, user)).toEqual([]);
+    expect(await publishedEventsOf(identity, user)).toEqual([]);
   });
 
   test('is 401 when its signature is not ours, or its type another one', async () => {

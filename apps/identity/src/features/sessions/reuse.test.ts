@@ -2,7 +2,7 @@ import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import {
   activityOf,
-  newsOf,
+  publishedEventsOf,
   recordOf,
   refresh,
   refreshed,
@@ -62,7 +62,7 @@ describe('refresh token replaced: POST /api/auth/refresh with the replaced token
       ipAddress: '127.0.0.1',
       userAgent: 'a thief',
     });
-    expect((await newsOf(identity, user)).at(-1)).toEqual({
+    expect((await publishedEventsOf(identity, user)).at(-1)).toEqual({
       topic: 'identity.token.revoked',
       user_id: user.id,
       reason: 'token_reused',
@@ -88,11 +88,11 @@ describe('refresh token replaced: POST /api/auth/refresh with the replaced token
     const { old } = await replaced();
     await refresh(identity, old);
     const fresh = await signedIn(identity, user);
-    const told = await newsOf(identity, user);
+    const told = await publishedEventsOf(identity, user);
     const answer = await refresh(identity, old);
     expect([answer.status, answer.body]).toEqual(reused);
     expect((await present(identity.http, fresh)).status).toBe(200);
-    expect(await newsOf(identity, user)).toEqual(told);
+    expect(await publishedEventsOf(identity, user)).toEqual(told);
   });
 
   test('on all other routes a replaced token is 401 without consequences', async () => {
@@ -126,7 +126,9 @@ describe('200 parallel refreshes of one token', () => {
     expect((await recordOf(identity, old)).replacedById).toBe(next);
     expect(chain.every(({ revokedAt }) => revokedAt !== null)).toBe(true);
     expect(await openSessions()).toBe(0);
-    const reasons = (await newsOf(identity, user)).map((told) => 'reason' in told && told.reason);
+    const reasons = (await publishedEventsOf(identity, user)).map(
+      (told) => 'reason' in told && told.reason,
+    );
     expect(reasons).toEqual(['rotated', 'token_reused']);
     const entries = await activityOf(identity, user);
     expect(entries.map(({ action }) => action)).toEqual(['login', 'token_reused']);

@@ -50,7 +50,7 @@ export const sessionRoutes = (
       path: '/api/auth/refresh',
       permission: 'authenticated',
       credential: 'renewable',
-      admits: ['email_verification_required'],
+      allowRestrictions: ['email_verification_required'],
       summary: 'Renew the token',
       description:
         'Accepts expired tokens as long as the session lasts. The presented token is revoked; presenting it again revokes all tokens of the user.',
@@ -91,7 +91,7 @@ export const sessionRoutes = (
       method: 'post',
       path: '/api/auth/switch-tenant',
       permission: 'authenticated',
-      admits: ['scoped'],
+      allowRestrictions: ['scoped'],
       summary: 'Switch to another tenant',
       description:
         'Exchanges the token for one of another tenant in the same session; the next sign-in starts in that tenant. The presented token is revoked. With a code flow token of a first-party client, the response also contains a refresh token for the new tenant, and the old refresh token stops working. Other clients cannot switch.',

@@ -5,7 +5,7 @@ import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import {
   activityOf,
   bearerOf,
-  newsOf,
+  publishedEventsOf,
   recordOf,
   refresh,
   refreshed,
@@ -96,7 +96,7 @@ describe('user token active: POST /api/auth/switch-tenant', () => {
       ipAddress: '127.0.0.1',
       userAgent: 'jest',
     });
-    expect(await newsOf(identity, user)).toEqual([
+    expect(await publishedEventsOf(identity, user)).toEqual([
       {
         topic: 'identity.token.revoked',
         token_id: claimsOf(token).jti,
@@ -146,7 +146,7 @@ describe('user token active: POST /api/auth/switch-tenant', () => {
 describe('a refused tenant switch changes nothing:', () => {
   afterEach(async () => {
     expect(await defaultTenant()).toBe(home.id);
-    expect(await newsOf(identity, user)).toEqual([]);
+    expect(await publishedEventsOf(identity, user)).toEqual([]);
   });
 
   test('not a member is 403 tenant_forbidden, and so is an unknown tenant', async () => {

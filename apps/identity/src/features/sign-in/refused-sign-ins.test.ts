@@ -1,7 +1,7 @@
 import { until } from '@tessera/local-stack';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
-import { somebodyWaits } from '../../testing/locks.ts';
+import { isWaitingForLock } from '../../testing/locks.ts';
 import { PASSWORD } from '../../testing/population.ts';
 
 let identity: TestIdentity;
@@ -67,7 +67,7 @@ describe('a sign-in fails', () => {
     const attempt = await database.$transaction(async (tx) => {
       await tx.user.update({ where: { id: someone.id }, data: { passwordHash: 'changed' } });
       const running = login({ email: someone.email, password: PASSWORD }).then((answer) => answer);
-      await until(() => somebodyWaits(database));
+      await until(() => isWaitingForLock(database));
       return { running };
     });
     expect((await attempt.running).body).toEqual(refusal);

@@ -37,7 +37,7 @@ export const signInRoutes = (
       method: 'post',
       path: '/api/auth/logout',
       permission: 'authenticated',
-      admits: [
+      allowRestrictions: [
         'pin_required',
         'email_verification_required',
         'password_change_required',

@@ -242,7 +242,7 @@ export class SignInService {
   ): Promise<void> {
     // Not sent to an unconfirmed address, which may belong to somebody else (decision I21).
     if (!isConfirmed || notice === null || email === null || lastLoginAt === null) return;
-    if (!(await this.#use.deviceMails.admits(notice, `${email}:${network}`))) return;
+    if (!(await this.#use.deviceMails.allows(notice, `${email}:${network}`))) return;
     const { browser, os, ipAddress, lastUsedAt: at } = device;
     const data = { firstName, device: { browser, os }, ipAddress, at, timeZone: timezone };
     await this.#use.mail.enqueue(tx, { kind: notice, to: email, locale, data });

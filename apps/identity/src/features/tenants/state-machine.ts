@@ -43,7 +43,7 @@ export const nextStatus = (status: TenantStatus, move: TransitionName): TenantSt
 };
 
 /** 409 if the tenant has no deployment that can be configured. */
-export const demandConfigurable = (status: TenantStatus): void => {
+export const requireConfigurable = (status: TenantStatus): void => {
   if (!configurable.includes(status)) {
     throw conflict(`A tenant in state ${status} cannot be configured.`);
   }

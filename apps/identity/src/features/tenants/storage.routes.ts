@@ -22,11 +22,11 @@ export const storageRoutes = ({ tenants, crm }: Dependencies): RouteTable => ({
     problems: {
       502: {
         description: '`crm_failed`: CRM returned an unusable response',
-        refusal: () => crmFailed(undefined),
+        error: () => crmFailed(undefined),
       },
       503: {
         description: '`crm_not_configured` or `crm_unavailable`',
-        refusal: crmNotConfigured,
+        error: crmNotConfigured,
       },
     },
     async handler({ params, reply }) {

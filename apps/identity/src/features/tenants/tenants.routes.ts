@@ -5,7 +5,6 @@ import { originOf } from '../../origin/origin.ts';
 import type { TransitionName } from './state-machine.ts';
 import {
   CreatedTenant,
-  demandVersions,
   ListQuery,
   NewTenant,
   ProvisioningStatus,
@@ -13,6 +12,7 @@ import {
   presentProvisioning,
   presentServices,
   queryOf,
+  requireVersions,
   Tenant,
   TenantParams,
   TenantServices,
@@ -24,11 +24,11 @@ import type { TenantsService } from './tenants.service.ts';
 const automationProblems = {
   502: {
     description: '`deployment_automation_failed`: the call failed and nothing was changed',
-    refusal: () => failed(undefined),
+    error: () => failed(undefined),
   },
   503: {
     description: '`deployment_automation_not_configured`: nothing was changed; or `overloaded`',
-    refusal: notConfigured,
+    error: notConfigured,
   },
 } as const;
 const changeProblems = {
@@ -168,7 +168,7 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
         409: changeProblems[409],
         503: {
           description: '`deployment_automation_not_configured`: nothing was changed',
-          refusal: notConfigured,
+          error: notConfigured,
         },
       },
     }),
@@ -224,7 +224,7 @@ export const tenantRoutes = (tenants: TenantsService): RouteTable => {
       responses: { 200: success(Tenant) },
       problems: changeProblems,
       async handler({ caller, params, body, req, reply }) {
-        const versions = demandVersions(body.versions);
+        const versions = requireVersions(body.versions);
         const prUrl = body.prUrl ?? body.pr_url ?? undefined;
         const change = { versions, prUrl };
         const tenant = await tenants.setVersions(params.tenantId, change, {

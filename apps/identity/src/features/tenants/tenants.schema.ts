@@ -212,7 +212,7 @@ export const presentServices = ({ id, slug, status, versions, scaling }: TenantR
 });
 
 /** 422 if no service is given. */
-export const demandVersions = <V extends object>(versions: V): V => {
+export const requireVersions = <V extends object>(versions: V): V => {
   if (Object.keys(versions).length > 0) return versions;
   throw invalidField('versions', `versions must name one of ${services.join(', ')}`);
 };

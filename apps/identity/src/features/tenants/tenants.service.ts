@@ -10,7 +10,7 @@ import type { Caller } from '../../tokens/caller.ts';
 import type { DeploymentsRepository } from './deployments.repository.ts';
 import type { Provisioning } from './provisioning.ts';
 import { changedScaling, type Scaling } from './scaling.ts';
-import { demandConfigurable, nextStatus, type TransitionName } from './state-machine.ts';
+import { nextStatus, requireConfigurable, type TransitionName } from './state-machine.ts';
 import { configurationOf, type Tenant, type Versions } from './tenant.ts';
 import { type ActivityRecord, NO_SCALING } from './tenant-in-transaction.ts';
 import type { ExclusiveTenant, TenantQuery, TenantsRepository } from './tenants.repository.ts';
@@ -82,7 +82,7 @@ export class TenantsService {
     author: ChangeAuthor,
   ) {
     const { automation, repository, deployments } = this.#use;
-    automation.demandConfigured();
+    automation.requireConfigured();
     return this.#limited(async () => {
       const id = uuidv7();
       await deployments.recordIntent(id);
@@ -115,7 +115,7 @@ export class TenantsService {
    */
   async #suspend(id: string, author: ChangeAuthor): Promise<Tenant> {
     const { automation, repository, provisioning } = this.#use;
-    automation.demandConfigured();
+    automation.requireConfigured();
     const suspended = await repository.changing(id, (locked) =>
       locked.moveAndQueueSync(
         nextStatus(locked.tenant.status, 'suspend'),
@@ -165,7 +165,7 @@ export class TenantsService {
   syncConfig(id: string, author: ChangeAuthor): Promise<Tenant> {
     return this.#withAutomation(id, async (exclusive) => {
       const tenant = await existingTenant(exclusive);
-      demandConfigurable(tenant.status);
+      requireConfigurable(tenant.status);
       await this.#use.automation.configure(tenant, configurationOf(tenant));
       return (await exclusive.lock()).change({}, activity(author, 'tenant_config_synced'));
     });
@@ -182,12 +182,12 @@ export class TenantsService {
   ): Promise<Tenant> {
     return this.#withAutomation(id, async (exclusive) => {
       const tenant = await existingTenant(exclusive);
-      demandConfigurable(tenant.status);
+      requireConfigurable(tenant.status);
       const change = { versions, ...(prUrl !== undefined && { prUrl }) };
       const current = configurationOf(tenant);
       const response = await this.#use.automation.setVersions(tenant, change, current);
       const locked = await exclusive.lock();
-      demandConfigurable(locked.tenant.status);
+      requireConfigurable(locked.tenant.status);
       const pullRequestUrl = prUrl ?? pullRequestOf(response);
       const changed = { versions: { ...locked.tenant.versions, ...versions }, pullRequestUrl };
       return locked.change(changed, activity(author, 'tenant_versions_updated'));
@@ -221,7 +221,7 @@ export class TenantsService {
   }
 
   #withAutomation<T>(id: string, work: (exclusive: ExclusiveTenant) => Promise<T>): Promise<T> {
-    this.#use.automation.demandConfigured();
+    this.#use.automation.requireConfigured();
     return this.#limited(() => this.#use.repository.exclusively(id, work));
   }
 

@@ -24,10 +24,10 @@ const codesLeftMessage = (left: number): string => {
 };
 
 const enabledProblem = {
-  409: { description: 'Two-factor authentication is already enabled', refusal: alreadyEnabled },
+  409: { description: 'Two-factor authentication is already enabled', error: alreadyEnabled },
 };
 const disabledProblem = {
-  409: { description: 'Two-factor authentication is not enabled', refusal: notEnabled },
+  409: { description: 'Two-factor authentication is not enabled', error: notEnabled },
 };
 
 export const twoFactorRoutes = (
@@ -87,7 +87,7 @@ export const twoFactorRoutes = (
       path: '/api/auth/2fa/verify',
       permission: 'authenticated',
       clients: 'any',
-      admits: ['two_factor_required', 'email_verification_required'],
+      allowRestrictions: ['two_factor_required', 'email_verification_required'],
       limit: 'twoFactor',
       summary: 'Verify the second factor',
       description:

@@ -55,7 +55,7 @@ interface Dependencies {
   readonly devices: DevicesService;
   readonly signIn: SignInService;
   readonly mails: SecurityMails;
-  readonly reauthentication: Pick<ReauthenticationService, 'demandRecent'>;
+  readonly reauthentication: Pick<ReauthenticationService, 'requireRecent'>;
 }
 
 /** How long an unconfirmed secret can be shown again. */
@@ -91,7 +91,7 @@ export class TwoFactorService {
   async enable(caller: UserCaller): Promise<Enrolment> {
     const { repository, vault } = this.#use;
     const { id: userId } = caller;
-    await this.#use.reauthentication.demandRecent(caller);
+    await this.#use.reauthentication.requireRecent(caller);
     const secret = randomBytes(SECRET_BYTES);
     const recoveryCodes = newRecoveryCodes();
     const sealed = new Uint8Array(vault.seal(secret, twoFactorPurpose(userId)));
@@ -113,7 +113,7 @@ export class TwoFactorService {
   /** The unconfirmed secret created by `enable` within the last hour; null if there is none. */
   async pending(caller: UserCaller): Promise<AppSecret | null> {
     const { repository, vault, reauthentication } = this.#use;
-    await reauthentication.demandRecent(caller);
+    await reauthentication.requireRecent(caller);
     const known = await repository.find(caller.id);
     if (!known || known.confirmedAt) return null;
     if (known.createdAt.getTime() < Date.now() - PENDING_MS) return null;
@@ -144,7 +144,7 @@ export class TwoFactorService {
   ): Promise<void> {
     const { repository, devices } = this.#use;
     const { id: userId } = caller;
-    await this.#use.reauthentication.demandRecent(caller);
+    await this.#use.reauthentication.requireRecent(caller);
     const code = parseCode(typed);
     await repository.change(userId, async (tx) => {
       const known = await repository.find(userId, tx);
@@ -176,12 +176,12 @@ export class TwoFactorService {
   ): Promise<Verified> {
     const { repository, lockout } = this.#use;
     const { id: userId } = caller;
-    await this.#demandEnabled(userId);
+    await this.#requireEnabled(userId);
     const actor = actorOf(caller, client);
     const code = parseCode(given.code);
     const verified = await lockout.attempt(userId, () =>
       repository.change(userId, async (tx) => {
-        const used = await this.#useCode(tx, await this.#demandEnabled(userId, tx), code, actor);
+        const used = await this.#useCode(tx, await this.#requireEnabled(userId, tx), code, actor);
         if (!used) return null;
         const { signedIn, deviceId } = await this.#completeSignIn(tx, caller, client);
         if (given.trustDevice && deviceId) await this.#use.devices.trust(tx, deviceId, actor);
@@ -227,16 +227,16 @@ export class TwoFactorService {
   ): Promise<void> {
     const { repository, passwords } = this.#use;
     const { id: userId } = caller;
-    await this.#use.reauthentication.demandRecent(caller);
-    await this.#demandEnabled(userId);
+    await this.#use.reauthentication.requireRecent(caller);
+    await this.#requireEnabled(userId);
     await passwords.demand(userId, password);
     await repository.change(userId, async (tx) => {
-      await this.#demandEnabled(userId, tx);
+      await this.#requireEnabled(userId, tx);
       await work(tx);
     });
   }
 
-  async #demandEnabled(userId: string, tx?: Transaction): Promise<TwoFactor> {
+  async #requireEnabled(userId: string, tx?: Transaction): Promise<TwoFactor> {
     const known = await this.#use.repository.find(userId, tx);
     if (!known?.confirmedAt) throw notEnabled();
     return known;

@@ -1,7 +1,7 @@
 import { until } from '@tessera/local-stack';
 import type { User } from '../../generated/prisma/client.ts';
 import { startAuthorization } from '../../testing/authorization.ts';
-import { somebodyWaits } from '../../testing/locks.ts';
+import { isWaitingForLock } from '../../testing/locks.ts';
 import { expectRefused, present } from '../../testing/tokens.ts';
 import { lockUser } from '../../users/users.ts';
 
@@ -79,7 +79,7 @@ describe('a refresh token that was replaced', () => {
     const reuse = await database.$transaction(async (tx) => {
       await lockUser(tx, user.id);
       const running = flow.refresh(client, tokens.refresh_token).then((answer) => answer);
-      await until(() => somebodyWaits(database));
+      await until(() => isWaitingForLock(database));
       await tx.$executeRaw`SET LOCAL lock_timeout = '1ms'`;
       await tx.session.updateMany({ where: { userId: user.id }, data: { ipAddress: null } });
       return { running };

@@ -1,6 +1,6 @@
 import { startAuthorization } from '../../testing/authorization.ts';
 import { oauthRefusal, type TestClient } from '../../testing/code-flow.ts';
-import { bearerOf, newsOf } from '../../testing/sessions.ts';
+import { bearerOf, publishedEventsOf } from '../../testing/sessions.ts';
 import { claimsOf, expectRefused, present } from '../../testing/tokens.ts';
 
 const { identity, flow, client, user, cookie, expectDead, someone } = await startAuthorization();
@@ -40,7 +40,7 @@ describe('POST /oauth/revoke', () => {
       await expectDead(renewed.refresh_token);
       expect(await isGood(other.access_token)).toBe(true);
       expect((await flow.refresh(client, other.refresh_token)).status).toBe(200);
-      expect(await newsOf(identity, user)).toContainEqual({
+      expect(await publishedEventsOf(identity, user)).toContainEqual({
         topic: 'identity.token.revoked',
         token_id: claimsOf(renewed.access_token).jti,
         user_id: user.id,

@@ -6,7 +6,7 @@ import { errors } from '../oidc-provider.ts';
 import { allowedScopesOf, clientKind } from './stores/clients.ts';
 
 /** Maximum length of the scopes of a request together, so that an access token stays below 8 KiB. */
-const MOST_CHARACTERS = 4000;
+const MAX_CHARACTERS = 4000;
 
 /**
  * Whether a client can request a scope (decision I19): `api` is for clients of the platform and of tenants;
@@ -30,8 +30,8 @@ const checkRequestedScopes = (client: Client, requested: readonly string[]): rea
     if (clientKind(client) !== 'third_party') return [API_SCOPE];
     throw new errors.InvalidScope('this client must request scopes explicitly', '');
   }
-  if (requested.join(' ').length > MOST_CHARACTERS) {
-    throw new errors.InvalidScope(`the scopes are longer than ${MOST_CHARACTERS} characters`, '');
+  if (requested.join(' ').length > MAX_CHARACTERS) {
+    throw new errors.InvalidScope(`the scopes are longer than ${MAX_CHARACTERS} characters`, '');
   }
   const refused = requested.find((scope) => !isOpenTo(client, scope));
   if (refused === undefined) return requested;

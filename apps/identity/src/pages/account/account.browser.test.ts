@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { User } from '../../generated/prisma/client.ts';
-import { barriersOf, openBrowser, type TestBrowser } from '../../testing/browser.ts';
-import { giveCredentials, press, sees, startSite, type TestSite } from '../../testing/pages.ts';
+import { accessibilityViolations, openBrowser, type TestBrowser } from '../../testing/browser.ts';
+import { enterCredentials, press, sees, startSite, type TestSite } from '../../testing/pages.ts';
 
 let site: TestSite;
 let browser: TestBrowser;
@@ -24,22 +24,22 @@ describe('the account', () => {
   test('is shown after a sign-in without application', async () => {
     await page.goto(`${site.url}/account`);
     await sees(page, 'Sign in');
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await page.waitForURL(`${site.url}/account`);
     await sees(page, `Hello, ${user.firstName}`);
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
   });
 
   test('marks the current section in its navigation', async () => {
     await page.goto(`${site.url}/sign-in`);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     const current = page.getByRole('navigation', { name: 'Account' }).locator('[aria-current]');
     expect(await current.textContent()).toBe('Overview');
   });
 
   test('has a sign-out button on every page', async () => {
     await page.goto(`${site.url}/sign-in`);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await press(page, 'Sign out');
     await sees(page, 'You are signed out');
   });

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
-import { barriersOf, openBrowser, type TestBrowser } from '../../testing/browser.ts';
+import { accessibilityViolations, openBrowser, type TestBrowser } from '../../testing/browser.ts';
 import {
+  enterCredentials,
   fill,
-  giveCredentials,
   press,
   pressOn,
   reads,
@@ -39,7 +39,7 @@ afterEach(async () => {
 
 const enter = async (visitor = page, password = PASSWORD) => {
   await visitor.goto(`${site.url}/sign-in`);
-  await giveCredentials(visitor, user, password);
+  await enterCredentials(visitor, user, password);
   await visitor.goto(`${site.url}/account/activity`);
 };
 
@@ -72,7 +72,7 @@ describe('the activity page', () => {
     ]);
     await reads(page, /12:00.*Firefox on Windows · IP address 192.0.2.7/);
     await reads(page, /in Analytical Engines Ltd · Firefox on Windows/);
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
   });
 
   test('is filtered by category and time', async () => {
@@ -145,7 +145,7 @@ describe('"This was not me"', () => {
     await enter();
     await dispute();
     await reads(page, 'What you do not recognize');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await fill(page, {
       'Current password': PASSWORD,
       'New password': NEW,
@@ -154,7 +154,7 @@ describe('"This was not me"', () => {
     await press(page, 'Secure my account');
     await sees(page, 'Your account is secured');
     await page.getByRole('link', { name: /^Two-factor authentication: turn it on/ }).waitFor();
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await thief.reload();
     await sees(thief, 'Sign in');
     await thief.context().close();
@@ -203,7 +203,7 @@ describe('"This was not me"', () => {
 
   test('has its own page for links in mails, also before signing in', async () => {
     await page.goto(`${site.url}/account/activity/not-me`);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await sees(page, 'Secure your account');
     expect(await page.getByText('What you do not recognize').count()).toBe(0);
     await pressOn(page, page.getByRole('link', { name: 'It was me after all' }));

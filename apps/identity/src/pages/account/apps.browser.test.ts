@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
-import { barriersOf, openBrowser, type TestBrowser } from '../../testing/browser.ts';
+import { accessibilityViolations, openBrowser, type TestBrowser } from '../../testing/browser.ts';
 import {
-  giveCredentials,
+  enterCredentials,
   press,
   reads,
   sees,
@@ -45,7 +45,7 @@ afterEach(async () => {
 /** Signs in through a third-party application and gives consent. */
 const allowLedger = async (): Promise<string> => {
   await ledger.begin(page, { scope: SCOPE });
-  await giveCredentials(page, user);
+  await enterCredentials(page, user);
   await press(page, 'Allow');
   return (await ledger.finish(page)).access_token;
 };
@@ -56,9 +56,9 @@ const item = (name: string) => page.getByRole('listitem').filter({ hasText: name
 describe('the apps page', () => {
   test('says so if no application has access', async () => {
     await page.goto(`${site.url}/account/apps`);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await sees(page, 'No apps yet');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
   });
 
   test('shows the permissions of a third-party application with tenant and times', async () => {
@@ -76,7 +76,7 @@ describe('the apps page', () => {
     ]) {
       await ledgerItem.getByText(text).first().waitFor();
     }
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
   });
 
   test('removes an application’s access after showing the effects', async () => {
@@ -102,7 +102,7 @@ describe('the apps page', () => {
     const client = await site.flow.client({ tenantId: tenant.id });
     const tokens = await site.flow.tokens(client, cookie);
     await person.goto(`${site.url}/account/apps`);
-    await giveCredentials(person, user);
+    await enterCredentials(person, user);
     await sees(person, 'Apps you are signed in to');
     await reads(person, 'Run by Analytical Engines');
     await person.getByRole('link', { name: 'Sign out Panel' }).click();

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import type { User } from '../../generated/prisma/client.ts';
-import { barriersOf, openBrowser, type TestBrowser } from '../../testing/browser.ts';
+import { accessibilityViolations, openBrowser, type TestBrowser } from '../../testing/browser.ts';
 import {
+  enterCredentials,
   fill,
-  giveCredentials,
   press,
   reads,
   sees,
@@ -34,7 +34,7 @@ afterEach(() => expect(browser.complaints()).toEqual([]));
 const database = () => site.identity.context.database;
 const enter = async (as: User = user) => {
   await page.goto(`${site.url}/account/data`);
-  await giveCredentials(page, as);
+  await enterCredentials(page, as);
   await sees(page, 'Your data');
 };
 const authenticatedLongAgo = () =>
@@ -60,7 +60,7 @@ describe('the personal data of a user', () => {
     const { name, data } = await downloaded();
     expect(name).toBe('account-data.json');
     expect(data).toMatchObject({ schema_version: 1, profile: { email: user.email } });
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     // And again.
     expect((await downloaded()).data.activity.length).toBe(data.activity.length + 1);
   });
@@ -86,13 +86,13 @@ describe('the deletion of an account', () => {
     await fill(page, { Password: PASSWORD });
     await press(page, 'Continue');
     await sees(page, 'Delete your account?');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await press(page, 'Delete my account');
     await reads(page, 'We have scheduled the deletion and sent you an email.');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await page.goto(`${site.url}/account`);
     await reads(page, /Your account will be deleted on /);
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await press(page, 'Keep my account');
     await reads(page, 'Your account will not be deleted.');
     await page.goto(`${site.url}/account`);
@@ -107,7 +107,7 @@ describe('the deletion of an account', () => {
     const mail = await site.mailbox.next('account_deletion_requested', user.email ?? '');
     page = await browser.newPerson({ javaScriptEnabled: false });
     await page.goto(mail.link.href);
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await press(page, 'Keep my account');
     await reads(page, 'Your account will not be deleted.');
   });
@@ -120,7 +120,7 @@ describe('the deletion of an account', () => {
     await sees(page, 'You cannot delete your account yet');
     await reads(page, 'Difference Engines');
     expect(await page.getByRole('button', { name: 'Delete my account' }).count()).toBe(0);
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await choose('Back to your data');
     await sees(page, 'Your data');
   });

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import type { User } from '../../generated/prisma/client.ts';
-import { barriersOf, openBrowser, type TestBrowser } from '../../testing/browser.ts';
+import { accessibilityViolations, openBrowser, type TestBrowser } from '../../testing/browser.ts';
 import {
+  enterCredentials,
   fill,
-  giveCredentials,
   press,
   pressOn,
   reads,
@@ -57,7 +57,7 @@ const isGood = async (bearer: Bearer) =>
 
 const openDevices = async (person: Page = page) => {
   await person.goto(`${site.url}/account/devices`);
-  await giveCredentials(person, user);
+  await enterCredentials(person, user);
   await sees(person, 'Devices and sessions');
 };
 const item = (name: string, person: Page = page) =>
@@ -73,7 +73,7 @@ describe('the devices page', () => {
     expect(await phone.textContent()).toContain('Vienna, Austria · Last used: now');
     expect(await page.locator('main').textContent()).not.toContain('203.0.113.7');
     expect(await phone.locator('time').getAttribute('title')).toMatch(/20\d\d at/);
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
   });
 
   test('uses the user’s language', async () => {
@@ -157,7 +157,7 @@ describe('the page of a device', () => {
     await openPhone();
     const facts = await page.locator('.facts').textContent();
     expect(facts).toMatch(/Vienna, Austria[\s\S]*203\.0\.113\.7[\s\S]*20\d\d at \d/);
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await fill(page, { 'Device name': 'My phone' });
     await press(page, 'Save name');
     await sees(page, 'My phone');

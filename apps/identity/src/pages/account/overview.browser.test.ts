@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
-import { barriersOf, openBrowser, type TestBrowser } from '../../testing/browser.ts';
-import { giveCredentials, reads, sees, startSite, type TestSite } from '../../testing/pages.ts';
+import { accessibilityViolations, openBrowser, type TestBrowser } from '../../testing/browser.ts';
+import { enterCredentials, reads, sees, startSite, type TestSite } from '../../testing/pages.ts';
 
 let site: TestSite;
 let browser: TestBrowser;
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const enter = async () => {
   await page.goto(`${site.url}/sign-in`);
-  await giveCredentials(page, user);
+  await enterCredentials(page, user);
   await page.goto(`${site.url}/account`);
 };
 
@@ -88,7 +88,7 @@ describe('the overview of an account', () => {
     expect(await items()).toEqual([
       'New sign-in from Firefox on Windows, 2 days ago. Was this you?',
     ]);
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole('link', { name: 'This was not me' }).click();
     await sees(page, 'Secure your account');
   });

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import type { User } from '../../generated/prisma/client.ts';
-import { barriersOf, openBrowser, type TestBrowser } from '../../testing/browser.ts';
+import { accessibilityViolations, openBrowser, type TestBrowser } from '../../testing/browser.ts';
 import {
+  enterCredentials,
   fill,
-  giveCredentials,
   press,
   reads,
   sees,
@@ -34,7 +34,7 @@ afterEach(() => expect(browser.complaints()).toEqual([]));
 
 const enter = async (path: string): Promise<void> => {
   await page.goto(site.url + path);
-  await giveCredentials(page, user);
+  await enterCredentials(page, user);
   await page.waitForURL(site.url + path);
 };
 const linkOf = async (kind: string, address: string | null): Promise<string> =>
@@ -51,7 +51,7 @@ const choose = async (buffer: Buffer, name = 'me.png'): Promise<void> => {
 describe('the profile', () => {
   test('can be changed, and uses the chosen language at once', async () => {
     await enter('/account/profile');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await fill(page, { 'First name': 'Augusta', 'Phone number': '+36 1 234 5678' });
     await page.getByLabel('Time zone').selectOption('Europe/Budapest');
     await page.getByRole('combobox', { name: 'Language' }).selectOption('hu');
@@ -82,7 +82,7 @@ describe('the profile', () => {
     await reads(page, 'Enter a phone number');
     expect(await page.getByLabel('Time zone').inputValue()).toBe('Asia/Kolkata');
     expect(await page.getByLabel('Phone number').inputValue()).toBe('call me');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
   });
 });
 
@@ -91,7 +91,7 @@ describe('the picture', () => {
     await enter('/account/profile');
     await page.getByRole('link', { name: 'Change picture' }).click();
     await sees(page, 'Picture');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await choose(await image('png'));
     await press(page, 'Save picture');
     await reads(page, 'Your picture has been saved.');
@@ -112,7 +112,7 @@ describe('the picture', () => {
     if (content) await choose(content);
     await press(page, 'Save picture');
     await reads(page, 'Choose a JPEG, PNG, WebP, or GIF image of at most 10 MB');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
   });
 });
 
@@ -122,7 +122,7 @@ describe('the email address', () => {
     await enter('/account/profile');
     await page.getByRole('link', { name: 'Change email address' }).click();
     await sees(page, 'Change your email address');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await fill(page, { 'New email address': user.email ?? '' });
     await press(page, 'Send link');
     await reads(page, 'This is already your email address.');
@@ -130,12 +130,12 @@ describe('the email address', () => {
     await press(page, 'Send link');
     await reads(page, 'Check your new mailbox.');
     await reads(page, `We have sent a link to ${address}.`);
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await press(page, 'Send again');
     const { link } = await site.mailbox.next('email_change', address, 2);
     await page.goto(link.href);
     await sees(page, 'Confirm your new email address');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await press(page, 'Confirm new address');
     await reads(page, 'Your email address has been changed.');
     await page.goto(link.href);
@@ -144,12 +144,12 @@ describe('the email address', () => {
     const owner = await browser.newPerson();
     await owner.goto(await linkOf('email_replaced', user.email));
     await sees(owner, 'Undo the change of your email address?');
-    expect(await barriersOf(owner)).toEqual([]);
+    expect(await accessibilityViolations(owner)).toEqual([]);
     await press(owner, 'Undo the change');
     await reads(owner, 'Your email address has been restored');
     await fill(owner, { Password: NEW, 'Confirm password': NEW });
     await press(owner, 'Save password');
-    await giveCredentials(owner, user, NEW);
+    await enterCredentials(owner, user, NEW);
     await owner.waitForURL(`${site.url}/account`);
     await page.reload();
     await sees(page, 'Sign in');
@@ -164,7 +164,7 @@ describe('the email address', () => {
     await reads(page, 'Your email address stays as it is.');
     await page.goto(await linkOf('email_change', address));
     await reads(page, 'This link is invalid or has expired.');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
   });
 
   test('is not taken from an account that has confirmed it meanwhile', async () => {

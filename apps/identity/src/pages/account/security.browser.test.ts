@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import type { User } from '../../generated/prisma/client.ts';
 import { totpAt } from '../../testing/authenticator.ts';
-import { barriersOf, openBrowser, type TestBrowser } from '../../testing/browser.ts';
+import { accessibilityViolations, openBrowser, type TestBrowser } from '../../testing/browser.ts';
 import {
+  enterCode,
+  enterCredentials,
   fill,
-  giveCode,
-  giveCredentials,
   press,
   pressOn,
   reads,
@@ -39,7 +39,7 @@ const open = (path: string) => page.goto(site.url + path);
 
 const signIn = async (next: string): Promise<void> => {
   await open(`/sign-in?next=${encodeURIComponent(next)}`);
-  await giveCredentials(page, user);
+  await enterCredentials(page, user);
   await page.waitForURL(`${site.url}${next}`);
 };
 
@@ -70,7 +70,7 @@ const codesShown = (): Promise<string[]> => page.locator('#codes li').allTextCon
 describe('the password', () => {
   test('can be changed, with rules checked while typing and announced to screen readers', async () => {
     await open('/.well-known/change-password');
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await page.waitForURL(`${site.url}/account/password`);
     await reads(page, 'You have not changed it yet.');
     const met = () => page.locator('.rules .met span:last-child').allTextContents();
@@ -83,7 +83,7 @@ describe('the password', () => {
     expect(await met()).not.toContain('The same in both fields');
     await fill(page, { 'Confirm new password': NEW, 'Current password': PASSWORD });
     await page.getByRole('status').filter({ hasText: 'The password meets these rules.' }).waitFor();
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await press(page, 'Change password');
     await reads(page, 'You have been signed out everywhere else.');
     await reads(page, 'Last changed:');
@@ -117,7 +117,7 @@ describe('the second factor', () => {
     const link = page.getByRole('link', { name: 'Open it in an app on this device' });
     expect(await link.getAttribute('href')).toMatch(/^otpauth:\/\/totp\//);
     await reads(page, user.email ?? '');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     const secret = (await page.locator('.secret').textContent()) ?? '';
     await fill(page, { Code: totpAt(secret, Date.now()) });
     await press(page, 'Turn on');
@@ -125,7 +125,7 @@ describe('the second factor', () => {
     await reads(page, 'Two-factor authentication is on.');
     const codes = await codesShown();
     expect(codes).toHaveLength(8);
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     // The page can be left and reopened.
     await open('/account/two-factor');
     await sees(page, 'Save your recovery codes');
@@ -157,8 +157,8 @@ describe('the second factor', () => {
     // A shown code works.
     const other = await browser.newPerson();
     await other.goto(`${site.url}/sign-in`);
-    await giveCredentials(other, user);
-    await giveCode(other, codes[0] ?? '');
+    await enterCredentials(other, user);
+    await enterCode(other, codes[0] ?? '');
     await other.waitForURL(`${site.url}/account`);
     await page.reload();
     expect(await page.locator('dd').last().textContent()).toBe('7');
@@ -189,7 +189,7 @@ describe('the second factor', () => {
 
     await follow('Turn off');
     await reads(page, 'your password alone is enough to sign in');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await fill(page, { Password: PASSWORD });
     await press(page, 'Turn off');
     await reads(page, 'Two-factor authentication is off.');
@@ -230,7 +230,7 @@ describe('the PIN', () => {
     await setPin();
     await press(page, 'Set PIN');
     await reads(page, 'Your PIN is set.');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
 
     await follow('Change PIN');
     await fill(page, { 'Current PIN': '918273', 'New PIN': '564738', 'Confirm PIN': '564738' });
@@ -258,7 +258,7 @@ describe('the PIN', () => {
     });
     await context.database.session.updateMany({ data: { pinPending: false } });
     await open('/sign-in');
-    await giveCredentials(page, user);
+    await enterCredentials(page, user);
     await sees(page, 'Enter your PIN');
     await context.database.session.updateMany({ data: { pinPending: false } });
     await open('/account/pin');
@@ -271,7 +271,7 @@ describe('the PIN', () => {
     await wait(601);
     await press(page, 'Set PIN');
     await sees(page, 'Confirm that it is you');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await fill(page, { Password: 'Wrong-horse-8-battery' });
     await press(page, 'Continue');
     await reads(page, 'The password is incorrect.');
@@ -288,7 +288,7 @@ describe('the PIN', () => {
     await wait(601);
     await press(page, 'Set PIN');
     await press(page, 'Use a code instead');
-    await giveCode(page, await authenticator.code());
+    await enterCode(page, await authenticator.code());
     await reads(page, 'Your PIN is set.');
   });
 });

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
-import { barriersOf, openBrowser, type TestBrowser } from '../../testing/browser.ts';
+import { accessibilityViolations, openBrowser, type TestBrowser } from '../../testing/browser.ts';
 import {
-  giveCredentials,
+  enterCredentials,
   press,
   reads,
   sees,
@@ -45,7 +45,7 @@ const join = async (tenant: Tenant, role: string) => {
 
 const enter = async (visitor = page) => {
   await visitor.goto(`${site.url}/sign-in`);
-  await giveCredentials(visitor, user);
+  await enterCredentials(visitor, user);
   await visitor.goto(`${site.url}/account/tenants`);
 };
 
@@ -59,7 +59,7 @@ describe('the organizations of a user', () => {
     await reads(page, /Role: Member · Member since/);
     await reads(page, /Role: Administrator · Member since/);
     expect(await current()).toBe('Acme');
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await press(page, 'Switch to Zeta');
     await reads(page, 'You have switched to the organization.');
     expect(await current()).toBe('Zeta');
@@ -105,7 +105,7 @@ describe('the organizations of a user', () => {
     await sees(page, 'Leave Zeta?');
     await reads(page, 'Make another member an owner first.');
     expect(await page.getByRole('button', { name: 'Leave organization' }).count()).toBe(0);
-    expect(await barriersOf(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole('link', { name: 'Stay' }).click();
     await sees(page, 'Organizations');
   });

@@ -1,12 +1,12 @@
 import { type CrmPermission, crmPermission } from '@tessera/contracts';
-import { permissionDenied, permissionsOf, type RefusalExample } from '@tessera/http-kit';
+import { type ErrorExample, permissionDenied, permissionsOf } from '@tessera/http-kit';
 import { identityUnavailable, invalidToken } from '@tessera/resource-server';
 import { SYSTEM, systemTokenMissing } from './system/system-access.ts';
 
 const id = '019aa0f5-7c1e-7a52-9d3b-5f0c2a8e4b61';
 
 /** Examples of CRM's own error responses for its OpenAPI document. */
-export const refusalOfCrm: RefusalExample = (status, route) => {
+export const crmErrorExample: ErrorExample = (status, route) => {
   const isSystem = route.credential === SYSTEM;
   const [permission] = permissionsOf(route);
   if (status === 401) return isSystem ? systemTokenMissing() : invalidToken();

@@ -1,19 +1,19 @@
 import type { ErrorCode } from '@tessera/contracts';
 import { type Field, type FieldErrors, validate } from '@tessera/fields';
 import {
+  bodyTooLarge,
+  fileTooLarge,
   malformed as malformedBody,
   malformedUpload,
   notJson,
-  notOfType,
-  tooLarge,
-  tooLargeFor,
+  unsupportedMediaType,
 } from './body.ts';
 import { databaseUnavailable, malformedAddress, unexpected } from './error-handler.ts';
 import { fileChanged, unsatisfiableRange } from './files/conditions.ts';
 import { isFileBody } from './files/file-body.ts';
 import { requestTimeout } from './files/receive-file.ts';
 import { HttpError, notFound, unauthenticated, validationFailed } from './http-error.ts';
-import { tooMany } from './limits.ts';
+import { tooManyRequests } from './limits.ts';
 import { unknownParameter } from './mount.ts';
 import { isBinary, type RouteEntry } from './route.ts';
 
@@ -45,15 +45,15 @@ const standard: Readonly<Record<number, (route: RouteEntry) => HttpError>> = {
   404: () => notFound(),
   408: () => requestTimeout(),
   412: () => fileChanged(),
-  413: ({ body }) => (isFileBody(body) ? tooLargeFor(body.file.maxBytes) : tooLarge()),
+  413: ({ body }) => (isFileBody(body) ? fileTooLarge(body.file.maxBytes) : bodyTooLarge()),
   415: ({ body }) => {
     if (isFileBody(body))
-      return notOfType(body.file.fields ? ['multipart/form-data'] : body.file.types);
-    return isBinary(body) ? notOfType(body.types) : notJson();
+      return unsupportedMediaType(body.file.fields ? ['multipart/form-data'] : body.file.types);
+    return isBinary(body) ? unsupportedMediaType(body.types) : notJson();
   },
   416: () => unsatisfiableRange(1024),
   422: validationOf,
-  429: () => tooMany(42),
+  429: () => tooManyRequests(42),
   500: () => unexpected(undefined),
   503: () => databaseUnavailable(undefined),
 };
@@ -69,23 +69,21 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 };
 
 /** Returns the app's own error for a status of a route; undefined if it has none. */
-export type RefusalExample = (status: number, route: RouteEntry) => HttpError | undefined;
+export type ErrorExample = (status: number, route: RouteEntry) => HttpError | undefined;
 
 /** The error that a route responds with, exactly as it is sent: the route's own, or the app's, or the kit's. */
-export const refusalExample = (
+export const errorExample = (
   status: number,
   route: RouteEntry,
-  ofApp: RefusalExample | undefined,
+  ofApp: ErrorExample | undefined,
 ): HttpError | undefined => {
   const own = route.problems?.[status];
-  if (typeof own === 'object') return own.refusal();
+  if (typeof own === 'object') return own.error();
   const known = ofApp?.(status, route) ?? standard[status]?.(route);
   if (known || own === undefined) return known;
   const code = codes[status];
   if (code === undefined) {
-    throw new Error(
-      `${route.path}: the problem ${status} needs a refusal of its own as its example.`,
-    );
+    throw new Error(`${route.path}: the problem ${status} needs an example error of its own.`);
   }
   return new HttpError(status, code, `${own}.`);
 };

@@ -20,7 +20,7 @@ export const identityUnavailable = (retryAfter: string, cause?: unknown): HttpEr
   );
 
 /** The error for the caller when identity did not answer the question; 401 only if identity itself says so. */
-export const refusalOf = (answer: Exclude<Answer<unknown>, { outcome: 'answered' }>): HttpError => {
+export const errorOf = (answer: Exclude<Answer<unknown>, { outcome: 'answered' }>): HttpError => {
   switch (answer.outcome) {
     case 'rejected':
       return invalidToken();

@@ -1,7 +1,7 @@
 import { type JsonSchema, type OpenApiDocument, resolve } from './document.ts';
 
 /** A valid body with one invalid or unusual change. */
-export interface Spoiled {
+export interface InvalidBody {
   readonly what: string;
   /** The path of the changed field: `addresses.0.city`. */
   readonly field: string;
@@ -49,8 +49,12 @@ const unstorable: readonly (readonly [what: string, value: unknown])[] = [
 ];
 
 /** All variants of a valid body with one changed field, including nested fields. */
-export const spoil = (document: OpenApiDocument, given: JsonSchema, valid: unknown): Spoiled[] => {
-  const all: Spoiled[] = [];
+export const invalidBodies = (
+  document: OpenApiDocument,
+  given: JsonSchema,
+  valid: unknown,
+): InvalidBody[] => {
+  const all: InvalidBody[] = [];
   const walk = (schemaOrRef: JsonSchema, path: Path): void => {
     const schema = resolve(document, schemaOrRef);
     const field = path.join('.') || 'body';

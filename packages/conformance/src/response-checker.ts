@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
-import { type Observer, observeAnswers } from './observe.ts';
+import { type Observer, observeResponses } from './observe.ts';
 
-export interface AnswerChecker {
+export interface ResponseChecker {
   /** Express middleware that checks every response; must be the first middleware of the app. */
   readonly observe: Observer;
   /** The responses that differ from the document, one sentence each. */
@@ -49,7 +49,7 @@ const declaredIn = (document: OpenApiDocument): Declared => {
  * Checks every response of an app against what its OpenAPI document declares for the operation. The document is
  * read when the first response is sent, because an app is created with its observers before it has a document.
  */
-export const createAnswerChecker = (documentOf: () => object): AnswerChecker => {
+export const createResponseChecker = (documentOf: () => object): ResponseChecker => {
   let known: Declared | undefined;
   const declared = (): Declared => {
     known ??= declaredIn(documentOf() as OpenApiDocument);
@@ -121,7 +121,7 @@ export const createAnswerChecker = (documentOf: () => object): AnswerChecker => 
     verify() {
       if (findings.length > 0) throw new Error(`Answers not as declared:\n${findings.join('\n')}`);
     },
-    observe: observeAnswers((res, payload) => {
+    observe: observeResponses((res, payload) => {
       const { operation, isPage } = res.locals;
       const isHead = res.req.method === 'HEAD';
       if (operation !== undefined && !isPage && !isHead && res.statusCode !== 304) {

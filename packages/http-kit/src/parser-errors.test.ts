@@ -166,21 +166,21 @@ describe('a refusal never gets between a request and its answer', () => {
     socket.write(`POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`);
     const first = String((await once(socket, 'data'))[0]);
     socket.write('zz\r\n');
-    const said = first + Buffer.concat(await socket.toArray()).toString();
-    expect(said).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-    expect(said).toMatch(/\r\n5\r\nbegun\r\n$/);
+    const received = first + Buffer.concat(await socket.toArray()).toString();
+    expect(received).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(received).toMatch(/\r\n5\r\nbegun\r\n$/);
     await own.stop();
   });
 
   test('bytes after a refusal are not answered once more', async () => {
     const socket = await connected(server);
     socket.write('BREW / HTTP/1.1\r\n');
-    const said = socket.toArray();
+    const received = socket.toArray();
     for (let line = 0; line < 3; line += 1) {
       socket.write('BREW / HTTP/1.1\r\n\r\n');
       await later(1);
     }
-    expect(parse(Buffer.concat(await said).toString())).toHaveLength(1);
+    expect(parse(Buffer.concat(await received).toString())).toHaveLength(1);
   });
 
   const get = `GET /things/board HTTP/1.1\r\n${host}\r\n`;

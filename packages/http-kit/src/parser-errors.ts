@@ -53,7 +53,7 @@ const byCode: Readonly<Record<string, (error: Error) => HttpError>> = {
 };
 
 /** The HTTP error for an error of Node's parser; undefined if the connection itself failed. */
-const refusalOf = (error: NodeJS.ErrnoException): HttpError | undefined => {
+const errorOf = (error: NodeJS.ErrnoException): HttpError | undefined => {
   const { code = '' } = error;
   const known = byCode[code];
   if (known) return known(error);
@@ -93,7 +93,7 @@ const refuse = (socket: Duplex, refusal: HttpError, make: NewExchange, answer: A
  * Makes errors of Node's HTTP parser and server look like the application's: with its envelope, headers, log
  * line and metrics. `make` creates a request and a response for a connection on which none could be parsed.
  */
-export const answerRefusals = (server: Server, answer: Answer, make: NewExchange): void => {
+export const handleParserErrors = (server: Server, answer: Answer, make: NewExchange): void => {
   const exchanges = new WeakMap<Duplex, Exchange>();
   const refused = new WeakSet<Duplex>();
   server.on('request', (req, res) => exchanges.set(req.socket, { req, res }));
@@ -110,7 +110,7 @@ export const answerRefusals = (server: Server, answer: Answer, make: NewExchange
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // Ignore the bytes that follow an invalid request.
     if (refused.has(socket)) return;
-    const refusal = refusalOf(error);
+    const refusal = errorOf(error);
     if (!refusal || !socket.writable) return void socket.destroy();
     refused.add(socket);
     const { req, res } = exchanges.get(socket) ?? {};
@@ -164,7 +164,7 @@ export const exchangeFor =
  * Rejects requests that the server found invalid, and HTTP/1.1 requests without `Host` (RFC 9112 section 3.2).
  * The server's own check of `Host` is disabled, because its response has no body.
  */
-export const refuseUnfit: RequestHandler = (req, _res, next) => {
+export const rejectInvalidRequests: RequestHandler = (req, _res, next) => {
   if (req.refusal) return next(req.refusal);
   if (req.headers.host === undefined && req.httpVersion === '1.1') {
     return next(malformed('The header Host is missing.'));

@@ -1,10 +1,10 @@
 import {
+  type ErrorExample,
   type HttpError,
   isBinary,
   isFileBody,
   permissionDenied,
   permissionsOf,
-  type RefusalExample,
   type RouteEntry,
 } from '@tessera/http-kit';
 import { clientMissing, invalidRequest, tooLarge, wrongType } from '../oauth/request.ts';
@@ -25,7 +25,7 @@ const ofOAuth = (status: number, { body }: RouteEntry): HttpError | undefined =>
 };
 
 /** Examples of identity's own errors, for the OpenAPI document. */
-export const refusalOfIdentity: RefusalExample = (status, route) => {
+export const identityErrorExample: ErrorExample = (status, route) => {
   if (isOAuth(route)) return ofOAuth(status, route);
   const [permission] = permissionsOf(route);
   if (status === 401 && route.problems?.[401] === undefined) return invalidToken();
