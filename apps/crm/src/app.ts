@@ -14,6 +14,7 @@ import type { Express } from 'express';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
 import { crmErrorExample } from './error-examples.ts';
+import { communicationLogRoutes } from './features/communication-logs/communication-logs.routes.ts';
 import { companyRoutes } from './features/companies/companies.routes.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
@@ -60,7 +61,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
 /** The routes by tag, in the order of the document. */
 const routesOf = (
   { pool, database }: Context,
-  { contacts, companies, messagingAccounts, exports }: Services,
+  { contacts, companies, communicationLogs, messagingAccounts, exports }: Services,
 ): RouteGroups => ({
   Health: {
     getService: rootRoute({
@@ -83,6 +84,7 @@ const routesOf = (
   },
   Contacts: under('/api/crm', contactRoutes(contacts, exports)),
   Companies: under('/api/crm', companyRoutes(companies, exports)),
+  'Communication logs': under('/api/crm', communicationLogRoutes(communicationLogs, exports)),
   Settings: under('/api/crm', settingsRoutes(database)),
   System: under('/api/crm', {
     ...accountRoutes(messagingAccounts),

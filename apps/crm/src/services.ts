@@ -1,6 +1,10 @@
 import type { Channel } from '@tessera/contracts';
 import { Exports } from '@tessera/http-kit';
 import type { Context } from './context.ts';
+import {
+  type CommunicationLogs,
+  communicationLog,
+} from './features/communication-logs/communication-logs.kind.ts';
 import { type Companies, company } from './features/companies/companies.kind.ts';
 import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
 import {
@@ -12,6 +16,7 @@ import { createRecords } from './records/records.ts';
 /** The services of CRM, one for each feature. */
 export interface Services {
   readonly contacts: Contacts;
+  readonly communicationLogs: CommunicationLogs;
   readonly companies: Companies;
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
   /** The limits that all exports share. */
@@ -29,6 +34,7 @@ export const createServices = ({ config, database, vault }: Context): Services =
   };
   return {
     contacts: createRecords(contact, database),
+    communicationLogs: createRecords(communicationLog, database),
     companies: createRecords(company, database),
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
     exports: new Exports({

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { type LocalDatabases, localDatabases } from '@tessera/local-stack';
 import bcrypt from 'bcrypt';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import pg from 'pg';
 import type { SeededTenant } from './accounts.ts';
 import { terminalProgress } from './progress.ts';
 import type { KindName } from './records.ts';
-import { kindNames, type Seeded, seed } from './seed.ts';
+import { kindNames, optionOf, type Seeded, seed, wordsOf } from './seed.ts';
 
 const USAGE_ERROR = 2;
 /** 128 plus the number of SIGINT, as shells report it. */
@@ -33,7 +33,7 @@ const password = (text: string): string => {
   throw new InvalidArgumentError('It has at least 12 characters and at most 72 bytes.');
 };
 
-interface Options extends Record<KindName, number> {
+interface Options {
   readonly tenants: number;
   readonly users: number;
   readonly seed: number;
@@ -63,11 +63,24 @@ const program = new Command('npm run seed --')
     'requests do not wait: the default for databases named in the environment',
   )
   .exitOverride();
-const defaults: Record<KindName, number> = { companies: 500, contacts: 10_000 };
-for (const name of kindNames) {
-  const text = `how many ${name} the tenants without any get, together`;
-  program.option(`--${name} <number>`, text, wholeNumber(0), defaults[name]);
-}
+const defaults: Record<KindName, number> = {
+  companies: 500,
+  contacts: 10_000,
+  communication_logs: 5_000,
+};
+const recordOptions = kindNames.map((name) => {
+  const text = `how many ${wordsOf(name)} the tenants without any get, together`;
+  const option = new Option(`${optionOf(name)} <number>`, text)
+    .argParser(wholeNumber(0))
+    .default(defaults[name]);
+  program.addOption(option);
+  return [name, option] as const;
+});
+
+const readRecords = (): Record<KindName, number> =>
+  Object.fromEntries(
+    recordOptions.map(([name, option]) => [name, program.getOptionValue(option.attributeName())]),
+  ) as Record<KindName, number>;
 
 const readOptions = (): Options => {
   const options = program.parse().opts<Options>();
@@ -107,12 +120,14 @@ const report = ({ tenants, records }: Seeded, seconds: number): void => {
   const created = createdOf(tenants);
   const users = created.reduce((sum, { added }) => sum + added, 0);
   const counts = { tenants: created.length, users, ...records };
-  const parts = Object.entries(counts).map(([name, n]) => `${n.toLocaleString('en')} ${name}`);
+  const parts = Object.entries(counts).map(
+    ([name, n]) => `${n.toLocaleString('en')} ${wordsOf(name)}`,
+  );
   console.log(`Added ${parts.join(', ')} in ${seconds.toFixed(0)} s.`);
 };
 
 const main = async (): Promise<void> => {
-  const { tenants, users, seed: number, exclusive, ...options } = readOptions();
+  const { tenants, users, seed: number, exclusive, password: chosen } = readOptions();
   const given = givenDatabases();
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -125,14 +140,14 @@ const main = async (): Promise<void> => {
     crm: poolOf(databases.crm),
   };
   try {
-    const secret = options.password ?? `${randomBytes(12).toString('base64url')}-aA1`;
+    const secret = chosen ?? `${randomBytes(12).toString('base64url')}-aA1`;
     const seeded = await seed(
       pools,
       {
         tenants,
         users,
         seed: number,
-        records: options,
+        records: readRecords(),
         now: new Date(),
         // Nobody else uses the local system.
         exclusive: exclusive ?? !given,

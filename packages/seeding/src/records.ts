@@ -9,11 +9,15 @@ export interface RecordContext {
   readonly users: readonly string[];
   /** The ids of its companies. */
   readonly companies: readonly string[];
+  /** The ids of its contacts. */
+  readonly contacts: readonly string[];
 }
 
 /** A kind of record: its table in the schema `tenant_crm`, and its columns besides the common ones. */
 export interface RecordKind {
   readonly table: string;
+  /** The records of which a tenant must have one; a tenant without any gets no records of this kind. */
+  readonly needs?: readonly ('companies' | 'contacts')[];
   /** The column values of a record created at that time; each call names the same columns in the same order. */
   row(random: Random, context: RecordContext, created: Date): Row;
 }
@@ -117,6 +121,36 @@ const companies: RecordKind = {
   },
 };
 
+const logKinds = ['call', 'email', 'email', 'email', 'meeting', 'note', 'sms'] as const;
+
+const communicationLogs: RecordKind = {
+  table: 'communication_logs',
+  needs: ['companies', 'contacts'],
+  row(random, { language, users, companies, contacts: people }, created) {
+    const { faker } = random.somebody(language);
+    const kind = random.pick(logKinds);
+    const contact = oneOf(random, people, companies.length > 0 ? 0.9 : 1);
+    const author = oneOf(random, users, 0.98);
+    return {
+      kind,
+      direction: kind === 'note' ? null : random.pick(['inbound', 'outbound']),
+      happened_at: created,
+      subject: faker.lorem.sentence({ min: 2, max: 6 }),
+      body: random.chance(0.7) ? faker.lorem.sentences({ min: 1, max: 3 }) : null,
+      duration_minutes:
+        kind === 'call' || kind === 'meeting' ? 5 * (1 + Math.floor(random.next() * 18)) : null,
+      contact_id: contact,
+      company_id: contact === null ? random.pick(companies) : oneOf(random, companies, 0.3),
+      author_id: author,
+      author_client_id: author === null ? 'import' : null,
+    };
+  },
+};
+
 /** All kinds that can be seeded; a kind follows those that it refers to. */
-export const recordKinds = { companies, contacts } satisfies Record<string, RecordKind>;
+export const recordKinds = {
+  companies,
+  contacts,
+  communication_logs: communicationLogs,
+} satisfies Record<string, RecordKind>;
 export type KindName = keyof typeof recordKinds;

@@ -2,12 +2,12 @@ import type pg from 'pg';
 import { type BulkLoad, bulkLoad } from './bulk-load.ts';
 import type { Row } from './copy.ts';
 import { createRandom, type Language } from './random.ts';
-import { type KindName, type RecordKind, recordKinds } from './records.ts';
+import { type KindName, type RecordContext, type RecordKind, recordKinds } from './records.ts';
 
 const DAY_MS = 86_400_000;
 /** The age of the oldest record; the newest is created now. */
 const AGE_MS = 3 * 365 * DAY_MS;
-/** The largest number of users, or of companies, that records refer to: in one tenant, and in all together. */
+/** The largest number of users, companies or contacts that records refer to: in one tenant, and in all tenants. */
 const MAX_REFERENCES = { each: 50_000, together: 1_000_000 };
 
 /** A tenant that gets records. */
@@ -42,11 +42,14 @@ export const seedRecords = async (
 ): Promise<void> => {
   const kind: RecordKind = recordKinds[name];
   const limit = maxReferences(tenants.length);
-  const companies = await Promise.all(tenants.map((of) => companiesOf(pool, of.tenantId, limit)));
+  const idsIn = (table: string) =>
+    Promise.all(tenants.map((of) => idsOf(pool, table, of.tenantId, limit)));
+  const [companies, contacts] = [await idsIn('companies'), await idsIn('contacts')];
   const place = Object.keys(recordKinds).indexOf(name);
   const rows = function* (): Generator<Row> {
     for (const [at, of] of tenants.entries()) {
-      yield* rowsOf(kind, of, companies[at] ?? [], { seed: [seed, place, at], now });
+      const ids = { companies: companies[at] ?? [], contacts: contacts[at] ?? [] };
+      yield* rowsOf(kind, of, ids, { seed: [seed, place, at], now });
     }
   };
   await bulkLoad(pool, rows(), {
@@ -60,7 +63,7 @@ export const seedRecords = async (
 export const shareOf = (total: number, parts: number, index: number): number =>
   Math.floor(total / parts) + (index < total % parts ? 1 : 0);
 
-/** The largest number of users, or of companies, that the records of one of `tenants` tenants refer to. */
+/** The largest number of users, companies or contacts that the records of one of `tenants` tenants refer to. */
 export const maxReferences = (tenants: number): number => {
   const { each, together } = MAX_REFERENCES;
   return Math.min(each, Math.ceil(together / tenants));
@@ -75,11 +78,12 @@ export const seedContacts = (
 function* rowsOf(
   kind: RecordKind,
   { tenantId, count, language = 'hu', users = [] }: RecordsOf,
-  companies: readonly string[],
+  ids: Pick<RecordContext, 'companies' | 'contacts'>,
   { seed, now }: { readonly seed: readonly number[]; readonly now: Date },
 ): Generator<Row> {
+  if (kind.needs?.every((needed) => ids[needed].length === 0)) return;
   const random = createRandom(...seed);
-  const context = { language, users, companies };
+  const context = { language, users, ...ids };
   for (let index = 0; index < count; index += 1) {
     const age = AGE_MS * (1 - (index + random.next()) / count);
     const created = new Date(now.getTime() - age);
@@ -94,13 +98,20 @@ function* rowsOf(
   }
 }
 
-const companiesOf = async (pool: pg.Pool, tenantId: string, limit: number): Promise<string[]> => {
+/** The first ids of a tenant's records in a table; none if the table does not exist. */
+const idsOf = async (
+  pool: pg.Pool,
+  table: string,
+  tenantId: string,
+  limit: number,
+): Promise<string[]> => {
   const { rows: tables } = await pool.query<{ table: string | null }>(
-    `SELECT to_regclass('tenant_crm.companies')::text AS table`,
+    'SELECT to_regclass($1)::text AS table',
+    [`tenant_crm.${table}`],
   );
   if (!tables[0]?.table) return [];
   const { rows } = await pool.query<{ id: string }>(
-    `SELECT id FROM tenant_crm.companies WHERE tenant_id = $1 AND deleted_at IS NULL
+    `SELECT id FROM tenant_crm.${table} WHERE tenant_id = $1 AND deleted_at IS NULL
      ORDER BY id LIMIT ${limit}`,
     [tenantId],
   );

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { type Stack, startStack, throwawaySettings, until } from '@tessera/local-stack';
 import pg from 'pg';
+import { recordKinds } from './records.ts';
 
 const PASSWORD = 'Correct-horse-1';
 const cli = fileURLToPath(new URL('./cli.ts', import.meta.url));
@@ -125,14 +126,16 @@ const forget = async (seed: number): Promise<void> => {
   );
   for (const { id } of rows) {
     await identity.query('DELETE FROM identity.tenants WHERE id = $1', [id]);
-    await crm.query('DELETE FROM tenant_crm.contacts WHERE tenant_id = $1', [id]);
-    await crm.query('DELETE FROM tenant_crm.companies WHERE tenant_id = $1', [id]);
+    // Records before those that they refer to.
+    for (const { table } of Object.values(recordKinds).reverse()) {
+      await crm.query(`DELETE FROM tenant_crm.${table} WHERE tenant_id = $1`, [id]);
+    }
   }
   await identity.end();
 };
 
 describe('a seeded system', () => {
-  const options = `--tenants 3 --users 12 --companies 20 --contacts 601 --password ${PASSWORD}`;
+  const options = `--tenants 3 --users 12 --companies 20 --contacts 601 --communication-logs 61 --password ${PASSWORD}`;
   let first: Awaited<ReturnType<typeof run>>;
   beforeAll(async () => {
     // CRM's own connections end when nobody has asked for ten seconds.
@@ -159,7 +162,7 @@ describe('a seeded system', () => {
   test('has in each tenant an owner who can sign in and sees a share of the records', async () => {
     expect(first).toMatchObject({ code: 0 });
     expect(first.output).toMatch(
-      /^Added 3 tenants, 12 users, 20 companies, 601 contacts in \d+ s\.$/m,
+      /^Added 3 tenants, 12 users, 20 companies, 601 contacts, 61 communication logs in \d+ s\.$/m,
     );
     const owners = ownersOf(first.output);
     expect(owners).toHaveLength(3);
@@ -202,11 +205,21 @@ describe('a seeded system', () => {
     expect(shown.data).toEqual(found?.address);
   });
 
+  test('has communication logs about contacts and companies of the tenant', async () => {
+    const token = await signIn(ownersOf(first.output)[0] ?? '');
+    const { data, meta } = await list(token, 'communication-logs?kind=email&per_page=100');
+    expect(meta.total).toBeGreaterThan(0);
+    const log = data.find(({ contact_id }) => contact_id !== null);
+    expect((await list(token, `contacts/${log?.contact_id}`)).data).toHaveProperty('first_name');
+  });
+
   test('gets nothing twice', async () => {
     const total = await kept('contacts');
     const again = await run(options);
     expect(again).toMatchObject({ code: 0 });
-    expect(again.output).toContain('Added 0 tenants, 0 users, 0 companies, 0 contacts');
+    expect(again.output).toContain(
+      'Added 0 tenants, 0 users, 0 companies, 0 contacts, 0 communication logs',
+    );
     expect(await kept('contacts')).toBe(total);
   });
 

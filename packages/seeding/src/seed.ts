@@ -52,6 +52,10 @@ export const seed = async (
 };
 
 export const kindNames = Object.keys(recordKinds) as KindName[];
+/** The name of a kind in texts: `communication logs`. */
+export const wordsOf = (name: string): string => name.replaceAll('_', ' ');
+/** The option of the command line for a kind: `--communication-logs`. */
+export const optionOf = (name: KindName): string => `--${name.replaceAll('_', '-')}`;
 const nothing = Object.fromEntries(kindNames.map((name) => [name, 0])) as Record<KindName, number>;
 const tableOf = (name: KindName): string => `tenant_crm.${recordKinds[name].table}`;
 
@@ -74,7 +78,7 @@ const add = async (
   );
   if (filled.size > 0) {
     progress.note(
-      `${filled.size} of the ${tenants.length} tenants already have ${name} and get no more: --${name} is for tenants without any. For further tenants, with records of their own, give another --seed.`,
+      `${filled.size} of the ${tenants.length} tenants already have ${wordsOf(name)} and get no more: ${optionOf(name)} is for tenants without any. For further tenants, with records of their own, give another --seed.`,
     );
   }
   const total = shares.reduce((sum, { count }) => sum + count, 0);
@@ -82,23 +86,27 @@ const add = async (
   const rebuildIndexes = exclusive && (await isWorthRebuilding(crm, name, total));
   if (rebuildIndexes)
     progress.note(
-      `Requests for ${name} wait until all of them are loaded (--no-exclusive avoids that, and takes twice as long).`,
+      `Requests for ${wordsOf(name)} wait until all of them are loaded (--no-exclusive avoids that, and takes twice as long).`,
     );
-  const task = progress.begin(name, total);
+  const task = progress.begin(wordsOf(name), total);
+  let added = 0;
   try {
     await seedRecords(crm, name, shares, {
       seed,
       now,
       signal,
       rebuildIndexes,
-      onRows: task.advance,
+      onRows(count) {
+        added += count;
+        task.advance(count);
+      },
       onIndex: ({ name: index, position, count, percent }) =>
         task.step(`building index ${position} of ${count}, ${index}`, `${percent} %`),
     });
   } finally {
     task.end();
   }
-  return total;
+  return added;
 };
 
 /** The ids of tenants that have a record of a kind, deleted or not. */

@@ -17,6 +17,7 @@ export const crmPermissions = {
   ...record('companies', 'a company', 'companies'),
   'companies.export': 'Export companies',
   ...record('communication_logs', 'a communication log', 'communication logs'),
+  'communication_logs.export': 'Export communication logs',
 
   ...record('tasks', 'a task', 'tasks'),
   ...record('projects', 'a project', 'projects'),

@@ -50,6 +50,7 @@ const resources: Readonly<Record<RecordResource, Levels>> = {
 const others: Readonly<Record<Exclude<CrmPermission, ReadPermission | ChangePermission>, Level>> = {
   'contacts.export': 'admin',
   'companies.export': 'admin',
+  'communication_logs.export': 'admin',
   'time_entries.export': 'admin',
   'leave_requests.review': 'admin',
   'chat.access': 'viewer',
