@@ -18,6 +18,7 @@ import { communicationLogRoutes } from './features/communication-logs/communicat
 import { companyRoutes } from './features/companies/companies.routes.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
+import { projectRoutes } from './features/projects/projects.routes.ts';
 import { settingsRoutes } from './features/settings/settings.routes.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
@@ -61,7 +62,15 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
 /** The routes by tag, in the order of the document. */
 const routesOf = (
   { pool, database }: Context,
-  { contacts, companies, communicationLogs, messagingAccounts, exports }: Services,
+  {
+    contacts,
+    companies,
+    communicationLogs,
+    messagingAccounts,
+    projects,
+    projectMembers,
+    exports,
+  }: Services,
 ): RouteGroups => ({
   Health: {
     getService: rootRoute({
@@ -85,6 +94,7 @@ const routesOf = (
   Contacts: under('/api/crm', contactRoutes(contacts, exports)),
   Companies: under('/api/crm', companyRoutes(companies, exports)),
   'Communication logs': under('/api/crm', communicationLogRoutes(communicationLogs, exports)),
+  Projects: under('/api/crm', projectRoutes(projects, projectMembers, exports)),
   Settings: under('/api/crm', settingsRoutes(database)),
   System: under('/api/crm', {
     ...accountRoutes(messagingAccounts),

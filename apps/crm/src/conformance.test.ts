@@ -3,6 +3,13 @@ import { document } from './document.ts';
 import { startCrm, type TestCrm } from './testing/crm.ts';
 
 let crm: TestCrm;
+let keys = 0;
+
+/** Keys are unique. A public project can be referred to by every caller of the tenant. */
+const projectFields = () => {
+  keys += 1;
+  return { key: `P${keys}`, is_private: false };
+};
 
 conformance(
   document() as OpenApiDocument,
@@ -10,6 +17,7 @@ conformance(
     crm = await startCrm();
     return {
       url: crm.url,
+      bodies: { createProject: projectFields, updateProject: projectFields },
       // Sends both credentials; each route reads the one it accepts.
       async caller(side, lacking) {
         const tenant = side === 'own' ? 'acme' : 'globex';

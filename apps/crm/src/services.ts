@@ -11,6 +11,8 @@ import {
   type AccountService,
   declareAccounts,
 } from './features/messaging-accounts/accounts.kind.ts';
+import { type ProjectMembers, projectMember } from './features/projects/project-members.kind.ts';
+import { type Projects, project } from './features/projects/projects.kind.ts';
 import { createRecords } from './records/records.ts';
 
 /** The services of CRM, one for each feature. */
@@ -19,6 +21,8 @@ export interface Services {
   readonly communicationLogs: CommunicationLogs;
   readonly companies: Companies;
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
+  readonly projects: Projects;
+  readonly projectMembers: ProjectMembers;
   /** The limits that all exports share. */
   readonly exports: Exports;
 }
@@ -37,6 +41,8 @@ export const createServices = ({ config, database, vault }: Context): Services =
     communicationLogs: createRecords(communicationLog, database),
     companies: createRecords(company, database),
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
+    projects: createRecords(project, database),
+    projectMembers: createRecords(projectMember, database),
     exports: new Exports({
       perCaller: EXPORTS_PER_CALLER,
       // Leaves half of the connections to other requests.

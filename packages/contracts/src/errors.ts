@@ -56,6 +56,7 @@ export const errorCodes = {
   role_built_in: 'The role is the same in every tenant and cannot be changed.',
   role_in_use: 'Members have the role: give them another one first.',
   user_required: 'Only a user can do this; the caller is a client application.',
+  project_role_required: "The caller's role in the private project does not allow this.",
   folder_access_denied: 'The caller has no access to this folder.',
   not_found: 'There is no such thing, or the caller may not know of it.',
   method_not_allowed: 'The path exists and does not take this method.',

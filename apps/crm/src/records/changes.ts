@@ -183,7 +183,7 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
         const context: RuleContext<T> = { caller, db: transaction };
         const row = await insert(
           transaction,
-          (await rules.create?.(input, { ...context, id })) ?? {},
+          (await rules.create?.(input, { ...context, id, columns: scope.columns ?? {} })) ?? {},
         );
         await follow?.({ ...context, action: 'create', before: undefined, row });
         return row;

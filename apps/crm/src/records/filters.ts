@@ -10,7 +10,8 @@ export const columnSql = (column: string): Prisma.Sql => Prisma.raw(column);
 export interface Filter<T = unknown, C extends string = string> {
   readonly column: C;
   readonly field: Field<T>;
-  condition(column: Prisma.Sql, value: T): Prisma.Sql;
+  /** A condition that reads a table must repeat the tenant. */
+  condition(column: Prisma.Sql, value: T, tenantId: string): Prisma.Sql;
 }
 
 export type Filters<C extends string = string> = Readonly<Record<string, Filter<unknown, C>>>;

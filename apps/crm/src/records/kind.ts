@@ -56,15 +56,20 @@ export interface RowContext<T extends KindTypes> extends RuleContext<T> {
 
 type Awaitable<V> = V | Promise<V>;
 
+/** What a rule for a new record can use. */
+export interface CreationContext<T extends KindTypes> extends RuleContext<T> {
+  /** The id that the record will have. */
+  readonly id: string;
+  /** The columns that the scope sets, such as the id of the parent. */
+  readonly columns: ColumnValues<T['row']>;
+}
+
 /**
  * The rules of a kind. Each runs in the transaction of the change. It may throw an `HttpError` to reject the
  * change, and may set columns that are not part of the input.
  */
 export interface Rules<T extends KindTypes> {
-  create?(
-    input: T['create'],
-    context: RuleContext<T> & { readonly id: string },
-  ): Awaitable<ColumnValues<T['row']>>;
+  create?(input: T['create'], context: CreationContext<T>): Awaitable<ColumnValues<T['row']>>;
   update?(change: T['update'], context: RowContext<T>): Awaitable<ColumnValues<T['row']>>;
   delete?(context: RowContext<T>): Awaitable<void>;
   restore?(context: RowContext<T>): Awaitable<void>;
@@ -87,6 +92,11 @@ export interface Scope<Row extends RecordRow> {
   readonly columns?: ColumnValues<Row>;
   /** An additional condition; it must repeat the tenant for each table that it reads. */
   readonly condition?: Prisma.Sql;
+  /**
+   * The number of rows within `columns`, not deleted, that the condition excludes, as SQL (an integer). With it
+   * the total of an unfiltered list is the maintained total less this number; without it, rows are counted.
+   */
+  readonly excluded?: Prisma.Sql;
 }
 
 /** The parent of a child kind. */

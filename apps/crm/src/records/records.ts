@@ -2,7 +2,7 @@ import { readInBatches } from '@tessera/http-kit';
 import { Prisma } from '../generated/prisma/client.ts';
 import { createChanges } from './changes.ts';
 import { columnSql } from './filters.ts';
-import type { Kind, KindTypes, RowContext, TypesOf } from './kind.ts';
+import type { Kind, KindTypes, RowContext, TenantCaller, TypesOf } from './kind.ts';
 import type { ListQuery, Narrowing } from './list-query.ts';
 import type { Page } from './listing.ts';
 import { type ColumnValues, presenter } from './row.ts';
@@ -85,10 +85,11 @@ export const createRecords = <T extends KindTypes>(
     version: row.version,
   });
 
-  const conditionsOf = (query: object): Prisma.Sql[] =>
+  const conditionsOf = (query: object, { tenantId }: TenantCaller): Prisma.Sql[] =>
     Object.entries(kind.filters).flatMap(([parameter, { column, condition }]) => {
       const value = query[parameter as keyof typeof query];
-      return value === undefined ? [] : [Prisma.sql`(${condition(columnSql(column), value)})`];
+      if (value === undefined) return [];
+      return [Prisma.sql`(${condition(columnSql(column), value, tenantId)})`];
     });
 
   const sortOf = (by: string): { column: string; descending: boolean } => {
@@ -109,7 +110,7 @@ export const createRecords = <T extends KindTypes>(
           perPage,
           search: search.trim(),
           sort: sortOf(query.sort ?? kind.defaultSort),
-          conditions: conditionsOf(query),
+          conditions: conditionsOf(query, caller),
           exactTotal: query.exact_total ?? false,
         });
         return { ...listed, rows: listed.rows.map(present) };
@@ -118,7 +119,7 @@ export const createRecords = <T extends KindTypes>(
       async *batches(caller, query, limited) {
         const { db, scope } = await open(caller);
         const search = (query.search ?? '').trim();
-        const conditions = conditionsOf(query);
+        const conditions = conditionsOf(query, caller);
         const read = (last: Row | undefined, limit: number): Promise<readonly Row[]> =>
           limited(() =>
             repository.batch(db, scope, { conditions, search, after: last?.id, limit }),

@@ -120,11 +120,14 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   /** The maintained total of an unfiltered list; undefined if none is maintained for the scope. */
   const liveTotal = (
     { tenantId }: TenantDb,
-    { columns: own = {}, condition }: Scope<Row>,
+    { columns: own = {}, condition, excluded }: Scope<Row>,
   ): Prisma.Sql | undefined => {
     const [first = ['', tenantId] as const, ...more] = Object.entries(own);
     const isKept = first[0] === '' ? counted : keptScopes.includes(first[0]);
-    return isKept && more.length === 0 && !condition ? keptCount(name, tenantId, first) : undefined;
+    if (!isKept || more.length > 0) return undefined;
+    const kept = keptCount(name, tenantId, first);
+    if (!condition) return kept;
+    return excluded && sql`${kept} - (${excluded})`;
   };
 
   return {

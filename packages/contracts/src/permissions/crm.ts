@@ -21,6 +21,7 @@ export const crmPermissions = {
 
   ...record('tasks', 'a task', 'tasks'),
   ...record('projects', 'a project', 'projects'),
+  'projects.export': 'Export projects',
   ...record('time_entries', 'a time entry', 'time entries'),
   'time_entries.export': 'See and change the time entries of others, and export them',
   ...record('leave_requests', 'a leave request', 'leave requests'),

@@ -1,0 +1,84 @@
+import { HttpError } from '@tessera/http-kit';
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Caller } from '../../http.ts';
+
+const { sql } = Prisma;
+
+export const projectRoles = ['manager', 'member', 'viewer'] as const;
+export type ProjectRole = (typeof projectRoles)[number];
+
+/** The part of a project that rules read. */
+export interface ProjectState {
+  readonly id: string;
+  readonly owner_id: string | null;
+  readonly is_private: boolean;
+}
+
+/** Makes users managers of a project, whether or not they are members already. */
+export const makeManagers = async (
+  db: TenantDb,
+  projectId: string,
+  userIds: readonly string[],
+): Promise<void> => {
+  if (userIds.length === 0) return;
+  await db.query(sql`
+    INSERT INTO tenant_crm.project_members AS known (tenant_id, id, project_id, user_id, role)
+    SELECT ${db.tenantId}::uuid, gen_random_uuid(), ${projectId}::uuid, user_id, 'manager'
+    FROM unnest(${userIds}::uuid[]) AS user_id
+    ON CONFLICT (tenant_id, project_id, user_id) DO UPDATE
+      SET role = 'manager', version = known.version + 1, updated_at = now()
+      WHERE known.role <> 'manager'`);
+};
+
+/** Whether a project has a manager besides one user. */
+export const hasOtherManager = async (
+  db: TenantDb,
+  projectId: string,
+  userId: string,
+): Promise<boolean> => {
+  const managers = await db.query(sql`
+    SELECT user_id FROM tenant_crm.project_members
+    WHERE tenant_id = ${db.tenantId}::uuid AND project_id = ${projectId}::uuid AND role = 'manager'
+      AND user_id <> ${userId}::uuid
+    LIMIT 1`);
+  return managers.length > 0;
+};
+
+/** The project, locked until the transaction ends, so that changes of its members wait for each other. */
+export const lockProject = async (db: TenantDb, projectId: string): Promise<ProjectState> => {
+  const [project] = await db.query<ProjectState>(sql`
+    SELECT id, owner_id, is_private FROM tenant_crm.projects
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${projectId}::uuid FOR NO KEY UPDATE`);
+  if (!project) throw new TypeError('A member has a project.');
+  return project;
+};
+
+const roleOf = async (
+  { userUuid }: Caller,
+  db: TenantDb,
+  projectId: string,
+): Promise<ProjectRole | undefined> => {
+  const [member] = await db.query<{ role: ProjectRole }>(sql`
+    SELECT role FROM tenant_crm.project_members
+    WHERE tenant_id = ${db.tenantId}::uuid AND project_id = ${projectId}::uuid
+      AND user_id = ${userUuid}::uuid`);
+  return member?.role;
+};
+
+/**
+ * Throws 403 `project_role_required` unless the caller has one of the roles in the project. Roles limit changes
+ * of private projects; in public ones, permissions alone decide. System administrators need no role.
+ */
+export const requireRole = async (
+  caller: Caller,
+  db: TenantDb,
+  { id, is_private: isPrivate }: ProjectState,
+  allowed: readonly ProjectRole[],
+): Promise<void> => {
+  if (!isPrivate || caller.isSystemAdmin) return;
+  const role = await roleOf(caller, db, id);
+  if (role && allowed.includes(role)) return;
+  const message = `This requires the role ${allowed.join(' or ')} in the private project.`;
+  throw new HttpError(403, 'project_role_required', message);
+};

@@ -1,0 +1,45 @@
+import type { Exports, RouteTable } from '@tessera/http-kit';
+import { recordRoutes } from '../../records/routes.ts';
+import { type ProjectMembers, projectMember } from './project-members.kind.ts';
+import { type Projects, project } from './projects.kind.ts';
+
+const managerProblem = {
+  409: 'The member is the owner, or the last manager of a private project',
+};
+
+export const projectRoutes = (
+  projects: Projects,
+  projectMembers: ProjectMembers,
+  exports: Exports,
+): RouteTable => {
+  const routes = recordRoutes(project, projects);
+  const members = recordRoutes(projectMember, projectMembers);
+  return {
+    listProjects: routes.list(),
+    exportProjects: routes.export({ permission: 'projects.export', exports }),
+    createProject: routes.create({
+      description: 'The owner and the creator become managers of the project.',
+    }),
+    getProject: routes.get(),
+    updateProject: routes.update(),
+    deleteProject: routes.delete(),
+    restoreProject: routes.restore(),
+
+    listProjectMembers: members.list(),
+    createProjectMember: members.create({
+      summary: 'Add a member to a project',
+      description: 'In a private project, only managers can.',
+    }),
+    getProjectMember: members.get(),
+    updateProjectMember: members.update({
+      summary: 'Change the role of a member',
+      description: 'In a private project, only managers can.',
+      problems: managerProblem,
+    }),
+    deleteProjectMember: members.delete({
+      summary: 'Remove a member from a project',
+      description: 'In a private project, only managers remove others; everybody may leave.',
+      problems: managerProblem,
+    }),
+  };
+};

@@ -1,0 +1,59 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Caller } from '../../http.ts';
+import type { Scope } from '../../records/kind.ts';
+import type { RecordRow } from '../../records/row.ts';
+
+const { sql } = Prisma;
+
+/** Callers and tenants of this shape are enough to tell which projects are visible. */
+export type ProjectViewer = Pick<Caller, 'tenantId' | 'userUuid' | 'isSystemAdmin'>;
+
+/** The ids of the projects that the caller is a member of, as a subquery. A client is a member of none. */
+const ownProjects = ({ tenantId, userUuid }: ProjectViewer): Prisma.Sql => sql`(
+  SELECT project_id FROM tenant_crm.project_members
+  WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userUuid}::uuid
+)`;
+
+/**
+ * The ids of the private projects that the caller may not see, deleted ones included, as a subquery. Undefined
+ * for system administrators, who see all projects.
+ */
+export const hiddenProjects = (caller: ProjectViewer): Prisma.Sql | undefined =>
+  caller.isSystemAdmin
+    ? undefined
+    : sql`(
+  SELECT id FROM tenant_crm.projects
+  WHERE tenant_id = ${caller.tenantId}::uuid AND is_private AND id NOT IN ${ownProjects(caller)}
+)`;
+
+/** The projects that the caller may see: public ones, and private ones that they are a member of. */
+export const visibleProjects = (caller: ProjectViewer): Scope<RecordRow> => {
+  if (caller.isSystemAdmin) return {};
+  return {
+    condition: sql`NOT is_private OR id IN ${ownProjects(caller)}`,
+    excluded: sql`
+      SELECT count(*)::int FROM tenant_crm.projects
+      WHERE tenant_id = ${caller.tenantId}::uuid AND deleted_at IS NULL
+        AND is_private AND id NOT IN ${ownProjects(caller)}`,
+  };
+};
+
+/**
+ * The records of another table that are in no project, or in one that the caller may see. The table needs a
+ * nullable column `project_id` and `keep_count('tenant_crm.<table>', 'project_id')`, so that the totals of its
+ * lists stay exact. For a scope that has other parts as well, use `hiddenProjects`.
+ */
+export const inVisibleProjects = (
+  caller: ProjectViewer,
+  table: string,
+): Pick<Scope<RecordRow>, 'condition' | 'excluded'> => {
+  const hidden = hiddenProjects(caller);
+  if (!hidden) return {};
+  return {
+    condition: sql`project_id IS NULL OR project_id NOT IN ${hidden}`,
+    excluded: sql`
+      SELECT coalesce(sum(count), 0)::int FROM tenant_crm.record_counts
+      WHERE tenant_id = ${caller.tenantId}::uuid AND table_name = ${table}
+        AND scope_column = 'project_id' AND scope_id IN ${hidden}`,
+  };
+};
