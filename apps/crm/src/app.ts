@@ -17,6 +17,7 @@ import { crmErrorExample } from './error-examples.ts';
 import { communicationLogRoutes } from './features/communication-logs/communication-logs.routes.ts';
 import { companyRoutes } from './features/companies/companies.routes.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
+import { leaveRequestRoutes } from './features/leave-requests/leave-requests.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { projectRoutes } from './features/projects/projects.routes.ts';
 import { settingsRoutes } from './features/settings/settings.routes.ts';
@@ -66,6 +67,7 @@ const routesOf = (
     contacts,
     companies,
     communicationLogs,
+    leaveRequests,
     messagingAccounts,
     projects,
     projectMembers,
@@ -95,6 +97,7 @@ const routesOf = (
   Companies: under('/api/crm', companyRoutes(companies, exports)),
   'Communication logs': under('/api/crm', communicationLogRoutes(communicationLogs, exports)),
   Projects: under('/api/crm', projectRoutes(projects, projectMembers, exports)),
+  'Leave requests': under('/api/crm', leaveRequestRoutes(leaveRequests, database, exports)),
   Settings: under('/api/crm', settingsRoutes(database)),
   System: under('/api/crm', {
     ...accountRoutes(messagingAccounts),

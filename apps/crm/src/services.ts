@@ -7,6 +7,7 @@ import {
 } from './features/communication-logs/communication-logs.kind.ts';
 import { type Companies, company } from './features/companies/companies.kind.ts';
 import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
+import { type LeaveRequests, leaveRequest } from './features/leave-requests/leave-requests.kind.ts';
 import {
   type AccountService,
   declareAccounts,
@@ -20,6 +21,7 @@ export interface Services {
   readonly contacts: Contacts;
   readonly communicationLogs: CommunicationLogs;
   readonly companies: Companies;
+  readonly leaveRequests: LeaveRequests;
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
   readonly projects: Projects;
   readonly projectMembers: ProjectMembers;
@@ -40,6 +42,7 @@ export const createServices = ({ config, database, vault }: Context): Services =
     contacts: createRecords(contact, database),
     communicationLogs: createRecords(communicationLog, database),
     companies: createRecords(company, database),
+    leaveRequests: createRecords(leaveRequest, database),
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
     projects: createRecords(project, database),
     projectMembers: createRecords(projectMember, database),

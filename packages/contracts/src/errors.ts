@@ -57,6 +57,8 @@ export const errorCodes = {
   role_in_use: 'Members have the role: give them another one first.',
   user_required: 'Only a user can do this; the caller is a client application.',
   project_role_required: "The caller's role in the private project does not allow this.",
+  own_leave_request: 'Nobody approves or rejects a leave request of their own.',
+  not_the_owner: 'Only the owner of the record can do this.',
   folder_access_denied: 'The caller has no access to this folder.',
   not_found: 'There is no such thing, or the caller may not know of it.',
   method_not_allowed: 'The path exists and does not take this method.',

@@ -185,7 +185,7 @@ const requestBodyOf = (
   schemas: Schemas,
 ): object => {
   if (isFileBody(body)) return fileRequestBody(body.file, schemas);
-  if (!isBinary(body)) return { required: true, ...jsonContent(body, schemas, bodyTypes) };
+  if (!isBinary(body)) return { required: !body.absent, ...jsonContent(body, schemas, bodyTypes) };
   const content = Object.fromEntries(body.types.map((type) => [type, {}]));
   return { required: true, description: `At most ${body.maxBytes} bytes.`, content };
 };

@@ -25,6 +25,7 @@ export interface Action<T extends KindTypes, Body> {
   readonly description?: string;
   /** Default: the permission to update. */
   readonly permission?: CrmPermission;
+  /** May be left out if all of its fields may be. */
   readonly body?: Shape & Field<Body>;
   /** Errors of the rule: status and reason. */
   readonly problems?: Readonly<Record<number, string>>;
@@ -78,6 +79,12 @@ type ExportQuery<T extends KindTypes> = Shape &
 /** The user or client whose exports are counted together. */
 const exporterId = (caller: TenantCaller): string =>
   (caller as Partial<Caller>).principal?.id ?? caller.tenantId;
+
+/** A body may be left out if all of its fields may be. */
+const omissible = <Body>(body: Shape & Field<Body>): Shape & Field<Body> =>
+  Object.values(body.fields).every(({ absent }) => absent)
+    ? ({ ...body, joi: body.joi.optional().default({}), absent: true } as object as typeof body)
+    : body;
 
 const declare = routesFor<TenantCaller, CrmPermission>();
 
@@ -280,16 +287,17 @@ export const recordRoutes = <T extends KindTypes>(
       );
     },
 
-    action: ({ name: action, rule, permission, ...declared }) =>
+    action: ({ name: action, rule, permission, body, ...declared }) =>
       changing(
         {
           ...onOne('update', `/${action}`),
           ...(permission && { permission }),
+          ...(body && { body: omissible(body) }),
           ...declared,
           method: 'post',
         },
-        (caller, params, body, versions) =>
-          scoped(params).act(caller, keyIn(params), { name: action, rule }, body, versions),
+        (caller, params, given, versions) =>
+          scoped(params).act(caller, keyIn(params), { name: action, rule }, given, versions),
       ),
   };
 };

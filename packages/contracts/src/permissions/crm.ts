@@ -25,6 +25,7 @@ export const crmPermissions = {
   ...record('time_entries', 'a time entry', 'time entries'),
   'time_entries.export': 'See and change the time entries of others, and export them',
   ...record('leave_requests', 'a leave request', 'leave requests'),
+  'leave_requests.export': 'Export leave requests',
   'leave_requests.review': 'See the leave requests of others, approve and reject them',
 
   ...record('documents', 'a document', 'documents'),

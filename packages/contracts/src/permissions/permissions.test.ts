@@ -122,6 +122,7 @@ describe('the built-in roles', () => {
       'tenant.acme.crm.communication_logs.export',
       'tenant.acme.crm.projects.export',
       'tenant.acme.crm.time_entries.export',
+      'tenant.acme.crm.leave_requests.export',
       'tenant.acme.crm.leave_requests.review',
       'tenant.acme.crm.kb_articles.publish',
       'tenant.acme.crm.blog.posts.publish',

@@ -53,6 +53,7 @@ const others: Readonly<Record<Exclude<CrmPermission, ReadPermission | ChangePerm
   'communication_logs.export': 'admin',
   'projects.export': 'admin',
   'time_entries.export': 'admin',
+  'leave_requests.export': 'admin',
   'leave_requests.review': 'admin',
   'chat.access': 'viewer',
   'kb_articles.publish': 'admin',

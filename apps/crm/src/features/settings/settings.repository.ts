@@ -46,13 +46,6 @@ export const findSettings = async (db: TenantDb): Promise<VersionedSettings> =>
   present((await select(db, Prisma.empty))[0]);
 
 /**
- * The settings of a tenant, for rules of other features: within a transaction, `db` is that transaction. Costs
- * one indexed statement.
- */
-export const readSettings = async (db: TenantDb): Promise<Settings> =>
-  (await findSettings(db)).settings;
-
-/**
  * Changes the given settings; null restores the default. Without any, the version does not change. 412 if the
  * settings have none of the `versions`.
  */

@@ -1,5 +1,5 @@
 import { tenantForEachTest } from '../../testing/tenant.ts';
-import { readSettings } from './settings.repository.ts';
+import { readSettings } from './settings.service.ts';
 
 const { crm, caller, get, put } = tenantForEachTest();
 const path = '/api/crm/settings';

@@ -1,0 +1,70 @@
+import { date, described, list, named, type Out, oneOf, shape } from '@tessera/fields';
+import { invalidField, type RouteEntry } from '@tessera/http-kit';
+import type { Database } from '../../database.ts';
+import { record, route } from '../../http.ts';
+import { leavesBetween } from './leave-calendar.repository.ts';
+import { LeaveRequest } from './leave-requests.kind.ts';
+import { calendarDays } from './working-days.ts';
+
+/** The longest range, in days, and the largest number of leaves in a response. */
+const MOST_DAYS = 366;
+const MOST_LEAVES = 10_000;
+
+const {
+  id,
+  user_id,
+  kind,
+  first_day,
+  last_day,
+  is_first_day_half,
+  is_last_day_half,
+  working_days,
+} = LeaveRequest.fields;
+
+export const CalendarLeave = named(
+  'CalendarLeave',
+  shape({
+    id,
+    user_id,
+    kind,
+    status: oneOf('pending', 'approved'),
+    first_day,
+    last_day,
+    is_first_day_half,
+    is_last_day_half,
+    working_days,
+  }),
+);
+
+const CalendarRange = shape({
+  from: described(date(), 'The first day of the range', '2026-07-01'),
+  to: described(date(), `The last day; a range has at most ${MOST_DAYS} days`, '2026-07-31'),
+});
+
+const checkRange = ({ from, to }: Out<typeof CalendarRange>): void => {
+  if (to < from) throw invalidField('to', 'to must not be before from');
+  if (calendarDays({ first_day: from, last_day: to }) > MOST_DAYS) {
+    throw invalidField('to', `to must be within ${MOST_DAYS} days of from`);
+  }
+};
+
+/** `GET /leave-requests/calendar`: who is away, or wants to be, between two days. */
+export const calendarRoute = (database: Database): RouteEntry =>
+  route({
+    method: 'get',
+    path: '/leave-requests/calendar',
+    permission: 'leave_requests.review',
+    summary: 'List the approved and pending leaves between two days',
+    description: 'Leaves with at least one day in the range, by their first day.',
+    query: CalendarRange,
+    responses: { 200: record(list(CalendarLeave, { max: MOST_LEAVES })) },
+    async handler({ caller, query, reply }) {
+      checkRange(query);
+      const db = database.forTenant(caller.tenantId);
+      const leaves = await leavesBetween(db, { ...query, limit: MOST_LEAVES + 1 });
+      if (leaves.length > MOST_LEAVES) {
+        throw invalidField('to', `to must be earlier: there are more than ${MOST_LEAVES} leaves`);
+      }
+      return reply(200, { data: leaves });
+    },
+  });

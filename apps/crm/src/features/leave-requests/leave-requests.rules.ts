@@ -1,0 +1,69 @@
+import { crmPermission } from '@tessera/contracts';
+import { HttpError, invalidField, permissionDenied } from '@tessera/http-kit';
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Caller } from '../../http.ts';
+import { readSettings } from '../settings/settings.service.ts';
+import { calendarDays, countWorkingDays, type LeaveDays } from './working-days.ts';
+
+const { sql } = Prisma;
+
+export const statuses = ['pending', 'approved', 'rejected', 'cancelled'] as const;
+export type LeaveStatus = (typeof statuses)[number];
+
+interface Leave {
+  readonly id: string;
+  readonly user_id: string;
+  readonly status: LeaveStatus;
+}
+
+/** Three years, for parental leave. */
+const MOST_DAYS = 3 * 366;
+
+/** 409 unless the request is pending. */
+export const assertPending = ({ status }: Leave): void => {
+  if (status === 'pending') return;
+  throw new HttpError(409, 'conflict', `The leave request is ${status}.`);
+};
+
+const dayFields = ['first_day', 'last_day', 'is_first_day_half', 'is_last_day_half'];
+
+/** Whether a change sets a day. */
+export const setsDays = (change: object): boolean =>
+  Object.keys(change).some((field) => dayFields.includes(field));
+
+/** Checks the days of a leave (422), and counts the working days by the tenant's week as it is now. */
+export const workingDaysOf = async (db: TenantDb, days: LeaveDays): Promise<number> => {
+  const { first_day, last_day, is_first_day_half, is_last_day_half } = days;
+  if (last_day < first_day) throw invalidField('last_day', 'last_day must not be before first_day');
+  if (calendarDays(days) > MOST_DAYS) {
+    throw invalidField('last_day', `last_day must be within ${MOST_DAYS} days of first_day`);
+  }
+  if (first_day === last_day && is_first_day_half && is_last_day_half) {
+    throw invalidField(
+      'is_last_day_half',
+      'is_last_day_half must be false: the leave begins at noon of the same day',
+    );
+  }
+  const { working_week } = await readSettings(db);
+  return countWorkingDays(days, working_week);
+};
+
+/** 403 where a caller who may not review deletes or restores an approved leave. */
+export const assertMayRemove = (caller: Caller, { id, status }: Leave): void => {
+  if (status !== 'approved' || caller.can('leave_requests.review')) return;
+  throw permissionDenied(crmPermission(caller.tenantSlug, 'leave_requests.review'), {
+    resourceType: 'leave request',
+    resourceId: id,
+    userId: caller.principal.id,
+  });
+};
+
+/**
+ * Waits until no other transaction approves or restores a leave of the user. The exclusion constraint alone
+ * would let two transactions wait for each other, which PostgreSQL ends as a deadlock.
+ */
+export const lockLeavesOf = async (db: TenantDb, { user_id }: Leave): Promise<void> => {
+  const lock = `leave_requests ${db.tenantId} ${user_id}`;
+  await db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))::text`);
+};
