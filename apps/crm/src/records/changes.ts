@@ -1,7 +1,9 @@
 import { HttpError, invalidField } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantDb } from '../database.ts';
+import { actorOf } from './actor.ts';
 import type { KindTypes, RowContext, RuleContext, Scope } from './kind.ts';
+import type { Cause } from './record-changes.ts';
 import type { ActionRule } from './records.ts';
 import type { ColumnValues } from './row.ts';
 import { type Access, checkVersion, type OpenScope } from './scope.ts';
@@ -68,6 +70,11 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
     return Object.fromEntries(Object.entries(values).filter(([name]) => columns.has(name)));
   };
 
+  const causeOf = (caller: T['caller'], action: string): Cause => ({
+    action,
+    actor: actorOf(caller),
+  });
+
   const isEmpty = (values: object): boolean => Object.keys(values).length === 0;
 
   /** An input must not move a record out of the caller's scope, or below another parent; rules may. */
@@ -89,7 +96,9 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
       const before = await findLive(within, id, { versions, lock: 'lock' });
       const values = await change.decide({ caller, db: transaction, row: before });
       if (isEmpty(values)) return before;
-      const row = await repository.update(transaction, scope, { id, deleted: false }, values);
+      const expected = { id, deleted: false };
+      const cause = causeOf(caller, action);
+      const row = await repository.update(transaction, scope, expected, values, cause);
       if (!row) throw missing();
       await follow?.({ action, caller, db: transaction, before, row });
       return row;
@@ -99,14 +108,15 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
   const changeDirectly = async (
     caller: T['caller'],
     id: string,
-    values: object,
+    { action, values }: { readonly action: string; readonly values: object },
     versions: Versions,
   ): Promise<Row> => {
     const opened = await open(caller);
     refuseMove(values, opened.scope);
     if (isEmpty(values)) return findLive(opened, id, { versions });
     const expected = { id, versions, deleted: false };
-    const row = await repository.update(opened.db, opened.scope, expected, values);
+    const cause = causeOf(caller, action);
+    const row = await repository.update(opened.db, opened.scope, expected, values, cause);
     if (row) return row;
     await findLive(opened, id, { versions });
     throw versions ? preconditionFailed() : missing();
@@ -128,7 +138,8 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
       const within = { db, scope: opened.scope };
       const before = await findLive(within, id, { versions, lock: 'lock' });
       await rules.delete?.({ caller, db, row: before });
-      await repository.remove(db, opened.scope, { id, deleted: false });
+      const cause = causeOf(caller, 'delete');
+      await repository.remove(db, opened.scope, { id, deleted: false }, cause);
       await follow?.({ action: 'delete', caller, db, before, row: before });
     };
     await opened.db.transaction(remove);
@@ -136,13 +147,15 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
 
   const restoreDirectly = async (
     { db, scope }: OpenScope<T>,
+    caller: T['caller'],
     id: string,
     versions: Versions,
   ): Promise<Row> => {
+    const cause = causeOf(caller, 'restore');
     // Retry if the record was deleted between the two statements.
     for (;;) {
       const expected = { id, versions, deleted: true };
-      const row = await repository.update(db, scope, expected, { deleted_at: null });
+      const row = await repository.update(db, scope, expected, { deleted_at: null }, cause);
       if (row) return row;
       const found = await repository.find(db, scope, id);
       if (!found) throw missing();
@@ -165,7 +178,9 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
       await assertBelowMaximum(transaction, scope);
       await rules.restore?.({ caller, db: transaction, row: before });
       const expected = { id, deleted: true };
-      const row = await repository.update(transaction, scope, expected, { deleted_at: null });
+      const cause = causeOf(caller, 'restore');
+      const live = { deleted_at: null };
+      const row = await repository.update(transaction, scope, expected, live, cause);
       if (!row) throw missing();
       await follow?.({ action: 'restore', caller, db: transaction, before, row });
       return row;
@@ -175,8 +190,9 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
     async create(caller, input) {
       const { db, scope } = await open(caller);
       const id = uuidv7();
+      const cause = causeOf(caller, 'create');
       const insert = (within: TenantDb, ruled: object): Promise<Row> =>
-        repository.insert(within, id, { ...stored(input), ...scope.columns, ...ruled });
+        repository.insert(within, id, { ...stored(input), ...scope.columns, ...ruled }, cause);
       if (!rules.create && !follow && maximum === undefined) return insert(db, {});
       return db.transaction(async (transaction) => {
         await assertBelowMaximum(transaction, scope);
@@ -192,7 +208,9 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
 
     async update(caller, id, change, versions) {
       const values = stored(change);
-      if (!rules.update && !follow) return changeDirectly(caller, id, values, versions);
+      if (!rules.update && !follow) {
+        return changeDirectly(caller, id, { action: 'update', values }, versions);
+      }
       return changeLocked(caller, {
         action: 'update',
         id,
@@ -206,7 +224,7 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
       if (deletion === 'permanent') return deletePermanently(caller, id, versions);
       const deleted = { deleted_at: new Date() };
       if (!rules.delete && !follow) {
-        await changeDirectly(caller, id, deleted, versions);
+        await changeDirectly(caller, id, { action: 'delete', values: deleted }, versions);
         return;
       }
       await changeLocked(caller, {
@@ -224,7 +242,7 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
       const opened = await open(caller);
       return rules.restore || follow || maximum !== undefined
         ? restoreLocked(opened, caller, id, versions)
-        : restoreDirectly(opened, id, versions);
+        : restoreDirectly(opened, caller, id, versions);
     },
 
     act: (caller, id, { name, rule }, body, versions) =>

@@ -1,7 +1,9 @@
 import { readInBatches } from '@tessera/http-kit';
 import { Prisma } from '../generated/prisma/client.ts';
+import type { Caller } from '../http.ts';
 import { createChanges } from './changes.ts';
 import { columnSql } from './filters.ts';
+import { type RecordChange, readHistory } from './history.ts';
 import type { Kind, KindTypes, RowContext, TenantCaller, TypesOf } from './kind.ts';
 import type { ListQuery, Narrowing } from './list-query.ts';
 import type { Page } from './listing.ts';
@@ -57,6 +59,12 @@ export interface Records<T extends KindTypes> {
     body: Body,
     versions?: readonly number[],
   ): Promise<Versioned<T['answer']>>;
+  /** One page of a record's changes, newest first; of a deleted record for callers who may restore it. */
+  history(
+    caller: T['caller'],
+    id: string,
+    query?: { readonly page?: number; readonly per_page?: number },
+  ): Promise<Page<RecordChange>>;
   /** The records of a child kind below one parent. */
   within(parentId: string): Records<T>;
 }
@@ -68,6 +76,10 @@ export type LimitedRead = <R>(read: () => Promise<R>) => Promise<R>;
 
 /** How many rows an export reads per batch. */
 const BATCH = 500;
+
+/** Whether the caller has the permissions to restore records of a kind; services have all of them. */
+const mayRestore = ({ permissions }: Kind, caller: TenantCaller & Partial<Caller>): boolean =>
+  [permissions?.delete ?? []].flat().every((permission) => caller.can?.(permission));
 
 /** The operations of a declared kind. */
 export const createRecords = <T extends KindTypes>(
@@ -99,7 +111,7 @@ export const createRecords = <T extends KindTypes>(
 
   const recordsIn = (parentId?: string): Records<T> => {
     const access = accessTo(parentId);
-    const { repository, open, findLive } = access;
+    const { repository, open, findLive, missing } = access;
     const changes = createChanges(access);
     return {
       async list(caller, query = {}) {
@@ -147,6 +159,13 @@ export const createRecords = <T extends KindTypes>(
 
       async act(caller, id, action, body, versions) {
         return versioned(await changes.act(caller, id, action, body, versions));
+      },
+
+      async history(caller, id, { page = 1, per_page: perPage = 25 } = {}) {
+        const { db, scope } = await open(caller);
+        const row = await repository.find(db, scope, id);
+        if (!row || (row.deleted_at && !mayRestore(kind, caller))) throw missing();
+        return readHistory(db, { table: kind.table, id: row.id }, { page, perPage });
       },
 
       within: recordsIn,

@@ -4,6 +4,7 @@ import { refuseRemoval, refuseViolation } from './constraints.ts';
 import type { Kind, KindTypes, Scope } from './kind.ts';
 import type { ListRequest, Page } from './listing.ts';
 import { readNarrowedList } from './narrowed-list.ts';
+import { type Cause, createDifferences, recordChanges } from './record-changes.ts';
 import { columnsOf } from './row.ts';
 import { searchCondition } from './search.ts';
 import { readWholeList } from './whole-list.ts';
@@ -27,7 +28,7 @@ export interface BatchRequest extends Pick<ListRequest, 'conditions' | 'search'>
 
 /**
  * The rows of one kind; nothing else accesses its table. All methods are limited to the tenant of `db` and the
- * scope.
+ * scope. Each statement that changes a row adds the change to the history.
  */
 export interface RecordRepository<T extends KindTypes> {
   /** The kind's columns, and whether each is `jsonb`; see `columnsOf`. */
@@ -44,16 +45,22 @@ export interface RecordRepository<T extends KindTypes> {
   ): Promise<T['row'] | undefined>;
   /** Counts the rows of the scope under a lock that lasts until the transaction ends. */
   countLocked(db: TenantDb, scope: Scope<T['row']>): Promise<number>;
-  insert(db: TenantDb, id: string, values: object): Promise<T['row']>;
+  insert(db: TenantDb, id: string, values: object, cause: Cause): Promise<T['row']>;
   /** Changes the row in one statement; undefined if no row has the expected state. */
   update(
     db: TenantDb,
     scope: Scope<T['row']>,
     expected: Expected,
     values: object,
+    cause: Cause,
   ): Promise<T['row'] | undefined>;
   /** Deletes the row permanently and returns it; undefined if no row has the expected state. */
-  remove(db: TenantDb, scope: Scope<T['row']>, expected: Expected): Promise<T['row'] | undefined>;
+  remove(
+    db: TenantDb,
+    scope: Scope<T['row']>,
+    expected: Expected,
+    cause: Cause,
+  ): Promise<T['row'] | undefined>;
 }
 
 const equalities = (values: object): Prisma.Sql[] =>
@@ -81,6 +88,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   /** The table that lists read; see `TenantDb.readSchema`. */
   const listed = (db: TenantDb): Prisma.Sql => raw(`${db.readSchema}.${name}`);
   const refuse = refuseViolation(kind);
+  const differences = createDifferences(kind);
 
   /** Values of `jsonb` columns are sent as JSON; pg would send a list as a PostgreSQL array. */
   const encoded = (column: string, value: unknown): unknown =>
@@ -181,7 +189,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       return counted?.count ?? 0;
     },
 
-    async insert(db, id, values) {
+    async insert(db, id, values, cause) {
       const now = new Date();
       const own = written(values);
       const names = [
@@ -194,15 +202,19 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       const given = [db.tenantId, id, now, now, ...own.map(([, value]) => value)];
       const [row] = await db
         .query<Row>(
-          sql`INSERT INTO ${table} (${raw(names.join(', '))}) VALUES (${join(given)}) RETURNING ${selected}`,
+          sql`WITH created AS (
+              INSERT INTO ${table} (${raw(names.join(', '))}) VALUES (${join(given)}) RETURNING ${selected}
+            ), recorded AS (${recordChanges(db, cause, { table: name, from: sql`created` })})
+            SELECT * FROM created`,
         )
         .catch(refuse);
       return row as Row;
     },
 
-    async update(db, scope, expected, values) {
-      const changes = [
-        ...written(values).map(([column, value]) =>
+    async update(db, scope, expected, values, cause) {
+      const own = written(values);
+      const settings = [
+        ...own.map(([column, value]) =>
           Object.hasOwn(jsonFields, column)
             ? sql`${raw(column)} = ${raw(column)} || ${value}::jsonb`
             : sql`${raw(column)} = ${value}`,
@@ -210,19 +222,33 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
         sql`version = version + 1`,
         sql`updated_at = ${new Date()}`,
       ];
+      const { former, names, changes } = differences(own.map(([column]) => column));
+      const recorded = recordChanges(db, cause, { table: name, from: sql`changed`, changes });
+      // The former values are read under the lock of the row, so that no concurrent change is between.
       const [row] = await db
         .query<Row>(
-          sql`UPDATE ${table} SET ${join(changes)} WHERE ${expectedRow(db, scope, expected)}
-              RETURNING ${selected}`,
+          sql`WITH changed AS (
+              UPDATE ${table} SET ${join(settings)} FROM (
+                SELECT ${former} FROM ${table} WHERE ${expectedRow(db, scope, expected)}
+                FOR NO KEY UPDATE
+              ) AS former
+              WHERE tenant_id = ${db.tenantId}::uuid AND id = former_id
+              RETURNING ${selected}, ${names}
+            ), recorded AS (${recorded})
+            SELECT ${selected} FROM changed`,
         )
         .catch(refuse);
       return row;
     },
 
-    async remove(db, scope, expected) {
+    async remove(db, scope, expected, cause) {
+      const from = sql`(SELECT id, version + 1 AS version FROM removed) AS last`;
       const [row] = await db
         .query<Row>(
-          sql`DELETE FROM ${table} WHERE ${expectedRow(db, scope, expected)} RETURNING ${selected}`,
+          sql`WITH removed AS (
+              DELETE FROM ${table} WHERE ${expectedRow(db, scope, expected)} RETURNING ${selected}
+            ), recorded AS (${recordChanges(db, cause, { table: name, from })})
+            SELECT * FROM removed`,
         )
         .catch(refuseRemoval(kind));
       return row;

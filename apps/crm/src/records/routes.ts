@@ -10,8 +10,9 @@ import {
 } from '@tessera/http-kit';
 import { type Caller, type CrmPermission, listExport, page, record } from '../http.ts';
 import { SYSTEM } from '../system/system-access.ts';
+import { RecordChange } from './history.ts';
 import type { Kind, KindTypes, Permissions, TenantCaller, Verb } from './kind.ts';
-import { listQuery, type Narrowing, narrowingFields } from './list-query.ts';
+import { listQuery, type Narrowing, narrowingFields, pageFields } from './list-query.ts';
 import { paging } from './paging.ts';
 import { pathsOf, withArticle } from './paths.ts';
 import type { ActionRule, LimitedRead, Records, Versioned } from './records.ts';
@@ -60,6 +61,8 @@ export interface RecordRoutes<T extends KindTypes> {
   export(options: ExportOptions): RouteEntry;
   /** `PUT .../{id}/<field>`: replaces the value of one field. */
   replace(field: keyof T['create'] & string, text?: RouteText): RouteEntry;
+  /** `GET .../{id}/history`: who changed which fields, and when. */
+  history(text?: RouteText): RouteEntry;
   /** `POST .../{id}/<name>`. */
   action<Body>(action: Action<T, Body>): RouteEntry;
 }
@@ -286,6 +289,22 @@ export const recordRoutes = <T extends KindTypes>(
           scoped(params).update(caller, keyIn(params), body, versions),
       );
     },
+
+    history: (text = {}) =>
+      declare({
+        ...onOne('view', '/history'),
+        method: 'get',
+        summary: `List the changes of ${aRecord}`,
+        description:
+          'Newest first. The changes of a deleted record can be read by callers who may restore it.',
+        ...text,
+        query: shape(pageFields),
+        responses: { 200: page(RecordChange) },
+        handler: async ({ caller, params, query, req, reply }) => {
+          const { rows, ...position } = await scoped(params).history(caller, keyIn(params), query);
+          return reply(200, { data: rows, ...paging(req.originalUrl, position) });
+        },
+      }),
 
     action: ({ name: action, rule, permission, body, ...declared }) =>
       changing(

@@ -18,6 +18,7 @@ export const companyRoutes = (companies: Companies, exports: Exports): RouteTabl
     updateCompany: routes.update(),
     deleteCompany: routes.delete(),
     restoreCompany: routes.restore(),
+    listCompanyHistory: routes.history(),
 
     listCompanyAddresses: addresses.list(),
     createCompanyAddress: addresses.create(),

@@ -12,6 +12,7 @@ export const contactRoutes = (contacts: Contacts, exports: Exports): RouteTable 
     updateContact: routes.update(),
     deleteContact: routes.delete(),
     restoreContact: routes.restore(),
+    listContactHistory: routes.history(),
     updateContactTags: routes.replace('tags'),
   };
 };

@@ -1,0 +1,101 @@
+import {
+  anything,
+  described,
+  int,
+  mapOf,
+  named,
+  nullable,
+  type Out,
+  oneOf,
+  shape,
+  time,
+  uuid,
+  verbatim,
+} from '@tessera/fields';
+import { pageWithin } from '@tessera/http-kit';
+import type { TenantDb } from '../database.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { exactly, offsetOf, type Page, readTotal } from './listing.ts';
+
+const { sql, raw } = Prisma;
+
+/** One change of a record. */
+export const RecordChange = named(
+  'RecordChange',
+  shape({
+    changed_at: time(),
+    version: described(int(1, Number.MAX_SAFE_INTEGER), 'The version that the change made'),
+    action: described(
+      verbatim(100),
+      '`create`, `update`, `delete`, `restore`, or the name of an action',
+      'update',
+    ),
+    actor_type: oneOf('user', 'service_account', 'client', 'system'),
+    user_id: described(nullable(uuid()), 'The user, or the user of the service account'),
+    client_id: described(nullable(verbatim(200)), 'The OAuth client that the user signed in with'),
+    token_id: described(nullable(verbatim(200)), 'Of a service account, the id of its API key'),
+    impersonator_id: described(nullable(verbatim(200)), 'The administrator who acted as the user'),
+    changes: described(
+      mapOf(shape({ from: anything(), to: anything() }), 1000),
+      'Each field that has another value than before',
+    ),
+  }),
+);
+
+export type RecordChange = Out<typeof RecordChange>;
+
+/** The record whose history is read. */
+export interface RecordId {
+  readonly table: string;
+  readonly id: string;
+}
+
+type Change = readonly [from: unknown, to: unknown];
+type Row = Omit<RecordChange, 'changes'> & { readonly changes: Readonly<Record<string, Change>> };
+
+const presented = ({ changes, ...row }: Row): RecordChange => ({
+  ...row,
+  changes: Object.fromEntries(
+    Object.entries(changes).map(([field, [from, to]]) => [field, { from, to }]),
+  ),
+});
+
+const columns = raw(Object.keys(RecordChange.fields).join(', '));
+
+const changesOf = (db: TenantDb, { table, id }: RecordId): Prisma.Sql => sql`
+  FROM ${raw(db.readSchema)}.record_changes
+  WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ${table} AND record_id = ${id}::uuid`;
+
+/**
+ * The latest changes of a record, newest first: at most `limit`, and only those before `before`. The caller
+ * checks that the record may be seen. An index finds them, whatever the length of the history.
+ */
+export const readChanges = async (
+  db: TenantDb,
+  record: RecordId,
+  { limit, before }: { readonly limit: number; readonly before?: Date },
+): Promise<RecordChange[]> => {
+  const earlier = before ? sql`AND changed_at < ${before}` : Prisma.empty;
+  const rows = await db.read<Row>(sql`
+    SELECT ${columns} ${changesOf(db, record)} ${earlier}
+    ORDER BY changed_at DESC, version DESC LIMIT ${limit}`);
+  return rows.map(presented);
+};
+
+/** One page of a record's history, newest first, with the exact total. */
+export const readHistory = (
+  db: TenantDb,
+  record: RecordId,
+  { page: asked, perPage }: { readonly page: number; readonly perPage: number },
+): Promise<Page<RecordChange>> =>
+  db.snapshot(async (snapshot) => {
+    const total = await readTotal(
+      snapshot,
+      sql`(SELECT count(*)::int ${changesOf(snapshot, record)})`,
+    );
+    const page = pageWithin({ page: asked, perPage }, total);
+    const rows = await snapshot.read<Row>(sql`
+      SELECT ${columns} ${changesOf(snapshot, record)}
+      ORDER BY changed_at DESC, version DESC LIMIT ${perPage} OFFSET ${offsetOf(page, perPage)}`);
+    return exactly({ perPage }, { rows: rows.map(presented), page, total });
+  });

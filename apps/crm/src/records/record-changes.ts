@@ -1,0 +1,110 @@
+import type { TenantDb } from '../database.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import type { Actor } from './actor.ts';
+import type { Kind } from './kind.ts';
+import { columnsOf } from './row.ts';
+
+const { sql, raw, join } = Prisma;
+
+/** Why a record changes: what is done, and by whom. */
+export interface Cause {
+  /** `create`, `update`, `delete`, `restore`, or the name of an action. */
+  readonly action: string;
+  readonly actor: Actor;
+}
+
+/** The record that a change was made to. */
+export interface ChangedRecord {
+  readonly table: string;
+  /** SQL that selects its `id` and `version`, such as the name of a common table expression. */
+  readonly from: Prisma.Sql;
+  /** The changed fields as SQL of type `jsonb`: field -> [value before, value after]. Default: none. */
+  readonly changes?: Prisma.Sql;
+}
+
+const NONE = sql`'{}'::jsonb`;
+
+/**
+ * The INSERT that adds changes to the history. Make it part of the statement that changes the records, so that
+ * it costs no round trip and cannot be left out.
+ */
+export const recordChanges = (
+  { tenantId }: TenantDb,
+  { action, actor }: Cause,
+  { table, from, changes = NONE }: ChangedRecord,
+): Prisma.Sql => sql`
+  INSERT INTO tenant_crm.record_changes (tenant_id, table_name, record_id, changed_at, version, action,
+    actor_type, user_id, client_id, token_id, impersonator_id, changes)
+  SELECT ${tenantId}::uuid, ${table}::text, id, clock_timestamp(), version, ${action}::text,
+    ${actor.type}::text, ${actor.userId}::uuid, ${actor.clientId}::text, ${actor.tokenId}::text,
+    ${actor.impersonatorId}::text, ${changes} FROM ${from}`;
+
+/** A field of the history, and where a row has its value. */
+interface RecordedField {
+  readonly field: string;
+  readonly column: string;
+  /** SQL of the value, given SQL of the column. */
+  value(column: Prisma.Sql): Prisma.Sql;
+  /** The same as responses show it. */
+  shown(column: Prisma.Sql): Prisma.Sql;
+}
+
+const itself = (column: Prisma.Sql): Prisma.Sql => column;
+
+const asTime = (column: Prisma.Sql): Prisma.Sql =>
+  sql`to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** How the history of an update is found. */
+export interface Differences {
+  /** What to select before the update: the id and the columns, each as `former_<column>`. */
+  readonly former: Prisma.Sql;
+  /** The names of these. */
+  readonly names: Prisma.Sql;
+  /** The changed fields, from these and the columns after the update. */
+  readonly changes: Prisma.Sql;
+}
+
+/**
+ * Returns a function that compares columns before and after an update. The fields are those of responses that
+ * are stored in a column: neither hidden nor computed ones, nor those that every change sets.
+ */
+export const createDifferences = (
+  kind: Pick<Kind, 'answer' | 'computed' | 'hidden' | 'deletion' | 'parent' | 'jsonFields'>,
+): ((columns: readonly string[]) => Differences) => {
+  const { answer, hidden, jsonFields } = kind;
+  const columns = columnsOf(kind);
+  const everyChange = ['id', 'version', 'created_at', 'updated_at', 'deleted_at'];
+  const own = Object.entries(answer.fields)
+    .filter(([name]) => columns.has(name) && !Object.hasOwn(hidden, name))
+    .filter(([name]) => !everyChange.includes(name))
+    .map(([name, { json }]): RecordedField => {
+      const shown = json.format === 'date-time' ? asTime : itself;
+      return { field: name, column: name, value: itself, shown };
+    });
+  const inJson = Object.entries(jsonFields).flatMap(([column, names]) =>
+    names
+      .filter((name) => Object.hasOwn(answer.fields, name))
+      .map((name): RecordedField => {
+        const value = (from: Prisma.Sql): Prisma.Sql => sql`${from} -> ${raw(`'${name}'`)}`;
+        return { field: name, column, value, shown: value };
+      }),
+  );
+  const all = [...own, ...inJson];
+
+  const difference = ({ field, column, value, shown }: RecordedField): Prisma.Sql => {
+    const [before, after] = [raw(`former_${column}`), raw(column)];
+    return sql`CASE WHEN ${value(before)} IS DISTINCT FROM ${value(after)} THEN
+      jsonb_build_object(${raw(`'${field}'`)}, jsonb_build_array(${shown(before)}, ${shown(after)}))
+      ELSE '{}' END`;
+  };
+
+  return (written) => {
+    const fields = all.filter(({ column }) => written.includes(column));
+    const compared = [...new Set(['id', ...fields.map(({ column }) => column)])];
+    return {
+      former: raw(compared.map((column) => `${column} AS former_${column}`).join(', ')),
+      names: raw(compared.map((column) => `former_${column}`).join(', ')),
+      changes: fields.length > 0 ? join(fields.map(difference), ' || ') : NONE,
+    };
+  };
+};
