@@ -67,6 +67,7 @@ const defaults: Record<KindName, number> = {
   companies: 500,
   contacts: 10_000,
   communication_logs: 5_000,
+  leave_requests: 1_000,
 };
 const recordOptions = kindNames.map((name) => {
   const text = `how many ${wordsOf(name)} the tenants without any get, together`;

@@ -1,5 +1,6 @@
 import type { Faker } from '@faker-js/faker';
 import type { Row } from './copy.ts';
+import { leaveRequests } from './leave-requests.ts';
 import type { Language, Origin, Random } from './random.ts';
 
 /** The tenant's language, and the rows that its records may refer to. */
@@ -152,5 +153,6 @@ export const recordKinds = {
   companies,
   contacts,
   communication_logs: communicationLogs,
+  leave_requests: leaveRequests,
 } satisfies Record<string, RecordKind>;
 export type KindName = keyof typeof recordKinds;
