@@ -24,12 +24,7 @@ import { settingsRoutes } from './features/settings/settings.routes.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
 import { createServices, type Services } from './services.ts';
-import {
-  SYSTEM,
-  SystemCaller,
-  systemCredential,
-  withSystemCallers,
-} from './system/system-access.ts';
+import { SYSTEM, SystemCaller, withSystemCallers } from './system/system-access.ts';
 import { version } from './version.ts';
 
 const BODY_LIMIT = 1024 * 1024;
@@ -120,10 +115,10 @@ export const createApp = (
       error: Problem,
       problems,
       errorExample: crmErrorExample,
-      // Requests with system tokens name the tenant in another header.
-      requestHeaders: ({ permission, credential }) =>
-        permission === 'public' || credential === SYSTEM ? [] : ['X-Tenant'],
-      credentials: { [SYSTEM]: systemCredential },
+      requestHeaders({ permission, credential }) {
+        if (permission === 'public') return [];
+        return credential === SYSTEM ? ['X-Tenant-Id'] : ['X-Tenant'];
+      },
     },
     gate: withSystemCallers(context.access.gate, config.systemTokens),
     limits: limitsOf(context),

@@ -1,6 +1,7 @@
 import { asyncapiDocument } from '@tessera/contracts';
 import { isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit';
 import {
+  bearerScheme,
   createApplication,
   createLimits,
   healthRoutes,
@@ -203,7 +204,8 @@ export const createApp = (context: Context): { app: Express; document: object } 
     },
     documents: { '/docs/events.json': asyncapiDocument() },
     gate: {
-      credentials: ['renewable'],
+      // A bearer token that may have expired recently.
+      credentials: { renewable: bearerScheme },
       authenticate: (req, { credential }) =>
         credential === 'renewable'
           ? context.authentication.renewer(req)

@@ -2,12 +2,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { bodySchemaOf, type Operation, operationsOf, pathParametersOf } from './document.ts';
 import { invalidBodies } from './invalid-bodies.ts';
-import { referencesIn } from './references.ts';
 import {
   type ApiResponse,
   authorizedHeaders,
   call,
-  createReferenced,
   createResources,
   type Subject,
   validBody,
@@ -16,7 +14,8 @@ import {
 /** What is wrong, one sentence each; empty if the operation passes. */
 export type Findings = string[];
 
-const finding = (operation: Operation, what: string, answer: ApiResponse): string =>
+/** Describes an unexpected response to an operation. */
+export const finding = (operation: Operation, what: string, answer: ApiResponse): string =>
   `${operation.id}, ${what}: ${answer.status} ${answer.text.slice(0, 300)}`;
 
 /** Every operation must declare who may call it. */
@@ -26,27 +25,9 @@ export const withoutAccess = (operations: readonly Operation[]): Findings =>
     .map(({ id }) => `${id} names neither a permission nor "public".`);
 
 /** Whether an error response is one of the examples in the document. */
-const isDescribed = (operation: Operation, { status, body }: ApiResponse): boolean => {
+export const isDescribed = (operation: Operation, { status, body }: ApiResponse): boolean => {
   const { examples } = operation.responses[status]?.content?.['application/json'] ?? {};
   return examples === undefined || Object.hasOwn(examples, String(body.error));
-};
-
-/** Without a token, or with an invalid one, a guarded operation must respond with 401. */
-export const withoutToken = async (subject: Subject, operation: Operation): Promise<Findings> => {
-  const attempts = [{}, { authorization: 'Bearer ' }, { authorization: 'Bearer a.b.c' }];
-  const answers = await Promise.all(
-    [...attempts, { authorization: 'Basic YTpi' }].map((headers) =>
-      call(subject, operation, { headers }),
-    ),
-  );
-  return answers
-    .filter(
-      (answer) =>
-        answer.status !== 401 ||
-        answer.body.error !== 'unauthenticated' ||
-        !isDescribed(operation, answer),
-    )
-    .map((answer) => finding(operation, 'without a token', answer));
 };
 
 /** Without each required permission in turn, the operation must respond with 403 and name that permission. */
@@ -114,31 +95,11 @@ export const foreignIds = async (subject: Subject, operation: Operation): Promis
   return findings;
 };
 
-/** An id of another tenant's record in a body must be a 422 that names the field. */
-export const foreignReferences = async (
-  subject: Subject,
-  operation: Operation,
-): Promise<Findings> => {
-  const headers = await subject.caller('own');
-  const findings: Findings = [];
-  for (const [field, collection] of referencesIn(subject.document, operation)) {
-    const theirs = await createReferenced(subject, collection, 'other');
-    const parameters = await createResources(subject, operation.path, 'own', headers);
-    const valid = (await validBody(subject, operation, 'own')) as object;
-    const body = { ...valid, [field]: theirs };
-    const answer = await call(subject, operation, { headers, parameters, body });
-    if (answer.status !== 422 || !names(answer, field)) {
-      findings.push(finding(operation, `with another tenant's ${field}`, answer));
-    }
-  }
-  return findings;
-};
-
 const ajv = new Ajv2020({ strict: false });
 formats.default(ajv);
 
 /** Whether the errors name the field, a part of it, or the object that contains it. */
-const names = (answer: ApiResponse, field: string): boolean =>
+export const namesField = (answer: ApiResponse, field: string): boolean =>
   Object.keys((answer.body.errors as object | undefined) ?? {}).some(
     (key) =>
       field === 'body' ||
@@ -168,7 +129,7 @@ export const badBodies = async (subject: Subject, operation: Operation): Promise
     const answer = await call(subject, operation, { headers, parameters, body });
     const refused = !answersByRfc(operation) && (alwaysRefused || !fits(body));
     const right = refused
-      ? answer.status === 422 && names(answer, field) && isDescribed(operation, answer)
+      ? answer.status === 422 && namesField(answer, field) && isDescribed(operation, answer)
       : answer.status < 500;
     if (!right) findings.push(finding(operation, what, answer));
   }
@@ -190,7 +151,7 @@ export const badQueries = async (subject: Subject, operation: Operation): Promis
   const findings: Findings = [];
   for (const [query, name] of wrong) {
     const answer = await call(subject, operation, { headers, parameters, query });
-    if (answer.status !== 422 || !names(answer, name)) {
+    if (answer.status !== 422 || !namesField(answer, name)) {
       findings.push(finding(operation, query.slice(0, 40), answer));
     }
   }

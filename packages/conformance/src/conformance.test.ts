@@ -1,10 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { list, mapOf, nullable, optional, reference, shape, text, uuid } from '@tessera/fields';
 import {
+  int,
+  list,
+  mapOf,
+  nullable,
+  optional,
+  reference,
+  shape,
+  text,
+  uuid,
+} from '@tessera/fields';
+import {
+  type CredentialScheme,
   createLimits,
   errorHandler,
   HttpError,
-  invalidField,
   type Listening,
   listen,
   mount,
@@ -13,6 +23,8 @@ import {
   routesFor,
   unauthenticated,
   unknownRoute,
+  validationFailed,
+  withCredentials,
 } from '@tessera/http-kit';
 import express from 'express';
 import {
@@ -20,13 +32,13 @@ import {
   badPaths,
   badQueries,
   foreignIds,
-  foreignReferences,
   withClientToken,
   withoutAccess,
   withoutPermission,
-  withoutToken,
 } from './checks.ts';
+import { wrongCredentials } from './credentials.ts';
 import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
+import { foreignReferences } from './foreign-references.ts';
 import { createResponseChecker } from './response-checker.ts';
 import { sample } from './sample.ts';
 import type { Subject } from './subject.ts';
@@ -40,10 +52,15 @@ interface Caller {
 /** The flaws of a service that the tests plant and must find. */
 type Flaw =
   | 'open'
+  | 'accepts any system token'
+  | 'accepts bearer tokens instead of system tokens'
   | 'lenient'
   | 'leaks'
   | 'changes'
   | 'accepts foreign references'
+  | 'accepts foreign references in objects'
+  | 'accepts foreign references in lists'
+  | 'rejects references'
   | 'takes everybody for a user'
   | 'crashes'
   | 'accepts anything'
@@ -60,6 +77,27 @@ const serviceWith = (flaw?: Flaw) => {
     const thing = store.get(id);
     if (!thing || (thing.tenant !== tenant && flaw !== 'leaks')) throw notFound();
     return thing;
+  };
+  const isUnchecked = (field: string): boolean =>
+    (flaw === 'accepts foreign references' && field === 'next_id') ||
+    (flaw === 'accepts foreign references in objects' && field === 'origin.thing_id') ||
+    (flaw === 'accepts foreign references in lists' && /\d/.test(field));
+  /** Throws 422 that names every field whose thing does not exist in the caller's tenant. */
+  const refuseForeign = (
+    { tenant }: Caller,
+    fields: Readonly<Record<string, string | null | undefined>>,
+  ): void => {
+    const wrong = Object.entries(fields).filter(
+      ([field, id]) =>
+        id != null &&
+        !isUnchecked(field) &&
+        (store.get(id)?.tenant !== tenant ||
+          (flaw === 'rejects references' && field !== 'parent_id')),
+    );
+    if (wrong.length === 0) return;
+    throw validationFailed(
+      Object.fromEntries(wrong.map(([field]) => [field, [`${field} must be the id of a thing`]])),
+    );
   };
   const answerOf = ({ id, name }: { id: string; name: string }) => ({ data: { id, name } });
   const things = {
@@ -80,9 +118,14 @@ const serviceWith = (flaw?: Flaw) => {
       path: '/things',
       permission: 'things.create',
       summary: 'Create a thing',
-      body: shape({ name: text(50), note: optional(text(50)) }),
+      body: shape({
+        name: text(50),
+        note: optional(text(50)),
+        parent_id: optional(reference('things')),
+      }),
       responses: { 201: shape({ data: Thing }) },
       handler: ({ caller, body, reply }) => {
+        refuseForeign(caller, { parent_id: body.parent_id });
         if (flaw === 'crashes' && body.name.includes('😀')) throw new Error('emoji');
         const thing = { tenant: caller.tenant, id: randomUUID(), name: body.name };
         store.set(thing.id, thing);
@@ -95,15 +138,25 @@ const serviceWith = (flaw?: Flaw) => {
       permission: 'things.update',
       summary: 'Change a thing',
       params: Id,
-      body: shape({ name: text(50), next_id: optional(nullable(reference('things'))) }),
+      body: shape({
+        name: text(50),
+        next_id: optional(nullable(reference('things'))),
+        origin: optional(nullable(shape({ thing_id: reference('things') }))),
+        parts: list(shape({ thing_id: reference('things'), amount: optional(text(9)) })),
+        related_ids: list(reference('things'), { min: 2 }),
+      }),
       responses: { 200: shape({ data: Thing }) },
       handler: ({ caller, params, body, reply }) => {
         const thing = flaw === 'changes' ? store.get(params.id) : find(caller.tenant, params.id);
         if (!thing) throw notFound();
-        const next = store.get(body.next_id ?? '');
-        if (next && next.tenant !== caller.tenant && flaw !== 'accepts foreign references') {
-          throw invalidField('next_id', 'next_id must be the id of an existing thing');
-        }
+        refuseForeign(caller, {
+          next_id: body.next_id,
+          'origin.thing_id': body.origin?.thing_id,
+          ...Object.fromEntries(
+            body.parts.map((part, n) => [`parts.${n}.thing_id`, part.thing_id]),
+          ),
+          ...Object.fromEntries(body.related_ids.map((id, n) => [`related_ids.${n}`, id])),
+        });
         if (flaw === 'takes everybody for a user' && caller.user === null) throw new Error('null');
         thing.name = body.name;
         find(caller.tenant, params.id);
@@ -113,7 +166,19 @@ const serviceWith = (flaw?: Flaw) => {
       },
     }),
   };
-  const groups = { Things: things };
+  const system = {
+    countThings: routesFor<unknown, never>()({
+      method: 'get',
+      path: '/system/things',
+      permission: 'authenticated',
+      credential: 'system',
+      summary: 'Count the things of all tenants',
+      responses: { 200: shape({ data: shape({ count: int(0, 1000) }) }) },
+      handler: ({ reply }) => reply(200, { data: { count: store.size } }),
+    }),
+  };
+  const groups = { Things: things, System: system };
+  const systemToken = { type: 'apiKey', in: 'header', name: 'X-System-Token' };
   const document = openapi(groups, {
     title: 'Things',
     version: '1.0.0',
@@ -125,15 +190,16 @@ const serviceWith = (flaw?: Flaw) => {
       required_permission: optional(text(50)),
     }),
     problems: { 401: '-', 403: '-', 404: '-', 422: '-' },
+    credentials: { system: { systemToken } },
   }) as OpenApiDocument;
-  const limits = createLimits<Caller>({
+  const limits = createLimits<unknown>({
     classes: { default: { window: 60, address: 0, principal: 0 } },
-    principalKey: ({ tenant }) => tenant,
+    principalKey: () => 'somebody',
   });
   const gate = {
     authenticate: async (req: express.Request): Promise<Caller> => {
       const [, tenant, lacking] =
-        /^Bearer (own|other),(.*)$/.exec(req.get('authorization') ?? '') ?? [];
+        /^Bearer (own|other),([^;]*);$/.exec(req.get('authorization') ?? '') ?? [];
       const user = req.get('x-client') === undefined ? 'ada' : null;
       if (tenant) return { user, tenant, lacking };
       if (flaw === 'open') return { user, tenant: 'own', lacking: undefined };
@@ -145,6 +211,17 @@ const serviceWith = (flaw?: Flaw) => {
       throw new HttpError(403, 'permission_denied', 'No.', { details });
     },
   };
+  const systemScheme: CredentialScheme<object> = {
+    name: 'system',
+    securitySchemes: { systemToken },
+    authenticate(req) {
+      const token = req.get('x-system-token');
+      if (token === 'right' || (token && flaw === 'accepts any system token')) return {};
+      const isBearer = req.get('authorization')?.startsWith('Bearer own,');
+      if (isBearer && flaw === 'accepts bearer tokens instead of system tokens') return {};
+      throw unauthenticated();
+    },
+  };
   const checker = createResponseChecker(() => document);
   const app = express();
   // As in the services, entity tags come from versions only.
@@ -153,10 +230,13 @@ const serviceWith = (flaw?: Flaw) => {
   app.use(checker.observe);
   if (flaw === 'accepts anything') {
     app.use((req, res, next) =>
-      req.query.surprise || req.method === 'POST' ? void res.status(200).json({}) : next(),
+      req.query.surprise || req.method === 'POST'
+        ? void res.status(201).json({ data: { id: randomUUID() } })
+        : next(),
     );
   }
-  app.use(mount(groups, { gate, limits, bodyLimit: 1_000_000 }), unknownRoute);
+  const gates = withCredentials(gate, [systemScheme]);
+  app.use(mount(groups, { gate: gates, limits, bodyLimit: 1_000_000 }), unknownRoute);
   app.use(
     errorHandler({
       render: ({ code, message, errors, details }) => ({
@@ -177,8 +257,11 @@ const started = async (flaw?: Flaw) => {
   const subject: Subject = {
     document,
     url: listening.url,
-    caller: async (tenant, lacking = '') => ({ authorization: `Bearer ${tenant},${lacking}` }),
-    client: () => ({ authorization: 'Bearer own,', 'x-client': 'pipeline' }),
+    caller: async (tenant, lacking = '') => ({
+      authorization: `Bearer ${tenant},${lacking};`,
+      'x-system-token': 'right',
+    }),
+    client: () => ({ authorization: 'Bearer own,;', 'x-client': 'pipeline' }),
   };
   const operation = (id: string) => operationsOf(document).find((o) => o.id === id) as Operation;
   return { subject, operation, checker };
@@ -186,7 +269,7 @@ const started = async (flaw?: Flaw) => {
 afterEach(() => listening.stop(0));
 
 const checks = [
-  withoutToken,
+  wrongCredentials,
   withoutPermission,
   withClientToken,
   badBodies,
@@ -197,30 +280,36 @@ const checks = [
 describe('a service that is right passes', () => {
   test('every check', async () => {
     const { subject, operation, checker } = await started();
-    for (const id of ['listThings', 'createThing', 'updateThing']) {
+    for (const id of ['listThings', 'createThing', 'updateThing', 'countThings']) {
       for (const check of checks) {
         expect(await check(subject, operation(id))).toEqual([]);
       }
     }
     expect(await foreignIds(subject, operation('updateThing'))).toEqual([]);
+    expect(await foreignReferences(subject, operation('createThing'))).toEqual([]);
     expect(await foreignReferences(subject, operation('updateThing'))).toEqual([]);
     expect(checker.findings).toEqual([]);
   });
 });
 
 describe('a planted flaw is found', () => {
-  test('an withoutAccess operation', async () => {
+  test('an operation that does not declare who may call it', async () => {
     const { operation } = await started();
     const { 'x-permissions': _dropped, ...bare } = operation('listThings');
     expect(withoutAccess([bare])).toEqual([expect.stringContaining('listThings')]);
   });
 
   test.each([
-    ['open', 'listThings', withoutToken],
+    ['open', 'listThings', wrongCredentials],
+    ['accepts any system token', 'countThings', wrongCredentials],
+    ['accepts bearer tokens instead of system tokens', 'countThings', wrongCredentials],
     ['lenient', 'updateThing', withoutPermission],
     ['leaks', 'updateThing', foreignIds],
     ['changes', 'updateThing', foreignIds],
     ['accepts foreign references', 'updateThing', foreignReferences],
+    ['accepts foreign references in objects', 'updateThing', foreignReferences],
+    ['accepts foreign references in lists', 'updateThing', foreignReferences],
+    ['rejects references', 'updateThing', foreignReferences],
     ['takes everybody for a user', 'updateThing', withClientToken],
     ['crashes', 'createThing', badBodies],
     ['accepts anything', 'createThing', badBodies],
@@ -230,7 +319,15 @@ describe('a planted flaw is found', () => {
     expect(await check(subject, operation(id))).not.toEqual([]);
   });
 
-  test('an answer that is not as declared', async () => {
+  test('an operation that is not public and requires no credential', async () => {
+    const { subject, operation } = await started();
+    for (const security of [[], [{}]]) {
+      const open = { ...operation('listThings'), security };
+      expect(await wrongCredentials(subject, open)).toEqual(['listThings requires no credential.']);
+    }
+  });
+
+  test('a response that is not as declared', async () => {
     const { subject, operation, checker } = await started('misdeclared');
     await badBodies(subject, operation('createThing'));
     expect(checker.findings.filter((f) => f.startsWith('updateThing'))).toEqual([]);
@@ -245,7 +342,7 @@ describe('a planted flaw is found', () => {
     await fetch(`${subject.url}/things/${data.id}`, {
       method: 'PUT',
       headers: { ...headers, 'content-type': 'application/json' },
-      body: '{"name":"b"}',
+      body: JSON.stringify({ name: 'b', parts: [], related_ids: [data.id, data.id] }),
     });
     expect(checker.findings).toContainEqual(expect.stringContaining('updateThing answered 200'));
   });

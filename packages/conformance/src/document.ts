@@ -7,8 +7,20 @@ export interface OpenApiDocument {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
     readonly responses?: Readonly<Record<string, ResponseObject>>;
     readonly headers?: Readonly<Record<string, HeaderObject>>;
+    readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
   };
 }
+
+/** How a credential is sent. */
+export interface SecurityScheme {
+  readonly type: string;
+  /** For an `apiKey`: where it is sent, and under which name. */
+  readonly in?: string;
+  readonly name?: string;
+}
+
+/** Security schemes by name, all of which are required. */
+export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 
 export interface JsonSchema {
   readonly $ref?: string;
@@ -18,6 +30,7 @@ export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
   readonly items?: JsonSchema;
+  readonly minItems?: number;
   readonly format?: string;
   readonly pattern?: string;
   readonly minLength?: number;
@@ -56,6 +69,8 @@ interface HeaderObject {
 interface OperationObject {
   readonly operationId: string;
   readonly 'x-permissions'?: 'public' | readonly string[];
+  /** Alternatives, one of which must be met. */
+  readonly security?: readonly SecurityRequirement[];
   readonly parameters?: readonly {
     readonly name: string;
     readonly in: 'path' | 'query' | 'header';

@@ -18,7 +18,8 @@ import {
   unknownRoute,
 } from '@tessera/http-kit';
 import express, { type RequestHandler } from 'express';
-import { badPaths, withClientToken, withoutToken } from './checks.ts';
+import { badPaths, withClientToken } from './checks.ts';
+import { wrongCredentials } from './credentials.ts';
 import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
 import { eventStreams } from './event-streams.ts';
 import { badFiles, fileAnswers } from './files.ts';
@@ -155,7 +156,7 @@ test('a service of files and streams that is right passes every check', async ()
   expect(await eventStreams(subject, operation('streamFiles'))).toEqual([]);
   expect(await badPaths(subject, operation('getFile'))).toEqual([]);
   for (const id of ['createFile', 'createFileByForm', 'getFile', 'streamFiles']) {
-    expect(await withoutToken(subject, operation(id))).toEqual([]);
+    expect(await wrongCredentials(subject, operation(id))).toEqual([]);
     expect(await withClientToken(subject, operation(id))).toEqual([]);
   }
   expect(checker.findings).toEqual([]);

@@ -1,4 +1,5 @@
 import { type JsonSchema, type OpenApiDocument, resolve } from './document.ts';
+import { type Path, replaceAt } from './paths.ts';
 
 /** A valid body with one invalid or unusual change. */
 export interface InvalidBody {
@@ -10,21 +11,8 @@ export interface InvalidBody {
   readonly alwaysRefused: boolean;
 }
 
-type Path = readonly (string | number)[];
-
-const replaced = (body: unknown, path: Path, value: unknown): unknown => {
-  const [key, ...rest] = path;
-  if (key === undefined) return value;
-  const copy = (Array.isArray(body) ? [...body] : { ...(body as object) }) as Record<
-    string | number,
-    unknown
-  >;
-  copy[key] = replaced(copy[key], rest, value);
-  return copy;
-};
-
 const without = (body: unknown, path: Path): unknown =>
-  JSON.parse(JSON.stringify(replaced(body, path, undefined)));
+  JSON.parse(JSON.stringify(replaceAt(body, path, undefined)));
 
 const odd: readonly (readonly [what: string, value: unknown])[] = [
   ['a number', 7],
@@ -61,15 +49,15 @@ export const invalidBodies = (
     const add = (what: string, body: unknown, at = field, alwaysRefused = false): void => {
       all.push({ what: `${at}: ${what}`, field: at, body, alwaysRefused });
     };
-    for (const [what, value] of odd) add(what, replaced(valid, path, value));
+    for (const [what, value] of odd) add(what, replaceAt(valid, path, value));
     if ([schema.type].flat().includes('string')) {
-      for (const [what, value] of unstorable) add(what, replaced(valid, path, value), field, true);
+      for (const [what, value] of unstorable) add(what, replaceAt(valid, path, value), field, true);
     }
     if (path.length > 0 && typeof path.at(-1) === 'string') add('missing', without(valid, path));
     for (const [key, inner] of Object.entries(schema.properties ?? {})) walk(inner, [...path, key]);
     if (schema.properties) {
       const extra = [...path, 'surprise'];
-      add('an extra field', replaced(valid, extra, 1), extra.join('.'));
+      add('an extra field', replaceAt(valid, extra, 1), extra.join('.'));
     }
     if (schema.items) walk(schema.items, [...path, 0]);
   };

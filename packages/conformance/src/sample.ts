@@ -32,7 +32,9 @@ export const sample = (document: OpenApiDocument, given: JsonSchema): unknown =>
         Object.entries(schema.properties ?? {}).map(([k, s]) => [k, sample(document, s)]),
       );
     case 'array':
-      return [sample(document, schema.items ?? {})];
+      return Array.from({ length: Math.max(1, schema.minItems ?? 1) }, () =>
+        sample(document, schema.items ?? {}),
+      );
     case 'string':
       return sampleText(schema);
     case 'integer':

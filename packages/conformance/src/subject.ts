@@ -5,6 +5,7 @@ import {
   operationsOf,
   pathParametersOf,
 } from './document.ts';
+import { removeAt, replaceAt } from './paths.ts';
 import { creationOf, referencesIn } from './references.ts';
 import { sample } from './sample.ts';
 import { bodyWithFile, fileOptionsOf, sampleFile } from './sample-file.ts';
@@ -102,16 +103,23 @@ export const call = async (
   return { status: response.status, text, body: parsed(text), headers: response.headers };
 };
 
+interface Creation {
+  /** Headers of the caller who creates the record; by default a new caller. */
+  readonly owner?: Record<string, string>;
+  /** The collections of the records that are being created and refer to this one. */
+  readonly creating?: readonly string[];
+}
+
 /** Creates a record with an operation and returns the body of the response. */
 const createdBy = async (
   subject: Subject,
   create: Operation,
   tenant: Tenant,
   parameters: Record<string, string>,
-  owner?: Record<string, string>,
+  { owner, creating }: Creation = {},
 ): Promise<Record<string, unknown>> => {
   const headers = owner ?? (await subject.caller(tenant));
-  const body = await validBody(subject, create, tenant);
+  const body = await validBody(subject, create, tenant, creating);
   const answer = await call(subject, create, { headers, parameters, body });
   if (answer.status !== 201) {
     throw new Error(`${create.id} created nothing: ${answer.status} ${answer.text}`);
@@ -124,17 +132,25 @@ export const createReferenced = async (
   subject: Subject,
   collection: string,
   tenant: Tenant,
+  creating: readonly string[] = [],
 ): Promise<unknown> => {
   const create = creationOf(subject.document, collection);
   const parameters = await createResources(subject, create.path, tenant);
-  return (await createdBy(subject, create, tenant, parameters)).id;
+  const created = await createdBy(subject, create, tenant, parameters, {
+    creating: [...creating, collection],
+  });
+  return created.id;
 };
 
-/** A body that the operation accepts, as far as the schema and the subject determine it. */
+/**
+ * A body that the operation accepts, as far as the schema and the subject determine it. Its references point to
+ * new records, except that a record in one of the collections `creating` does not refer to another of them.
+ */
 export const validBody = async (
   subject: Subject,
   operation: Operation,
   tenant: Tenant,
+  creating: readonly string[] = [],
 ): Promise<unknown> => {
   if (fileOptionsOf(operation)) {
     const fields = await subject.bodies?.[operation.id]?.(tenant);
@@ -143,10 +159,17 @@ export const validBody = async (
   const schema = bodySchemaOf(operation);
   if (!schema) return undefined;
   const known = (await subject.bodies?.[operation.id]?.(tenant)) as Record<string, unknown>;
-  const body = { ...(sample(subject.document, schema) as object), ...known };
-  for (const [field, collection] of referencesIn(subject.document, operation)) {
-    if (known && field in known) continue;
-    Object.assign(body, { [field]: await createReferenced(subject, collection, tenant) });
+  let body: unknown = { ...(sample(subject.document, schema) as object), ...known };
+  // Later elements of a list first, so that removing one does not move those that follow.
+  for (const reference of referencesIn(subject.document, operation, body).reverse()) {
+    const { path, collection, isOptional } = reference;
+    if (known && String(path[0]) in known) continue;
+    if (creating.includes(collection)) {
+      if (!isOptional) throw new Error(`${collection} cannot be created: they require each other.`);
+      body = removeAt(body, path);
+    } else {
+      body = replaceAt(body, path, await createReferenced(subject, collection, tenant, creating));
+    }
   }
   return body;
 };
@@ -179,7 +202,7 @@ export const createResources = async (
         `Nothing makes the {${name}} of ${path}: give it in the subject's parameters.`,
       );
     }
-    const created = await createdBy(subject, create, tenant, given, owner);
+    const created = await createdBy(subject, create, tenant, given, owner ? { owner } : {});
     const key = created[snake(name)] ?? created.id;
     if (typeof key !== 'string') throw new Error(`${create.id} made no {${name}}.`);
     given[name] = key;

@@ -4,12 +4,11 @@ import {
   badQueries,
   type Findings,
   foreignIds,
-  foreignReferences,
   withClientToken,
   withoutAccess,
   withoutPermission,
-  withoutToken,
 } from './checks.ts';
+import { wrongCredentials } from './credentials.ts';
 import {
   bodySchemaOf,
   type OpenApiDocument,
@@ -19,6 +18,7 @@ import {
 } from './document.ts';
 import { eventStreams, sendsEvents } from './event-streams.ts';
 import { badFiles, fileAnswers, servesFile } from './files.ts';
+import { foreignReferences } from './foreign-references.ts';
 import { referencesIn } from './references.ts';
 import { fileOptionsOf } from './sample-file.ts';
 import type { Subject } from './subject.ts';
@@ -52,10 +52,10 @@ export const conformance = (
     });
   };
 
-  test('no operation is withoutAccess', () => {
+  test('every operation declares who may call it', () => {
     expect(withoutAccess(operations)).toEqual([]);
   });
-  each('without a token it is 401', guarded, withoutToken);
+  each('a missing or invalid credential is 401', guarded, wrongCredentials);
   each(
     'without a needed permission it is 403 and names it',
     guarded.filter((o) => (o['x-permissions'] ?? []).length > 0),

@@ -11,7 +11,8 @@ import { crossOrigin, securityHeaders } from './security.ts';
 
 export interface ApplicationOptions<Caller> extends MountOptions<Caller>, ErrorHandlerOptions {
   readonly groups: RouteGroups;
-  readonly about: DocumentOptions;
+  /** What the OpenAPI document states besides the routes; the gate declares its credentials. */
+  readonly about: Omit<DocumentOptions, 'credentials'>;
   /** Further documents to serve besides the OpenAPI document, by path. */
   readonly documents?: Readonly<Record<string, object>>;
   readonly logger: Logger;
@@ -37,7 +38,11 @@ export const createApplication = <Caller>(
   options: ApplicationOptions<Caller>,
 ): { app: Express; document: object } => {
   const { groups, about, logger, metrics, cors, limits } = options;
-  const document = openapi(groups, { ...about, render: options.render });
+  const document = openapi(groups, {
+    ...about,
+    render: options.render,
+    credentials: options.gate.credentials ?? {},
+  });
   const documents = { '/docs/api.json': document, ...options.documents };
 
   const app = express();

@@ -42,6 +42,7 @@ const appWith = (
   });
   const scheme = {
     name: 'bot',
+    securitySchemes: { botToken: { type: 'apiKey', in: 'header', name: 'X-Bot-Token' } },
     authenticate: (req: express.Request): Bot => {
       if (isToken(req.get('x-bot-token') ?? '')) return { bot: 'b' };
       throw unauthenticated();

@@ -4,10 +4,21 @@ import { HttpError } from './http-error.ts';
 import type { Gate } from './mount.ts';
 import type { RouteEntry } from './route.ts';
 
+/** OpenAPI security schemes by name; a request must satisfy all of them. */
+export type SecuritySchemes = Readonly<Record<string, object>>;
+
+/** The security schemes of an app's credentials, by the name that routes use in `credential`. */
+export type Credentials = Readonly<Record<string, SecuritySchemes>>;
+
+/** The security scheme of routes that do not name a credential: a bearer token (RFC 6750). */
+export const bearerScheme: SecuritySchemes = { bearer: { type: 'http', scheme: 'bearer' } };
+
 /** A kind of credential besides the app's usual one, for routes that name it in `credential`. */
 export interface CredentialScheme<Caller> {
   /** The name that routes use in `credential`. */
   readonly name: string;
+  /** How the OpenAPI document describes the credential. */
+  readonly securitySchemes: SecuritySchemes;
   /** Returns the caller who presents the credential; throws 401 if it is missing or invalid. */
   authenticate(req: Request, route: RouteEntry): Promise<Caller> | Caller;
   /** Throws if the caller may not use the route. By default, every authenticated caller may. */
@@ -34,7 +45,10 @@ export const withCredentials = <Usual, Other extends object>(
   };
   const callers = new WeakMap<object, CredentialScheme<Other>>();
   return {
-    credentials: [...byName.keys()],
+    credentials: {
+      ...gate.credentials,
+      ...Object.fromEntries(schemes.map(({ name, securitySchemes }) => [name, securitySchemes])),
+    },
     async authenticate(req, route) {
       const scheme = schemeOf(route);
       if (!scheme) return gate.authenticate(req, route);

@@ -1,8 +1,9 @@
-import { type Field, matching, verbatim } from '@tessera/fields';
+import { type Field, matching, uuid, verbatim } from '@tessera/fields';
 
 interface Header {
   readonly field: Field;
   readonly description: string;
+  readonly required?: boolean;
 }
 
 const entityTags = (): Field => verbatim(1000);
@@ -43,6 +44,11 @@ export const requestHeaders = {
     field: verbatim(63),
     description:
       'The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators.',
+  },
+  'X-Tenant-Id': {
+    field: uuid(),
+    description: 'The id of the tenant to act in.',
+    required: true,
   },
   'X-Request-Id': {
     field: matching(/^[A-Za-z0-9_.-]{1,64}$/, 'an id', 64),
@@ -133,10 +139,12 @@ export const headersOf = (status: number, own: readonly ResponseHeader[] = []): 
 /** The definitions that the references point to. */
 export const headerComponents = (): { parameters: object; headers: object } => ({
   parameters: Object.fromEntries(
-    Object.entries(requestHeaders).map(([name, { field, description }]) => [
-      name,
-      { name, in: 'header', required: false, description, schema: field.json },
-    ]),
+    Object.entries<Header>(requestHeaders).map(
+      ([name, { field, description, required = false }]) => [
+        name,
+        { name, in: 'header', required, description, schema: field.json },
+      ],
+    ),
   ),
   headers: Object.fromEntries(
     Object.entries(responseHeaders).map(([name, { field, description }]) => [

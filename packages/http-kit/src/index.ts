@@ -11,7 +11,14 @@ export { bearerToken } from './bearer.ts';
 export { jsonBody } from './body.ts';
 export { type AddressScope, addressScopeOf, clientAddress, networkOf } from './client-address.ts';
 export { type Counters, createCounters } from './counters.ts';
-export { type CredentialScheme, tokenMatcher, withCredentials } from './credentials.ts';
+export {
+  bearerScheme,
+  type CredentialScheme,
+  type Credentials,
+  type SecuritySchemes,
+  tokenMatcher,
+  withCredentials,
+} from './credentials.ts';
 export type { ErrorExample } from './error-examples.ts';
 export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
 export { EventQueue, type EventQueueOptions } from './event-streams/event-queue.ts';

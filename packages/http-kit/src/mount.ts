@@ -9,6 +9,7 @@ import {
 } from '@tessera/fields';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { binaryBody, jsonBody } from './body.ts';
+import type { Credentials } from './credentials.ts';
 import { wrongMethod } from './error-handler.ts';
 import type { EventSource } from './event-streams/event-stream.ts';
 import { sendEvents } from './event-streams/send-events.ts';
@@ -32,8 +33,11 @@ import { send } from './send.ts';
 
 /** Authenticates and authorizes callers. Both methods throw an `HttpError` to reject the request. */
 export interface Gate<Caller> {
-  /** What routes may name in `credential`. An app with a route that names anything else does not start. */
-  readonly credentials?: readonly string[];
+  /**
+   * The OpenAPI security schemes of each credential that routes may name in `credential`. An app does not start
+   * if a route names any other.
+   */
+  readonly credentials?: Credentials;
   authenticate(req: Request, route: RouteEntry): Promise<Caller>;
   authorize(caller: Caller, route: RouteEntry, req: Request): Promise<void> | void;
 }
@@ -87,11 +91,11 @@ export const flatten = (groups: RouteGroups): NamedRoute[] => {
 /** Throws for a route whose credential the gate would not check. */
 const requireKnownCredential = (
   [id, { credential, permission }]: NamedRoute,
-  known: readonly string[] = [],
+  known: Credentials = {},
 ): void => {
   if (credential === undefined) return;
   if (permission === 'public') throw new Error(`${id}: a public route cannot have a credential.`);
-  if (!known.includes(credential)) {
+  if (!Object.hasOwn(known, credential)) {
     throw new Error(`${id}: the gate has no credential called "${credential}".`);
   }
 };

@@ -89,7 +89,7 @@ test('a field called "title" and the title in an example name no shape', () => {
   expect(JSON.stringify(paths)).toContain('"properties":{"title":{"type":"string"');
 });
 
-test('a credential that is no bearer token is described by its own schemes', () => {
+test('a credential other than the bearer token is described by its own security schemes', () => {
   const show = { ...answering(shape({ a: text(1) })), permission: 'authenticated' };
   const schemes = {
     systemToken: { type: 'apiKey', in: 'header', name: 'X-System-Token' },
@@ -114,6 +114,16 @@ test('a credential that is no bearer token is described by its own schemes', () 
     bearer: { type: 'http', scheme: 'bearer' },
     ...schemes,
   });
+});
+
+test('a route whose credential has no security scheme has no document', () => {
+  const show = { ...answering(shape({ a: text(1) })), permission: 'authenticated' };
+  const about = { title: 'Things', version: '1.0.0', description: '', problems: {} };
+  const groups = { Things: { show: { ...show, credential: 'system' } } };
+  const error = shape({ message: text(100) });
+  expect(() => openapi(groups, { ...about, error, credentials: {} })).toThrow(
+    'the credential "system" has no security scheme',
+  );
 });
 
 describe('what is sent beside a body', () => {

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { errorCodes } from '@tessera/contracts';
 import type { Field, JsonSchema, Shape } from '@tessera/fields';
 import type { Request } from 'express';
+import { bearerScheme, type Credentials } from './credentials.ts';
 import { type ErrorExample, errorExample } from './error-examples.ts';
 import type { ErrorHandlerOptions } from './error-handler.ts';
 import { type FileBody, isFileBody } from './files/file-body.ts';
@@ -25,11 +26,8 @@ export interface DocumentOptions {
   readonly error: Field;
   /** Descriptions of the statuses that the gate, the limits or the validation can respond with. */
   readonly problems: Readonly<Record<number, string>>;
-  /**
-   * Credentials other than bearer tokens, by the name that routes use: OpenAPI security schemes, all of which
-   * are required.
-   */
-  readonly credentials?: Readonly<Record<string, Readonly<Record<string, object>>>>;
+  /** The credentials that the gate accepts besides bearer tokens. */
+  readonly credentials?: Credentials;
   /** Examples of the app's own errors. */
   readonly errorExample?: ErrorExample;
   /** Headers that the gate reads, by route. */
@@ -214,13 +212,15 @@ interface DocumentContext {
   readonly schemas: Schemas;
 }
 
-/** The security requirements of a route. */
+/** The security requirements of a route. Throws if its credential has no security scheme. */
 const securityOf = (
-  { permission, credential = '' }: RouteEntry,
+  { permission, credential, path }: RouteEntry,
   { credentials = {} }: DocumentOptions,
 ): object[] => {
   if (permission === 'public') return [];
-  return [mapped(credentials[credential] ?? { bearer: {} }, () => [])];
+  const schemes = credential === undefined ? bearerScheme : credentials[credential];
+  if (!schemes) throw new Error(`${path}: the credential "${credential}" has no security scheme.`);
+  return [mapped(schemes, () => [])];
 };
 
 const operationOf = (
@@ -404,10 +404,7 @@ export const openapi = (groups: RouteGroups, options: DocumentOptions & Renderin
       schemas: sorted(schemas),
       responses,
       ...headerComponents(),
-      securitySchemes: Object.assign(
-        { bearer: { type: 'http', scheme: 'bearer' } },
-        ...Object.values(options.credentials ?? {}),
-      ),
+      securitySchemes: Object.assign({}, bearerScheme, ...Object.values(options.credentials ?? {})),
     },
   };
 };

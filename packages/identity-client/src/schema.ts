@@ -4367,6 +4367,8 @@ export interface components {
         "Last-Event-ID": string;
         /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
         "X-Tenant": string;
+        /** @description The id of the tenant to act in. */
+        "X-Tenant-Id": string;
         /** @description An id for the request of the client’s own choice. Any other value is replaced. */
         "X-Request-Id": string;
     };

@@ -20,17 +20,6 @@ export class SystemCaller {
 /** The credential of routes that only services may call; see `withSystemCallers`. */
 export const SYSTEM = 'system';
 
-/** The OpenAPI security schemes of this credential. */
-export const systemCredential = {
-  systemToken: { type: 'apiKey', in: 'header', name: 'X-System-Token' },
-  systemTenant: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'X-Tenant-Id',
-    description: 'The id of the tenant to act in',
-  },
-} as const;
-
 /** 401: the system token is missing or unknown. */
 export const systemTokenMissing = (): HttpError =>
   new HttpError(401, 'unauthenticated', 'A valid token in the header X-System-Token is required.');
@@ -53,6 +42,9 @@ export const withSystemCallers = <Caller>(
   return withCredentials(gate, [
     {
       name: SYSTEM,
+      securitySchemes: {
+        systemToken: { type: 'apiKey', in: 'header', name: 'X-System-Token' },
+      },
       authenticate(req): SystemCaller {
         if (isSystemToken(req.get('x-system-token') ?? '')) return new SystemCaller(tenantOf(req));
         throw systemTokenMissing();
