@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { tenantForEachTest } from '../../testing/tenant.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+const { caller, get, post, put, remove } = tenantForEachTest();
+const path = '/api/crm/projects';
+
+let made = 0;
+/** The path of a new private project, with its owner. */
+const owned = async (
+  fields: object = {},
+): Promise<{ project: string; owner: Headers; ownerId: string }> => {
+  made += 1;
+  const ownerId = randomUUID();
+  const owner = caller({ id: ownerId });
+  const draft = { name: 'Secret', key: `M${made}`, is_private: true, ...fields };
+  const { body } = await post(path, draft, owner).expect(201);
+  return { project: `${path}/${body.data.id}`, owner, ownerId };
+};
+
+/** A user with a role in the project. */
+const joined = async (
+  { project, owner }: { project: string; owner: Headers },
+  role: string,
+): Promise<{ id: string; headers: Headers }> => {
+  const id = randomUUID();
+  await post(`${project}/members`, { user_id: id, role }, owner).expect(201);
+  return { id, headers: caller({ id }) };
+};
+
+test('Members have a role, are listed, changed and removed', async () => {
+  const { project, owner, ownerId } = await owned();
+  const { id } = await joined({ project, owner }, 'viewer');
+  const member = `${project}/members/${id}`;
+  expect((await get(member, owner)).body.data).toMatchObject({ user_id: id, role: 'viewer' });
+  await put(member, { role: 'member' }, owner).expect(200);
+  const { body } = await get(`${project}/members?sort=role`, owner).expect(200);
+  expect(body).toMatchObject({
+    data: [
+      { user_id: ownerId, role: 'manager' },
+      { user_id: id, role: 'member' },
+    ],
+    meta: { total: 2 },
+  });
+  const again = await post(`${project}/members`, { user_id: id }, owner);
+  expect([again.status, Object.keys(again.body.errors)]).toEqual([422, ['user_id']]);
+  await remove(member, owner).expect(204);
+  await get(member, owner).expect(404);
+});
+
+describe('The role in a private project', () => {
+  const refused = { error: 'project_role_required' };
+
+  test('viewer reads', async () => {
+    const secret = await owned();
+    const { headers, id } = await joined(secret, 'viewer');
+    const { project } = secret;
+    await get(project, headers).expect(200);
+    for (const request of [
+      put(project, { name: 'X' }, headers),
+      remove(project, headers),
+      post(`${project}/members`, { user_id: randomUUID() }, headers),
+      put(`${project}/members/${id}`, { role: 'manager' }, headers),
+    ]) {
+      expect((await request.expect(403)).body).toMatchObject(refused);
+    }
+  });
+
+  test('member changes the project, but neither its members, its owner nor its privacy', async () => {
+    const secret = await owned();
+    const { headers, id } = await joined(secret, 'member');
+    const { project, ownerId } = secret;
+    await put(project, { name: 'Y' }, headers).expect(200);
+    for (const request of [
+      put(project, { is_private: false }, headers),
+      put(project, { owner_id: id }, headers),
+      remove(`${project}/members/${ownerId}`, headers),
+      remove(project, headers),
+    ]) {
+      expect((await request.expect(403)).body).toMatchObject(refused);
+    }
+  });
+
+  test('manager does everything', async () => {
+    const secret = await owned();
+    const { headers } = await joined(secret, 'manager');
+    const { project } = secret;
+    await joined({ project, owner: headers }, 'viewer');
+    await remove(project, headers).expect(204);
+    await post(`${project}/restore`, {}, headers).expect(200);
+    await put(project, { is_private: false }, headers).expect(200);
+  });
+
+  test('limits nobody in a public project, where permissions decide', async () => {
+    const open = await owned({ is_private: false });
+    const { headers } = await joined(open, 'viewer');
+    await put(open.project, { name: 'X' }, headers).expect(200);
+    await put(open.project, { name: 'Y' }, caller()).expect(200);
+  });
+});
+
+describe('A project keeps a manager', () => {
+  test('the owner, who is neither removed nor given another role', async () => {
+    const { project, owner, ownerId } = await owned({ is_private: false });
+    const membership = `${project}/members/${ownerId}`;
+    await put(membership, { role: 'viewer' }, owner).expect(409);
+    await remove(membership, owner).expect(409);
+    const { id, headers } = await joined({ project, owner }, 'viewer');
+    await put(project, { owner_id: id }, owner).expect(200);
+    expect((await get(`${project}/members/${id}`, headers)).body.data.role).toBe('manager');
+    await remove(membership, owner).expect(204);
+  });
+
+  test('the last one of a private project, who could lock everybody out', async () => {
+    const { project, owner, ownerId } = await owned();
+    await put(project, { owner_id: null }, owner).expect(200);
+    const membership = `${project}/members/${ownerId}`;
+    await put(membership, { role: 'member' }, owner).expect(409);
+    await remove(membership, owner).expect(409);
+    await joined({ project, owner }, 'manager');
+    await remove(membership, owner).expect(204);
+    await get(project, owner).expect(404);
+  });
+
+  test('also when both managers leave at the same moment', async () => {
+    const { project, owner, ownerId } = await owned();
+    await put(project, { owner_id: null }, owner).expect(200);
+    const other = await joined({ project, owner }, 'manager');
+    const left = await Promise.all([
+      remove(`${project}/members/${ownerId}`, owner),
+      remove(`${project}/members/${other.id}`, other.headers),
+    ]);
+    expect(left.map(({ status }) => status).sort()).toEqual([204, 409]);
+  });
+
+  test('whoever makes it private', async () => {
+    const { project } = await owned({ is_private: false });
+    const id = randomUUID();
+    const headers = caller({ id });
+    await put(project, { is_private: true }, headers).expect(200);
+    expect((await get(`${project}/members/${id}`, headers)).body.data.role).toBe('manager');
+  });
+});
+
+test('A viewer may leave a private project, and then does not see it', async () => {
+  const secret = await owned();
+  const { id, headers } = await joined(secret, 'viewer');
+  await remove(`${secret.project}/members/${id}`, headers).expect(204);
+  await get(secret.project, headers).expect(404);
+});
+
+test('Members are read with projects.view and changed with projects.update', async () => {
+  const { project } = await owned({ is_private: false });
+  const reader = caller({ lacking: ['projects.update', 'projects.list'] });
+  await get(`${project}/members`, reader).expect(200);
+  const { body } = await post(`${project}/members`, { user_id: randomUUID() }, reader).expect(403);
+  expect(body.required_permission).toBe('tenant.acme.crm.projects.update');
+});
