@@ -9,11 +9,14 @@ import {
   time,
   uuid,
 } from '@tessera/fields';
-import type { TenantDb } from '../database.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Caller, CrmPermission } from '../http.ts';
+import type { AssembledTypes, Declaration } from './declaration.ts';
 import type { Filters } from './filters.ts';
-import type { ColumnValues, HiddenColumns, RecordRow, RowOf } from './row.ts';
+import type { ColumnValues, HiddenColumns, RecordRow } from './row.ts';
+import type { RecordChange, Rules } from './rules.ts';
+
+export type { CreationContext, RecordChange, RowContext, RuleContext, Rules } from './rules.ts';
 
 /** The resources with permissions to list, view, create, update and delete. */
 export type RecordResource = {
@@ -42,48 +45,6 @@ export interface KindTypes {
   readonly filters: Filters;
 }
 
-/** What a rule can use. */
-export interface RuleContext<T extends KindTypes> {
-  readonly caller: T['caller'];
-  /** The transaction of the change. */
-  readonly db: TenantDb;
-}
-
-/** The same with the row before the change, which stays locked until the transaction ends. */
-export interface RowContext<T extends KindTypes> extends RuleContext<T> {
-  readonly row: T['row'];
-}
-
-type Awaitable<V> = V | Promise<V>;
-
-/** What a rule for a new record can use. */
-export interface CreationContext<T extends KindTypes> extends RuleContext<T> {
-  /** The id that the record will have. */
-  readonly id: string;
-  /** The columns that the scope sets, such as the id of the parent. */
-  readonly columns: ColumnValues<T['row']>;
-}
-
-/**
- * The rules of a kind. Each runs in the transaction of the change. It may throw an `HttpError` to reject the
- * change, and may set columns that are not part of the input.
- */
-export interface Rules<T extends KindTypes> {
-  create?(input: T['create'], context: CreationContext<T>): Awaitable<ColumnValues<T['row']>>;
-  update?(change: T['update'], context: RowContext<T>): Awaitable<ColumnValues<T['row']>>;
-  delete?(context: RowContext<T>): Awaitable<void>;
-  restore?(context: RowContext<T>): Awaitable<void>;
-}
-
-/** A change that has been written but not yet committed. */
-export interface RecordChange<T extends KindTypes> extends RuleContext<T> {
-  /** `create`, `update`, `delete`, `restore`, or the name of an action. */
-  readonly action: string;
-  /** Undefined after `create`. */
-  readonly before: T['row'] | undefined;
-  readonly row: T['row'];
-}
-
 /** The rows that a caller may see and change. */
 export interface Scope<Row extends RecordRow> {
   /**
@@ -99,7 +60,7 @@ export interface Scope<Row extends RecordRow> {
   readonly excluded?: Prisma.Sql;
 }
 
-/** The parent of a child kind. */
+/** The parent of a child kind, which may be a child itself. */
 export interface Parent {
   readonly kind: Kind;
   /** The column that holds the parent's id. */
@@ -156,90 +117,6 @@ export type UpdateOf<K> = TypesOf<K>['update'];
 export type AnswerOf<K> = TypesOf<K>['answer'];
 export type RowOfKind<K> = TypesOf<K>['row'];
 
-/** The types that follow from the parts of a declaration. */
-export interface AssembledTypes<
-  C extends TenantCaller,
-  Create extends object,
-  Update extends object,
-  Answer extends object,
-  Computed extends PropertyKey,
-  Hidden extends HiddenColumns,
-  Sort extends string,
-  F extends Filters,
-> {
-  readonly caller: C;
-  readonly create: Create;
-  readonly update: Update;
-  readonly answer: Answer;
-  readonly row: RowOf<Answer, Computed, Hidden>;
-  readonly sort: Sort;
-  readonly filters: F;
-}
-
-/** The declaration of one kind of record. */
-export interface Declaration<
-  T extends KindTypes,
-  Computed extends PropertyKey,
-  Hidden extends HiddenColumns,
-> {
-  /** The table in the schema `tenant_crm`. With dashes it is also the path, unless `path` is given. */
-  readonly table: string;
-  readonly path?: string;
-  /** The name of one record in messages: `contact`. */
-  readonly name: string;
-  /** The resource with the five permissions, or the permissions per operation. Omit for `systemKind`. */
-  readonly permissions?: RecordResource | Permissions;
-  /**
-   * The input for creating a record. Fields have the names of their columns, except for those in `inputOnly`.
-   */
-  readonly create: Shape & Field<T['create']>;
-  /** The input for updating. Default: `create` with all fields optional. */
-  readonly update?: Shape & Field<T['update']>;
-  /** A record in responses. Fields are columns, except for those in `computed`. */
-  readonly answer: Shape & Field<T['answer']>;
-  readonly computed?: { readonly [K in Computed]: (row: NoInfer<T['row']>) => unknown };
-  readonly hidden?: Hidden;
-  /** Input fields that are not columns; the rules process them. */
-  readonly inputOnly?: readonly (keyof T['create'] & string)[];
-  /** Fields that a hidden `jsonb` column stores together; a change replaces only the fields that are given. */
-  readonly jsonFields?: JsonFields;
-  /** The maximum number of records in a scope; creating another one is a 409. Default: no limit. */
-  readonly maximum?: number;
-  /** Sort key -> column. Each needs an index `(tenant_id, [scope,] column, id)`. */
-  readonly sort: Readonly<Record<T['sort'], string>>;
-  readonly defaultSort: NoInfer<T['sort'] | `-${T['sort']}`>;
-  readonly filters: T['filters'];
-  /** Whether lists can be searched; the table then needs `search_text` and its index. Default: false. */
-  readonly search?: boolean;
-  /**
-   * Whether triggers maintain the total of the table (`keep_count`). Default: true, unless `maximum` is given.
-   */
-  readonly counted?: boolean;
-  /**
-   * Scope columns for which triggers maintain totals, besides the parent's. Without them, totals within the
-   * scope are counted, and only up to 10,000.
-   */
-  readonly countedBy?: readonly string[];
-  /** Default: `soft`, which sets `deleted_at` so that the record can be restored (decision C7). */
-  readonly deletion?: 'soft' | 'permanent';
-  /** The column that identifies a record in paths. Default: `id`. */
-  readonly key?: NoInfer<keyof T['row'] & string>;
-  /** The field of the key in paths. Default: a UUID. */
-  readonly keyField?: Field<string>;
-  /** What an update does with fields that are left out, for the OpenAPI document. */
-  readonly updateDescription?: string;
-  readonly parent?: Parent;
-  /** Messages for constraints whose names do not identify a field; see `constraints.ts`. */
-  readonly constraints?: Readonly<Record<string, ConstraintMessage>>;
-  /** The rows that a caller may see and change. Default: all rows of the tenant. */
-  scope?(caller: T['caller']): Scope<NoInfer<T['row']>>;
-  /** Columns derived from the input alone; unlike a rule, this does not lock the row. */
-  stored?(fields: NoInfer<T['create'] | T['update']>): ColumnValues<NoInfer<T['row']>>;
-  readonly rules?: Rules<T>;
-  /** Work that belongs to the same transaction: activity, events, history. */
-  follow?(change: RecordChange<T>): Promise<void>;
-}
-
 /**
  * The response of most kinds: the id, all input fields, and the timestamps. `fields` replace input fields or
  * add new ones.
@@ -281,9 +158,6 @@ const kindsFor =
     >,
   ): Kind<AssembledTypes<C, Create, Update, Answer, Computed, Hidden, Sort, F>> => {
     const { permissions, create, ...given } = declaration;
-    if (given.parent?.kind.parent) {
-      throw new TypeError(`${given.table}: the parent of a parent is not supported`);
-    }
     const kind = {
       path: `/${given.table.replaceAll('_', '-')}`,
       computed: {},

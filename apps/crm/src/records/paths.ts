@@ -1,3 +1,4 @@
+import type { Field } from '@tessera/fields';
 import type { Kind } from './kind.ts';
 
 /** `first_name` -> `firstName`. */
@@ -7,25 +8,42 @@ export const camel = (name: string): string =>
 /** `a contact`, `an address`. */
 export const withArticle = (name: string): string => `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`;
 
-/** The paths of a kind below `/api/crm`, and the names of their parameters. */
+/** A path parameter with the key of a record. */
+export interface PathParameter {
+  readonly name: string;
+  readonly field: Field<string>;
+}
+
+/** The paths of a kind below `/api/crm`, and their parameters. */
 export interface Paths {
   /** The path of the list: `/contacts`, `/projects/{id}/members`. */
   readonly all: string;
   /** The path of one record: `/contacts/{id}`, `/projects/{id}/members/{userId}`. */
   readonly one: string;
-  readonly parentParameter: string | undefined;
-  readonly keyParameter: string;
+  /** The parameters of the parents, from the outermost to the direct parent. */
+  readonly parents: readonly PathParameter[];
+  readonly key: PathParameter;
 }
 
 /**
- * The parameter of a parent is `{id}`; that of a child has the name of its key: `{userId}`, or `{commentId}`
- * for an id.
+ * The parameter of the outermost kind is `{id}`; those of children have the names of their keys: `{userId}`, or
+ * `{commentId}` for an id. Throws if two kinds on the path would have the same parameter.
  */
-export const pathsOf = ({ path, parent, key, name }: Kind): Paths => {
+export const pathsOf = ({ path, parent, key, keyField, name }: Kind): Paths => {
   if (!parent) {
-    return { all: path, one: `${path}/{id}`, parentParameter: undefined, keyParameter: 'id' };
+    return { all: path, one: `${path}/{id}`, parents: [], key: { name: 'id', field: keyField } };
   }
-  const keyParameter = key === 'id' ? `${camel(name)}Id` : camel(key);
-  const all = `${parent.kind.path}/{id}${path}`;
-  return { all, one: `${all}/{${keyParameter}}`, parentParameter: 'id', keyParameter };
+  const above = pathsOf(parent.kind);
+  const parents = [...above.parents, above.key];
+  const parameter = key === 'id' ? `${camel(name)}Id` : camel(key);
+  const all = `${above.one}${path}`;
+  if (parents.some((other) => other.name === parameter)) {
+    throw new TypeError(`${all}/{${parameter}}: two parameters have the same name`);
+  }
+  return {
+    all,
+    one: `${all}/{${parameter}}`,
+    parents,
+    key: { name: parameter, field: keyField },
+  };
 };

@@ -65,8 +65,8 @@ export interface Records<T extends KindTypes> {
     id: string,
     query?: { readonly page?: number; readonly per_page?: number },
   ): Promise<Page<RecordChange>>;
-  /** The records of a child kind below one parent. */
-  within(parentId: string): Records<T>;
+  /** The records of a child kind below a parent. The keys of the parents begin with the outermost one. */
+  within(...parentKeys: readonly string[]): Records<T>;
 }
 
 export type RecordsOf<K> = Records<TypesOf<K>>;
@@ -109,8 +109,8 @@ export const createRecords = <T extends KindTypes>(
     return { column: kind.sort[(descending ? by.slice(1) : by) as T['sort']], descending };
   };
 
-  const recordsIn = (parentId?: string): Records<T> => {
-    const access = accessTo(parentId);
+  const recordsIn = (...parentKeys: readonly string[]): Records<T> => {
+    const access = accessTo(...parentKeys);
     const { repository, open, findLive, missing } = access;
     const changes = createChanges(access);
     return {

@@ -43,6 +43,8 @@ export interface RecordRepository<T extends KindTypes> {
     id: string,
     lock?: 'lock',
   ): Promise<T['row'] | undefined>;
+  /** The statement that selects the id of a live row. */
+  selectId(db: TenantDb, scope: Scope<T['row']>, key: string): Prisma.Sql;
   /** Counts the rows of the scope under a lock that lasts until the transaction ends. */
   countLocked(db: TenantDb, scope: Scope<T['row']>): Promise<number>;
   insert(db: TenantDb, id: string, values: object, cause: Cause): Promise<T['row']>;
@@ -176,6 +178,11 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
         sql`SELECT ${selected} FROM ${table} WHERE ${where} ${locking}`,
       );
       return row;
+    },
+
+    selectId(db, scope, id) {
+      const where = [...within(db, scope), ...undeleted, sql`${raw(key)} = ${id}`];
+      return sql`SELECT id FROM ${table} WHERE ${join(where, ' AND ')}`;
     },
 
     async countLocked(db, scope) {

@@ -1,12 +1,18 @@
 import { type HttpError, notFound } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../database.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import type { Kind, KindTypes, Scope } from './kind.ts';
 import { createRepository, type RecordRepository } from './repository.ts';
 import type { ColumnValues } from './row.ts';
 import { preconditionFailed } from './versions.ts';
 
+const { sql, raw } = Prisma;
+
 /** Provides the rows of tenants: the database, or a transaction as `{ forTenant: () => transaction }`. */
 export type TenantSource = Pick<Database, 'forTenant'>;
+
+/** The keys of a child's parents, from the outermost to the direct parent. */
+export type ParentKeys = readonly string[];
 
 /** The rows of one kind that a caller may see and change. */
 export interface OpenScope<T extends KindTypes> {
@@ -18,7 +24,10 @@ export interface OpenScope<T extends KindTypes> {
 export interface Access<T extends KindTypes> {
   readonly kind: Kind<T>;
   readonly repository: RecordRepository<T>;
-  /** Throws 404 if the parent of a child kind does not exist in the caller's scope. */
+  /**
+   * For a child kind, finds the direct parent in one statement. Throws 404 unless the caller sees each of the
+   * parents.
+   */
   open(caller: T['caller']): Promise<OpenScope<T>>;
   /** The live row; throws 404 if it does not exist, and 412 if it has none of the `versions`. */
   findLive(
@@ -38,38 +47,68 @@ export const checkVersion = (
 };
 
 /**
+ * The statement that finds the id of a live record which the caller sees, like each of its parents: all of them
+ * are subqueries of this statement.
+ */
+type SelectVisible<T extends KindTypes> = (
+  db: TenantDb,
+  caller: T['caller'],
+  keys: ParentKeys,
+) => Prisma.Sql;
+
+const visibleOf = <T extends KindTypes>(kind: Kind<T>): SelectVisible<T> => {
+  const { parent } = kind;
+  const repository = createRepository(kind);
+  const above = parent && visibleOf(parent.kind);
+  return (db, caller, keys) => {
+    const { columns, condition } = kind.scope?.(caller) ?? {};
+    const conditions = [
+      ...(condition ? [sql`(${condition})`] : []),
+      ...(parent && above
+        ? [sql`${raw(parent.column)} = (${above(db, caller, keys.slice(0, -1))})`]
+        : []),
+    ];
+    const scope: Scope<T['row']> = {
+      ...(columns && { columns }),
+      ...(conditions.length > 0 && { condition: Prisma.join(conditions, ' AND ') }),
+    };
+    return repository.selectId(db, scope, keys.at(-1) ?? '');
+  };
+};
+
+const depthOf = ({ parent }: Kind): number => (parent ? 1 + depthOf(parent.kind) : 0);
+
+/**
  * Access to the rows of a kind. What does not depend on the request is made once; the returned function gives
  * access to all rows, or for a child kind to those below a parent.
  */
 export const createAccess = <T extends KindTypes>(
   kind: Kind<T>,
   source: TenantSource,
-): ((parentId?: string) => Access<T>) => {
+): ((...parentKeys: ParentKeys) => Access<T>) => {
   const { name, parent } = kind;
   const repository = createRepository(kind);
-  const parents = parent && createAccess(parent.kind, source)();
+  const depth = depthOf(kind);
+  const selectParent = parent && visibleOf(parent.kind);
 
   const missing = (): HttpError => notFound(`The ${name}`);
 
-  const scopeOf = (caller: T['caller'], parentId: string | undefined): Scope<T['row']> => {
-    const scope = kind.scope?.(caller) ?? {};
-    if (!parent) return scope;
-    if (parentId === undefined) throw new TypeError(`A ${name} is reached through within().`);
-    const columns = { ...scope.columns, [parent.column]: parentId };
-    return { ...scope, columns: columns as ColumnValues<T['row']> };
-  };
-
-  return (parentId) => ({
+  return (...parentKeys) => ({
     kind,
     repository,
     missing,
 
     async open(caller) {
-      const scope = scopeOf(caller, parentId);
-      if (parents && parentId !== undefined) {
-        await parents.findLive(await parents.open(caller), parentId);
+      const db = source.forTenant(caller.tenantId);
+      const scope: Scope<T['row']> = kind.scope?.(caller) ?? {};
+      if (!parent || !selectParent) return { db, scope };
+      if (parentKeys.length !== depth) {
+        throw new TypeError(`A ${name} is reached through within() with ${depth} keys.`);
       }
-      return { db: source.forTenant(caller.tenantId), scope };
+      const [found] = await db.query<{ id: string }>(selectParent(db, caller, parentKeys));
+      if (!found) throw notFound(`The ${parent.kind.name}`);
+      const columns = { ...scope.columns, [parent.column]: found.id };
+      return { db, scope: { ...scope, columns: columns as ColumnValues<T['row']> } };
     },
 
     async findLive({ db, scope }, id, { versions, lock } = {}) {

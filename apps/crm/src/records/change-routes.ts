@@ -1,0 +1,117 @@
+import { complete, type Field, type Shape, shape } from '@tessera/fields';
+import { empty } from '@tessera/http-kit';
+import { record } from '../http.ts';
+import type { Kind, KindTypes } from './kind.ts';
+import { withArticle } from './paths.ts';
+import { declare, type Frame } from './route-frame.ts';
+import type { RecordRoutes } from './routes.ts';
+import { acceptedVersions, changeProblems, tagged } from './versions.ts';
+
+/** A body may be left out if all of its fields may be. */
+const omissible = <Body>(body: Shape & Field<Body>): Shape & Field<Body> =>
+  Object.values(body.fields).every(({ absent }) => absent)
+    ? ({ ...body, joi: body.joi.optional().default({}), absent: true } as object as typeof body)
+    : body;
+
+/** The routes of a kind that change records. */
+export const changeRoutes = <T extends KindTypes>(
+  kind: Kind<T>,
+  { answer, onAll, onOne, scoped, keyIn, changing }: Frame<T>,
+): Omit<RecordRoutes<T>, 'list' | 'get' | 'export'> => {
+  const create: Shape & Field<T['create']> = kind.create;
+  const update: Shape & Field<T['update']> = kind.update;
+  const aRecord = withArticle(kind.name);
+  return {
+    create: (text = {}) =>
+      declare({
+        ...onAll('create'),
+        method: 'post',
+        summary: `Create ${aRecord}`,
+        ...(kind.maximum !== undefined && {
+          problems: { 409: `There are ${kind.maximum} already` },
+        }),
+        ...text,
+        body: create,
+        responses: { 201: record(answer) },
+        responseHeaders: { 201: ['ETag', 'Location'] },
+        handler: async ({ caller, params, body, req, reply }) => {
+          const created = await scoped(params).create(caller, body);
+          const location = `${req.originalUrl.split('?', 1)[0]}/${encodeURIComponent(created.id)}`;
+          return reply(201, { data: created.answer }, { ...tagged(created), Location: location });
+        },
+      }),
+
+    update: (text = {}) =>
+      changing(
+        {
+          ...onOne('update'),
+          method: 'put',
+          summary: `Update ${aRecord}`,
+          description: kind.updateDescription,
+          body: update,
+          ...text,
+        },
+        (caller, params, body, versions) =>
+          scoped(params).update(caller, keyIn(params), body, versions),
+      ),
+
+    delete: ({ problems, ...text } = {}) =>
+      declare({
+        ...onOne('delete'),
+        method: 'delete',
+        summary: `Delete ${aRecord}`,
+        description: kind.deletion === 'soft' ? 'It can be restored.' : 'It cannot be restored.',
+        ...text,
+        responses: { 204: empty },
+        requestHeaders: ['If-Match'],
+        problems: { ...changeProblems, ...problems },
+        handler: async ({ caller, params, req, reply }) => {
+          const versions = acceptedVersions(req.get('If-Match'));
+          await scoped(params).delete(caller, keyIn(params), versions);
+          return reply(204);
+        },
+      }),
+
+    restore: (text = {}) =>
+      changing(
+        {
+          ...onOne('delete', '/restore'),
+          method: 'post',
+          summary: `Restore ${aRecord}`,
+          description: 'A record that is not deleted stays as it is.',
+          ...text,
+        },
+        (caller, params, _body, versions) =>
+          scoped(params).restore(caller, keyIn(params), versions),
+      ),
+
+    replace: (field, text = {}) => {
+      const { [field]: declared } = update.fields;
+      if (!declared) throw new TypeError(`Updating ${aRecord} takes no ${field}.`);
+      return changing(
+        {
+          ...onOne('update', `/${field.replaceAll('_', '-')}`),
+          method: 'put',
+          summary: `Replace the ${field.replaceAll('_', ' ')} of ${aRecord}`,
+          body: complete(shape({ [field]: declared })) as Shape as Shape & Field<T['update']>,
+          ...text,
+        },
+        (caller, params, body, versions) =>
+          scoped(params).update(caller, keyIn(params), body, versions),
+      );
+    },
+
+    action: ({ name: action, rule, permission, body, ...declared }) =>
+      changing(
+        {
+          ...onOne('update', `/${action}`),
+          ...(permission && { permission }),
+          ...(body && { body: omissible(body) }),
+          ...declared,
+          method: 'post',
+        },
+        (caller, params, given, versions) =>
+          scoped(params).act(caller, keyIn(params), { name: action, rule }, given, versions),
+      ),
+  };
+};

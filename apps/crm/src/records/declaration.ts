@@ -1,0 +1,98 @@
+import type { Field, Shape } from '@tessera/fields';
+import type { Filters } from './filters.ts';
+import type {
+  ConstraintMessage,
+  JsonFields,
+  KindTypes,
+  Parent,
+  Permissions,
+  RecordResource,
+  Scope,
+  TenantCaller,
+} from './kind.ts';
+import type { ColumnValues, HiddenColumns, RowOf } from './row.ts';
+import type { RecordChange, Rules } from './rules.ts';
+
+/** The types that follow from the parts of a declaration. */
+export interface AssembledTypes<
+  C extends TenantCaller,
+  Create extends object,
+  Update extends object,
+  Answer extends object,
+  Computed extends PropertyKey,
+  Hidden extends HiddenColumns,
+  Sort extends string,
+  F extends Filters,
+> {
+  readonly caller: C;
+  readonly create: Create;
+  readonly update: Update;
+  readonly answer: Answer;
+  readonly row: RowOf<Answer, Computed, Hidden>;
+  readonly sort: Sort;
+  readonly filters: F;
+}
+
+/** The declaration of one kind of record. */
+export interface Declaration<
+  T extends KindTypes,
+  Computed extends PropertyKey,
+  Hidden extends HiddenColumns,
+> {
+  /** The table in the schema `tenant_crm`. With dashes it is also the path, unless `path` is given. */
+  readonly table: string;
+  readonly path?: string;
+  /** The name of one record in messages: `contact`. */
+  readonly name: string;
+  /** The resource with the five permissions, or the permissions per operation. Omit for `systemKind`. */
+  readonly permissions?: RecordResource | Permissions;
+  /**
+   * The input for creating a record. Fields have the names of their columns, except for those in `inputOnly`.
+   */
+  readonly create: Shape & Field<T['create']>;
+  /** The input for updating. Default: `create` with all fields optional. */
+  readonly update?: Shape & Field<T['update']>;
+  /** A record in responses. Fields are columns, except for those in `computed`. */
+  readonly answer: Shape & Field<T['answer']>;
+  readonly computed?: { readonly [K in Computed]: (row: NoInfer<T['row']>) => unknown };
+  readonly hidden?: Hidden;
+  /** Input fields that are not columns; the rules process them. */
+  readonly inputOnly?: readonly (keyof T['create'] & string)[];
+  /** Fields that a hidden `jsonb` column stores together; a change replaces only the fields that are given. */
+  readonly jsonFields?: JsonFields;
+  /** The maximum number of records in a scope; creating another one is a 409. Default: no limit. */
+  readonly maximum?: number;
+  /** Sort key -> column. Each needs an index `(tenant_id, [scope,] column, id)`. */
+  readonly sort: Readonly<Record<T['sort'], string>>;
+  readonly defaultSort: NoInfer<T['sort'] | `-${T['sort']}`>;
+  readonly filters: T['filters'];
+  /** Whether lists can be searched; the table then needs `search_text` and its index. Default: false. */
+  readonly search?: boolean;
+  /**
+   * Whether triggers maintain the total of the table (`keep_count`). Default: true, unless `maximum` is given.
+   */
+  readonly counted?: boolean;
+  /**
+   * Scope columns for which triggers maintain totals, besides the parent's. Without them, totals within the
+   * scope are counted, and only up to 10,000.
+   */
+  readonly countedBy?: readonly string[];
+  /** Default: `soft`, which sets `deleted_at` so that the record can be restored (decision C7). */
+  readonly deletion?: 'soft' | 'permanent';
+  /** The column that identifies a record in paths. Default: `id`. */
+  readonly key?: NoInfer<keyof T['row'] & string>;
+  /** The field of the key in paths. Default: a UUID. */
+  readonly keyField?: Field<string>;
+  /** What an update does with fields that are left out, for the OpenAPI document. */
+  readonly updateDescription?: string;
+  readonly parent?: Parent;
+  /** Messages for constraints whose names do not identify a field; see `constraints.ts`. */
+  readonly constraints?: Readonly<Record<string, ConstraintMessage>>;
+  /** The rows that a caller may see and change. Default: all rows of the tenant. */
+  scope?(caller: T['caller']): Scope<NoInfer<T['row']>>;
+  /** Columns derived from the input alone; unlike a rule, this does not lock the row. */
+  stored?(fields: NoInfer<T['create'] | T['update']>): ColumnValues<NoInfer<T['row']>>;
+  readonly rules?: Rules<T>;
+  /** Work that belongs to the same transaction: activity, events, history. */
+  follow?(change: RecordChange<T>): Promise<void>;
+}
