@@ -17,7 +17,7 @@ const omissible = <Body>(body: Shape & Field<Body>): Shape & Field<Body> =>
 export const changeRoutes = <T extends KindTypes>(
   kind: Kind<T>,
   { answer, onAll, onOne, scoped, keyIn, changing }: Frame<T>,
-): Omit<RecordRoutes<T>, 'list' | 'get' | 'export'> => {
+): Omit<RecordRoutes<T>, 'list' | 'get' | 'export' | 'history'> => {
   const create: Shape & Field<T['create']> = kind.create;
   const update: Shape & Field<T['update']> = kind.update;
   const aRecord = withArticle(kind.name);

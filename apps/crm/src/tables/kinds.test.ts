@@ -1,7 +1,9 @@
 import { readdirSync } from 'node:fs';
 import type { Caller } from '../http.ts';
+import { attachment } from '../records/fixture/attachments.kind.ts';
 import { board } from '../records/fixture/boards.kind.ts';
 import { member } from '../records/fixture/members.kind.ts';
+import { note } from '../records/fixture/notes.kind.ts';
 import { createFixtureTables } from '../records/fixture/tables.ts';
 import type { Kind } from '../records/kind.ts';
 import { brokenTableRules } from '../testing/catalogue.ts';
@@ -59,7 +61,7 @@ test('The database has what every declared kind of record needs', async () => {
 });
 
 test('The fixture kinds have what they need, and follow the rules for tables', async () => {
-  for (const kind of [board, member] as unknown as Kind[]) {
+  for (const kind of [board, member, note, attachment] as unknown as Kind[]) {
     expect(await missingInDatabase(pool, kind, scopesOf(kind))).toEqual([]);
   }
   expect(await brokenTableRules(pool)).toEqual([]);
