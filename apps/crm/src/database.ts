@@ -1,6 +1,6 @@
 import {
   createPool,
-  createTenantDb,
+  createTenantDbs,
   memoryPositions,
   Replica,
   redisPositions,
@@ -72,13 +72,14 @@ export const createDatabase = (options: DatabaseOptions, logger: Logger): Databa
   const { url, readUrl, rowSecurity } = options;
   const pool = openPool(url, options, logger);
   const reading = readUrl ? openReplica(pool, readUrl, options, logger) : undefined;
-  const guard = rowSecurity
-    ? { role: TENANT_ROLE, readSchema: 'tenant_rows' }
-    : { readSchema: SCHEMA };
+  const forTenant = createTenantDbs(pool, {
+    role: rowSecurity ? TENANT_ROLE : undefined,
+    readSchema: rowSecurity ? 'tenant_rows' : SCHEMA,
+    replica: reading?.replica,
+  });
   return {
     pool,
-    forTenant: (tenantId) =>
-      createTenantDb(pool, tenantId, { ...guard, replica: reading?.replica }),
+    forTenant,
     async close() {
       await reading?.close();
       await pool.end();

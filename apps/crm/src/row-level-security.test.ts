@@ -43,6 +43,7 @@ beforeEach(async () => {
 const ways: [string, (statement: Prisma.Sql) => Promise<unknown[]>][] = [
   ['outside of a transaction', (statement) => db.query(statement)],
   ['in a list', (statement) => db.read(statement)],
+  ['in a list that is planned once', (statement) => db.read(statement, { planOnce: true })],
   ['in a transaction', (statement) => db.transaction((inside) => inside.query(statement))],
 ];
 

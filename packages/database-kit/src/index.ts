@@ -22,7 +22,12 @@ export {
 } from './pool.ts';
 export { Replica, type ReplicaOptions } from './replica.ts';
 export type { Statement } from './statements.ts';
-export { createTenantDb, type TenantDb } from './tenant-db.ts';
+export {
+  createTenantDb,
+  createTenantDbs,
+  type QueryOptions,
+  type TenantDb,
+} from './tenant-db.ts';
 export {
   memoryPositions,
   type RedisPositionsOptions,

@@ -201,3 +201,68 @@ describe('A snapshot', () => {
     await expect(written).rejects.toMatchObject({ code: '25006' });
   });
 });
+
+describe('A statement that is planned once', () => {
+  const first = 'SELECT id, at FROM entries WHERE own = $1 ORDER BY at, id LIMIT 3';
+  let single: pg.Pool;
+  let once: TenantDb;
+
+  beforeAll(async () => {
+    single = createPool(url, {
+      applicationName: 'plan-once-test',
+      size: 1,
+      planCacheMode: 'force_custom_plan',
+    });
+    once = createTenantDb(single, TENANT);
+    await single.query('CREATE INDEX ON entries (own, at, id)');
+    await single.query(`DO $$ BEGIN
+      IF to_regrole('plan_once') IS NULL THEN CREATE ROLE plan_once; END IF; END $$`);
+    await single.query('GRANT SELECT ON entries TO plan_once');
+  });
+  afterAll(() => single.end());
+
+  test.each(['read', 'query'] as const)(
+    'is not planned again by %s, and leaves the settings as they were',
+    async (run) => {
+      const text = `${first} -- by ${run}`;
+      for (let n = 0; n < 3; n += 1) await once[run](sql(text, TENANT), { planOnce: true });
+      const { rows } = await single.query(
+        `SELECT generic_plans::int, custom_plans::int, current_setting('plan_cache_mode') AS mode,
+         current_setting('enable_sort') AS sort FROM pg_prepared_statements WHERE statement = $1`,
+        [text],
+      );
+      expect(rows).toEqual([
+        { generic_plans: 3, custom_plans: 0, mode: 'force_custom_plan', sort: 'on' },
+      ]);
+    },
+  );
+
+  test('while its table is small reads the index in order, and not the table', async () => {
+    await once.read(sql(first, TENANT), { planOnce: true });
+    const { rows } = await single.query<{ name: string }>(
+      'SELECT name FROM pg_prepared_statements WHERE statement = $1',
+      [first],
+    );
+    const plan = await once.transaction(async (inside) => {
+      await inside.query(sql('SET LOCAL plan_cache_mode = force_generic_plan'));
+      return inside.query(sql(`EXPLAIN EXECUTE "${rows[0]?.name}" ('${TENANT}')`));
+    });
+    expect(JSON.stringify(plan)).toMatch(/Index (Only )?Scan/);
+    expect(JSON.stringify(plan)).not.toContain('Sort');
+  });
+
+  test('runs as the role of the tenant, with and without one', async () => {
+    const asRole = createTenantDb(single, TENANT, { role: 'plan_once' });
+    const who = sql(`SELECT current_user AS name, current_setting('plan_cache_mode') AS mode,
+      current_setting('tessera.tenant_id', true) AS tenant`);
+    const seen = async (db: TenantDb, planOnce: boolean) => (await db.query(who, { planOnce }))[0];
+    expect(await seen(asRole, true)).toEqual({
+      name: 'plan_once',
+      mode: 'force_generic_plan',
+      tenant: TENANT,
+    });
+    expect(await seen(asRole, false)).toMatchObject({ name: 'plan_once', tenant: TENANT });
+    expect(await seen(once, true)).toMatchObject({ name: 'postgres', mode: 'force_generic_plan' });
+    expect(await seen(once, false)).toMatchObject({ name: 'postgres', mode: 'force_custom_plan' });
+  });
+});

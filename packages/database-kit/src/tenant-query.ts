@@ -27,44 +27,52 @@ interface SentQuery {
 
 const Query = pg.Query as unknown as new (config: pg.QueryConfig) => SentQuery & pg.Submittable;
 
-const ENTER_NAME = 'enter_tenant';
+/** A statement that makes settings local to its transaction. */
+export interface Preamble {
+  /** The name it is prepared under; every connection must know it by the same text. */
+  readonly name: string;
+  readonly text: string;
+}
+
+const asIs = (value: string): string => value;
+const EXECUTE_ALL = { portal: '', rows: 0 } as const;
 
 /**
- * A statement of one tenant. A first statement, which says who the tenant is, travels with it: both are
- * sent before one Sync, which makes them one transaction (PostgreSQL manual, "Extended Query"). What the
- * first one sets is therefore gone when the query ends, and a round trip of its own is not needed.
+ * A statement with a preamble. Both are sent before one Sync, which makes them one transaction (PostgreSQL
+ * manual, "Extended Query"): the settings of the preamble end with the query, and it needs no round trip of its
+ * own. `parameters` are those of the preamble.
  */
 export class TenantQuery extends Query {
-  readonly #enter: string;
-  readonly #tenantId: string;
-  readonly #own: Pick<SentQuery, 'name' | 'text'>;
+  readonly #preamble: Preamble;
+  readonly #parameters: readonly string[];
+  #ownName: string | undefined;
+  readonly #ownText: string;
   #hasEntered = false;
 
-  /** `enter` is the SQL of the first statement, whose `$1` is the tenant. */
-  constructor({ text, values }: Statement, enter: string, tenantId: string) {
+  constructor({ text, values }: Statement, preamble: Preamble, parameters: readonly string[]) {
     const config = { name: statementName(text), text, values, queryMode: 'extended' };
     super(config as pg.QueryConfig);
-    this.#enter = enter;
-    this.#tenantId = tenantId;
-    this.#own = { name: this.name, text };
+    this.#preamble = preamble;
+    this.#parameters = parameters;
+    this.#ownText = text;
   }
 
   override prepare(connection: Connection): void {
-    this.#own.name = this.name;
+    this.#ownName = this.name;
+    const { text } = this.#preamble;
     // Without named statements this one has no name either.
-    const name = this.name ? ENTER_NAME : '';
+    const name = this.name ? this.#preamble.name : '';
     const { parsedStatements, submittedNamedStatements: submitted } = connection;
-    if (!name || !(name in parsedStatements || name in submitted)) {
-      connection.parse({ name, text: this.#enter });
-      if (name) submitted[name] = this.#enter;
+    if (!name || (parsedStatements[name] === undefined && submitted[name] === undefined)) {
+      connection.parse({ name, text });
+      if (name) submitted[name] = text;
     }
-    const values = [this.#tenantId];
-    connection.bind({ statement: name, values, valueMapper: (value) => value });
-    connection.execute({ portal: '', rows: 0 });
+    connection.bind({ statement: name, values: this.#parameters, valueMapper: asIs });
+    connection.execute(EXECUTE_ALL);
     super.prepare(connection);
-    // pg notes a statement as prepared when the server says so: at first that is about this one.
+    // pg notes a statement as prepared when the server says so: at first that is about the preamble.
     this.name = name;
-    this.text = this.#enter;
+    this.text = text;
   }
 
   override handleDataRow(message: unknown): void {
@@ -77,12 +85,12 @@ export class TenantQuery extends Query {
       return;
     }
     this.#hasEntered = true;
-    this.name = this.#own.name;
-    this.text = this.#own.text;
+    this.name = this.#ownName;
+    this.text = this.#ownText;
   }
 
   override handleError(error: Error, connection: Connection): void {
-    for (const name of [ENTER_NAME, this.#own.name ?? '']) {
+    for (const name of [this.#preamble.name, this.#ownName ?? '']) {
       delete connection.submittedNamedStatements[name];
     }
     super.handleError(error, connection);

@@ -176,6 +176,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       const locking = lock ? sql`FOR NO KEY UPDATE` : Prisma.empty;
       const [row] = await db.query<Row>(
         sql`SELECT ${selected} FROM ${table} WHERE ${where} ${locking}`,
+        { planOnce: true },
       );
       return row;
     },

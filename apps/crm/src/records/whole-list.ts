@@ -11,7 +11,7 @@ import {
   readTotal,
 } from './listing.ts';
 
-const { sql } = Prisma;
+const { raw, sql } = Prisma;
 
 /** A list with a maintained total. */
 interface Whole extends Listing {
@@ -26,9 +26,13 @@ const firstPages = async <R>(db: TenantDb, listing: Whole): Promise<Page<R> | un
   const { table, columns, live, liveTotal, page, perPage } = listing;
   const offset = offsetOf(page, perPage);
   if (offset >= DEEP) return undefined;
-  const rows = await db.read<Counted<R>>(sql`
-    SELECT ${liveTotal} AS total, ${columns} FROM ${table} WHERE ${live}
-    ${ordered(listing)} LIMIT ${perPage} OFFSET ${offset}`);
+  const isFirst = offset === 0;
+  const part = isFirst ? raw(`LIMIT ${perPage}`) : sql`LIMIT ${perPage} OFFSET ${offset}`;
+  const rows = await db.read<Counted<R>>(
+    sql`SELECT ${liveTotal} AS total, ${columns} FROM ${table} WHERE ${live} ${ordered(listing)} ${part}`,
+    // The number of rows is in the text, and each sort has an index: one plan suits every tenant.
+    { planOnce: isFirst },
+  );
   if (rows.length === 0 && page > 1) return undefined;
   return exactly(listing, { rows, page, total: rows[0]?.total ?? 0 });
 };
