@@ -22,6 +22,7 @@ import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts'
 import { projectRoutes } from './features/projects/projects.routes.ts';
 import { settingsRoutes } from './features/settings/settings.routes.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
+import { tagRoutes } from './features/tags/tags.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
 import { createServices, type Services } from './services.ts';
 import { SYSTEM, SystemCaller, withSystemCallers } from './system/system-access.ts';
@@ -66,6 +67,7 @@ const routesOf = (
     messagingAccounts,
     projects,
     projectMembers,
+    tags,
     exports,
   }: Services,
 ): RouteGroups => ({
@@ -94,6 +96,7 @@ const routesOf = (
   Projects: under('/api/crm', projectRoutes(projects, projectMembers, exports)),
   'Leave requests': under('/api/crm', leaveRequestRoutes(leaveRequests, database, exports)),
   Settings: under('/api/crm', settingsRoutes(database)),
+  Tags: under('/api/crm', tagRoutes(tags)),
   System: under('/api/crm', {
     ...accountRoutes(messagingAccounts),
     ...storageUsageRoutes(database),

@@ -18,6 +18,17 @@ conformance(
     return {
       url: crm.url,
       bodies: { createProject: projectFields, updateProject: projectFields },
+      // Tags exist in records only.
+      async parameters(side, path): Promise<Record<string, string>> {
+        if (!path.includes('{tag}')) return {};
+        const tag = `sample-${crypto.randomUUID()}`;
+        const [collection, body] = path.includes('/companies/')
+          ? (['companies', { name: 'A', tags: [tag] }] as const)
+          : (['contacts', { first_name: 'A', tags: [tag] }] as const);
+        const caller = crm.caller({ tenant: side === 'own' ? 'acme' : 'globex' });
+        const created = await crm.http.post(`/api/crm/${collection}`).set(caller).send(body);
+        return { tag, ...(path.includes('{id}') && { id: created.body.data.id }) };
+      },
       // Sends both credentials; each route reads the one it accepts.
       async caller(side, lacking) {
         const tenant = side === 'own' ? 'acme' : 'globex';

@@ -14,6 +14,7 @@ import {
 } from './features/messaging-accounts/accounts.kind.ts';
 import { type ProjectMembers, projectMember } from './features/projects/project-members.kind.ts';
 import { type Projects, project } from './features/projects/projects.kind.ts';
+import { createTags, type Tags } from './features/tags/tags.service.ts';
 import { createRecords } from './records/records.ts';
 
 /** The services of CRM, one for each feature. */
@@ -25,6 +26,7 @@ export interface Services {
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
   readonly projects: Projects;
   readonly projectMembers: ProjectMembers;
+  readonly tags: Tags;
   /** The limits that all exports share. */
   readonly exports: Exports;
 }
@@ -46,6 +48,7 @@ export const createServices = ({ config, database, vault }: Context): Services =
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
     projects: createRecords(project, database),
     projectMembers: createRecords(projectMember, database),
+    tags: createTags(database),
     exports: new Exports({
       perCaller: EXPORTS_PER_CALLER,
       // Leaves half of the connections to other requests.

@@ -192,6 +192,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/contacts/{id}/tags/{tag}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a tag of a contact */
+        delete: operations["deleteContactTag"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/companies": {
         parameters: {
             query?: never;
@@ -287,6 +304,40 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/companies/{id}/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Replace the tags of a company */
+        put: operations["updateCompanyTags"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/companies/{id}/tags/{tag}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a tag of a company */
+        delete: operations["deleteCompanyTag"];
         options?: never;
         head?: never;
         patch?: never;
@@ -731,6 +782,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tags
+         * @description The tags of contacts and companies that are not deleted, with their numbers.
+         */
+        get: operations["listTags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/tags/{tag}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Rename a tag
+         * @description Renames it in all contacts and companies. A record with both tags keeps one. Records are changed in batches, each with a new version. If `is_complete` is false, or the request fails, send it again: it continues.
+         */
+        put: operations["updateTag"];
+        post?: never;
+        /**
+         * Delete a tag
+         * @description Removes it from all contacts and companies. Records are changed in batches, each with a new version. If `is_complete` is false, or the request fails, send it again: it continues.
+         */
+        delete: operations["deleteTag"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/system/email/accounts": {
         parameters: {
             query?: never;
@@ -976,6 +1071,7 @@ export interface components {
             /** Format: uuid */
             owner_id: string | null;
             notes: string | null;
+            tags: string[];
             addresses: components["schemas"]["CompanyAddress"][];
             /** Format: date-time */
             created_at: string;
@@ -1025,6 +1121,8 @@ export interface components {
             /** Format: uuid */
             owner_id?: string | null;
             notes?: string | null;
+            /** @default [] */
+            tags?: string[];
             /** @default [] */
             addresses?: components["schemas"]["CompanyAddressInput"][];
         };
@@ -1436,6 +1534,28 @@ export interface components {
             /** Format: date-time */
             measured_at: string;
         };
+        Tag: {
+            name: string;
+            /** @description The number of contacts and companies with the tag. */
+            count: number;
+            contacts_count: number;
+            companies_count: number;
+        };
+        TagChange: {
+            /** @description The number of contacts that this request changed. */
+            contacts_count: number;
+            /** @description The number of companies that this request changed. */
+            companies_count: number;
+            /** @description False if there are more records than one request changes: send the same request again. */
+            is_complete: boolean;
+        };
+        TagName: {
+            /**
+             * @description The new name, which may be that of another tag.
+             * @example customer
+             */
+            name: string;
+        };
         TenantSettings: {
             /** @description The working days as ISO 8601 weekdays: 1 is Monday, 7 is Sunday. */
             working_week: number[];
@@ -1678,6 +1798,34 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description Some of what was sent does not fit; `errors` names each field */
+        UnprocessableEntity3: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Some of what was sent does not fit; `errors` names each field */
+        UnprocessableEntity4: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden4: {
             headers: {
@@ -1856,6 +2004,21 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden14: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description There is no token, or identity says that it is not good */
         Unauthorized2: {
             headers: {
@@ -1872,7 +2035,7 @@ export interface components {
             };
         };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden14: {
+        Forbidden15: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1916,6 +2079,8 @@ export interface components {
         "Last-Event-ID": string;
         /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
         "X-Tenant": string;
+        /** @description The id of the tenant to act in. */
+        "X-Tenant-Id": string;
         /** @description An id for the request of the client’s own choice. Any other value is replaced. */
         "X-Request-Id": string;
     };
@@ -2648,8 +2813,33 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
-            422: {
+            422: components["responses"]["UnprocessableEntity3"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    deleteContactTag: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+                tag: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2658,10 +2848,16 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     [name: string]: unknown;
                 };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
+                content?: never;
             };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden2"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable2"];
@@ -2685,6 +2881,7 @@ export interface operations {
                 tax_number?: string;
                 industry?: string;
                 owner_id?: string;
+                tag?: string;
                 created_from?: string;
                 created_to?: string;
                 updated_from?: string;
@@ -2797,20 +2994,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            422: components["responses"]["UnprocessableEntity4"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable2"];
@@ -2826,6 +3010,7 @@ export interface operations {
                 tax_number?: string;
                 industry?: string;
                 owner_id?: string;
+                tag?: string;
                 created_from?: string;
                 created_to?: string;
                 updated_from?: string;
@@ -2972,6 +3157,7 @@ export interface operations {
                     /** Format: uuid */
                     owner_id?: string | null;
                     notes?: string | null;
+                    tags?: string[];
                     addresses?: components["schemas"]["CompanyAddressInput"][];
                 };
             };
@@ -3141,6 +3327,104 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    updateCompanyTags: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    tags: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Company"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden5"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity3"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    deleteCompanyTag: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+                tag: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden5"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -5521,6 +5805,162 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
+    listTags: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "name" | "-name" | "count" | "-count";
+                /** @description Found anywhere in the name; case and diacritics do not matter. */
+                search?: string;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Tag"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    updateTag: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                tag: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TagName"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TagChange"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden14"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity4"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    deleteTag: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                tag: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TagChange"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden14"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     listEmailAccounts: {
         parameters: {
             query?: {
@@ -5533,7 +5973,9 @@ export interface operations {
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
             };
-            header?: {
+            header: {
+                /** @description The id of the tenant to act in. */
+                "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
                 /** @description An id for the request of the client’s own choice. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -5562,7 +6004,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden15"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -5572,7 +6014,9 @@ export interface operations {
     createEmailAccount: {
         parameters: {
             query?: never;
-            header?: {
+            header: {
+                /** @description The id of the tenant to act in. */
+                "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
                 /** @description An id for the request of the client’s own choice. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -5605,7 +6049,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden15"];
             409: components["responses"]["Conflict3"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5631,7 +6075,9 @@ export interface operations {
     getEmailAccount: {
         parameters: {
             query?: never;
-            header?: {
+            header: {
+                /** @description The id of the tenant to act in. */
+                "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
                 /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
                 /** @description An id for the request of the client’s own choice. Any other value is replaced. */
@@ -5676,7 +6122,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -5687,7 +6133,9 @@ export interface operations {
     updateEmailAccount: {
         parameters: {
             query?: never;
-            header?: {
+            header: {
+                /** @description The id of the tenant to act in. */
+                "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
                 /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description An id for the request of the client’s own choice. Any other value is replaced. */
@@ -5743,7 +6191,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -5757,7 +6205,9 @@ export interface operations {
     deleteEmailAccount: {
         parameters: {
             query?: never;
-            header?: {
+            header: {
+                /** @description The id of the tenant to act in. */
+                "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
                 /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description An id for the request of the client’s own choice. Any other value is replaced. */
@@ -5784,7 +6234,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -5807,7 +6257,9 @@ export interface operations {
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
             };
-            header?: {
+            header: {
+                /** @description The id of the tenant to act in. */
+                "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
                 /** @description An id for the request of the client’s own choice. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -5836,7 +6288,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden15"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -5846,7 +6298,9 @@ export interface operations {
     createSmsAccount: {
         parameters: {
             query?: never;
-            header?: {
+            header: {
+                /** @description The id of the tenant to act in. */
+                "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
                 /** @description An id for the request of the client’s own choice. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -5879,7 +6333,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden15"];
             409: components["responses"]["Conflict3"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5905,7 +6359,9 @@ export interface operations {
     getSmsAccount: {
         parameters: {
             query?: never;
-            header?: {
+            header: {
+                /** @description The id of the tenant to act in. */
+                "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
                 /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
                 /** @description An id for the request of the client’s own choice. Any other value is replaced. */
@@ -5950,7 +6406,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -5961,7 +6417,9 @@ export interface operations {
     updateSmsAccount: {
         parameters: {
             query?: never;
-            header?: {
+            header: {
+                /** @description The id of the tenant to act in. */
+                "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
                 /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description An id for the request of the client’s own choice. Any other value is replaced. */
@@ -6021,7 +6479,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -6035,7 +6493,9 @@ export interface operations {
     deleteSmsAccount: {
         parameters: {
             query?: never;
-            header?: {
+            header: {
+                /** @description The id of the tenant to act in. */
+                "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
                 /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description An id for the request of the client’s own choice. Any other value is replaced. */
@@ -6062,7 +6522,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -6076,7 +6536,9 @@ export interface operations {
     getStorageUsage: {
         parameters: {
             query?: never;
-            header?: {
+            header: {
+                /** @description The id of the tenant to act in. */
+                "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
                 /** @description An id for the request of the client’s own choice. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -6103,7 +6565,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden15"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];

@@ -118,6 +118,7 @@ const companies: RecordKind = {
       addresses: json(
         random.chance(0.9) ? [{ id: random.uuid(created), ...address(random, origin) }] : [],
       ),
+      tags: some(random, tags),
     };
   },
 };

@@ -133,7 +133,7 @@ describe('A table is refused', () => {
     ]);
   });
 
-  test('with a trigger that neither keep_count nor refer made', async () => {
+  test('with a trigger that neither keep_count, keep_tag_counts nor refer made', async () => {
     const trigger = `CREATE TRIGGER own BEFORE INSERT ON tenant_crm.planted
       FOR EACH STATEMENT EXECUTE FUNCTION tenant_crm.count_contacts()`;
     expect(
@@ -142,6 +142,6 @@ describe('A table is refused', () => {
         "SELECT tenant_crm.keep_count('tenant_crm.planted', 'other_id')",
         "SELECT tenant_crm.refer('tenant_crm.planted', 'other_id', 'tenant_crm.companies')",
       ]),
-    ).toEqual(['planted: the trigger own is not of keep_count or refer']);
+    ).toEqual(['planted: the trigger own is not of keep_count, keep_tag_counts or refer']);
   });
 });

@@ -90,6 +90,24 @@ test('Triggers count in the shard of the tenant', async () => {
   ]);
 });
 
+test('Triggers count tags in the shard of the tenant', async () => {
+  const change = (tags: string[]) =>
+    pool.query('UPDATE tenant_crm.contacts SET tags = $1 WHERE tenant_id = $2', [tags, tenant]);
+  const counted = async () => {
+    const { rows } = await pool.query(
+      `SELECT table_name AS name, tag, count FROM tenant_crm.tag_counts_${SHARD}
+       WHERE tenant_id = $1 ORDER BY tag`,
+      [tenant],
+    );
+    return rows.map(({ name, tag, count }) => `${name} ${tag} ${count}`);
+  };
+  await insertContact(await insertCompany());
+  await change(['a', 'b']);
+  expect(await counted()).toEqual(['contacts a 1', 'contacts b 1']);
+  await change(['b']);
+  expect(await counted()).toEqual(['contacts b 1']);
+});
+
 test('A deleted record is refused as a reference, by a message that names the key', async () => {
   const company = await insertCompany();
   await pool.query(
@@ -104,9 +122,9 @@ test('A deleted record is refused as a reference, by a message that names the ke
 test('No function of a trigger mentions a table but through its shard', async () => {
   const { rows } = await pool.query<{ name: string }>(
     `SELECT proname AS name FROM pg_proc WHERE pronamespace = 'tenant_crm'::regnamespace
-       AND (prorettype = 'trigger'::regtype OR proname = 'add_to_count')
+       AND (prorettype = 'trigger'::regtype OR proname IN ('add_to_count', 'add_to_tag_count'))
        -- TRUNCATE is of the table as a whole.
-       AND replace(prosrc, 'DELETE FROM tenant_crm.record_counts', '') ~ '(FROM|UPDATE|INTO) tenant_crm\\.'`,
+       AND regexp_replace(prosrc, 'DELETE FROM tenant_crm.(record|tag)_counts', '') ~ '(FROM|UPDATE|INTO) tenant_crm\\.'`,
   );
   expect(rows).toEqual([]);
 });

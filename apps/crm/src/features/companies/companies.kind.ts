@@ -9,11 +9,12 @@ import {
   uuid,
   withDefault,
 } from '@tessera/fields';
-import { equalTo, timeFilters, timeSort } from '../../records/filters.ts';
+import { equalTo, has, timeFilters, timeSort } from '../../records/filters.ts';
 import { answerOf, declareKind } from '../../records/kind.ts';
 import { identified } from '../../records/parts.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { AddressPart, AddressPartInput, addressParts } from '../addresses.schema.ts';
+import { tag, tags } from '../tags.schema.ts';
 
 const CompanyInput = named(
   'CompanyInput',
@@ -26,6 +27,7 @@ const CompanyInput = named(
     industry: clearable(text(100)),
     owner_id: clearable(uuid()),
     notes: clearable(text(10_000)),
+    tags,
     addresses: withDefault(list(AddressPartInput, addressParts), []),
   }),
 );
@@ -40,6 +42,7 @@ export const company = declareKind({
   defaultSort: '-created_at',
   filters: {
     ...equalTo(CompanyInput, 'domain', 'email', 'tax_number', 'industry', 'owner_id'),
+    tag: has('tags', tag),
     ...timeFilters,
   },
   search: true,

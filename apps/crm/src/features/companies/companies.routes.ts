@@ -2,6 +2,7 @@ import type { Exports, RouteTable } from '@tessera/http-kit';
 import { partRoutes } from '../../records/part-routes.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { addressParts } from '../addresses.schema.ts';
+import { removeTagRoute } from '../tags/tag-removal.ts';
 import { type Companies, company } from './companies.kind.ts';
 
 export const companyRoutes = (companies: Companies, exports: Exports): RouteTable => {
@@ -19,6 +20,8 @@ export const companyRoutes = (companies: Companies, exports: Exports): RouteTabl
     deleteCompany: routes.delete(),
     restoreCompany: routes.restore(),
     listCompanyHistory: routes.history(),
+    updateCompanyTags: routes.replace('tags'),
+    deleteCompanyTag: removeTagRoute(company, companies, 'companies.update'),
 
     listCompanyAddresses: addresses.list(),
     createCompanyAddress: addresses.create(),

@@ -13,9 +13,9 @@ import { equalTo, has, timeFilters, timeSort } from '../../records/filters.ts';
 import { answerOf, declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { Address, AddressInput } from '../addresses.schema.ts';
+import { tag, tags } from '../tags.schema.ts';
 
 const label = text(50);
-const tag = text(50);
 const few = { max: 20 };
 
 const ContactInput = named(
@@ -29,7 +29,7 @@ const ContactInput = named(
     company_id: clearable(reference('companies')),
     owner_id: clearable(uuid()),
     notes: clearable(text(10_000)),
-    tags: withDefault(list(tag, { max: 50, unique: true }), []),
+    tags,
     emails: withDefault(list(named('LabelledEmail', shape({ label, email: email() })), few), []),
     phones: withDefault(list(named('LabelledPhone', shape({ label, phone: text(50) })), few), []),
     addresses: withDefault(list(AddressInput, few), []),

@@ -1,5 +1,6 @@
 import type { Exports, RouteTable } from '@tessera/http-kit';
 import { recordRoutes } from '../../records/routes.ts';
+import { removeTagRoute } from '../tags/tag-removal.ts';
 import { type Contacts, contact } from './contacts.kind.ts';
 
 export const contactRoutes = (contacts: Contacts, exports: Exports): RouteTable => {
@@ -14,5 +15,6 @@ export const contactRoutes = (contacts: Contacts, exports: Exports): RouteTable 
     restoreContact: routes.restore(),
     listContactHistory: routes.history(),
     updateContactTags: routes.replace('tags'),
+    deleteContactTag: removeTagRoute(contact, contacts, 'contacts.update'),
   };
 };

@@ -41,7 +41,11 @@ test('Names are sorted by last name, then first name, whatever their accents and
 
 test('Each filter narrows the list, and together they narrow it more', async () => {
   const caller = callerIn();
-  const { id: company_id } = await companies.create(caller, { name: 'Acme', addresses: [] });
+  const { id: company_id } = await companies.create(caller, {
+    name: 'Acme',
+    tags: [],
+    addresses: [],
+  });
   const owner_id = randomUUID();
   const made = [
     await contacts.create(caller, { ...nobody, company_id, tags: ['vip', 'x'] }),

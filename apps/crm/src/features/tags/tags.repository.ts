@@ -1,0 +1,114 @@
+import { pageWithin } from '@tessera/http-kit';
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { exactly, offsetOf, type Page } from '../../records/listing.ts';
+import { type Cause, recordChanges } from '../../records/record-changes.ts';
+import type { TagPayload, TagQuery } from './tags.schema.ts';
+
+const { sql, raw, empty } = Prisma;
+
+/** The tables whose records have tags. */
+export type TaggedTable = 'contacts' | 'companies';
+
+/** A change of one tag in all records of a table. */
+export interface TagReplacement {
+  readonly table: TaggedTable;
+  readonly tag: string;
+  /** The new name; undefined removes the tag. */
+  readonly name: string | undefined;
+}
+
+/** The counts of each tag; triggers maintain them, so that no record is read. */
+const counts = (db: TenantDb): Prisma.Sql => sql`
+  SELECT tag AS name, sum(count)::bigint AS count,
+    coalesce(sum(count) FILTER (WHERE table_name = 'contacts'), 0)::bigint AS contacts_count,
+    coalesce(sum(count) FILTER (WHERE table_name = 'companies'), 0)::bigint AS companies_count
+  FROM ${raw(db.readSchema)}.tag_counts WHERE tenant_id = ${db.tenantId}::uuid
+  GROUP BY tag HAVING sum(count) > 0`;
+
+const byName = sql`tenant_crm.search_key(name) COLLATE "C", name COLLATE "C"`;
+const byNameDescending = sql`tenant_crm.search_key(name) COLLATE "C" DESC, name COLLATE "C" DESC`;
+
+const orders: Readonly<Record<TagQuery['sort'], Prisma.Sql>> = {
+  name: byName,
+  '-name': byNameDescending,
+  count: sql`count, ${byName}`,
+  '-count': sql`count DESC, ${byName}`,
+};
+
+/** One page of a tenant's tags, or the last page if the requested one is beyond the end. */
+export const listTags = async (
+  db: TenantDb,
+  { page, per_page: perPage, sort, search = '' }: TagQuery,
+): Promise<Page<TagPayload>> => {
+  const term = search.trim();
+  const found = term
+    ? sql`WHERE strpos(tenant_crm.search_key(name), tenant_crm.search_key(${term})) > 0`
+    : empty;
+  const rows = await db.read<TagPayload & { total: number; name: string | null }>(sql`
+    WITH found AS (SELECT * FROM (${counts(db)}) AS counted ${found}),
+      counted AS (SELECT count(*)::int AS total FROM found)
+    SELECT total, page.* FROM counted LEFT JOIN LATERAL (
+      SELECT * FROM found ORDER BY ${orders[sort]} LIMIT ${perPage}
+      OFFSET least(${offsetOf(page, perPage)}::bigint, greatest(total - 1, 0) / ${perPage} * ${perPage})
+    ) AS page ON TRUE`);
+  const total = rows[0]?.total ?? 0;
+  const tags = rows.flatMap(({ total: _total, ...tag }) => (tag.name === null ? [] : [tag]));
+  return exactly({ perPage }, { rows: tags, page: pageWithin({ page, perPage }, total), total });
+};
+
+/** The number of live records with a tag. */
+export const countTagged = async (db: TenantDb, tag: string): Promise<number> => {
+  const [counted] = await db.query<{ count: number }>(sql`
+    SELECT coalesce(sum(count), 0)::bigint AS count FROM tenant_crm.tag_counts
+    WHERE tenant_id = ${db.tenantId}::uuid AND table_name IN ('contacts', 'companies') AND tag = ${tag}`);
+  return counted?.count ?? 0;
+};
+
+/** Ids of records with a tag, deleted ones included, in order after `after`. */
+export const findTagged = async (
+  db: TenantDb,
+  { table, tag }: TagReplacement,
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+): Promise<string[]> => {
+  const rest = after === undefined ? empty : sql`AND id > ${after}::uuid`;
+  const rows = await db.query<{ id: string }>(sql`
+    SELECT id FROM ${raw(db.readSchema)}.${raw(table)}
+    WHERE tenant_id = ${db.tenantId}::uuid AND tags @> ${[tag]} ${rest} ORDER BY id LIMIT ${limit}`);
+  return rows.map(({ id }) => id);
+};
+
+/** Replaces or removes the tag in these records, in one transaction; returns how many had it. */
+export const replaceTag = (
+  db: TenantDb,
+  { table, tag, name }: TagReplacement,
+  ids: readonly string[],
+  cause: Cause,
+): Promise<number> =>
+  db.transaction(async (transaction) => {
+    const records = raw(`tenant_crm.${table}`);
+    const these = sql`tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[])`;
+    // In the order of ids, so that two of these transactions cannot block each other.
+    await transaction.query(
+      sql`SELECT id FROM ${records} WHERE ${these} ORDER BY id FOR NO KEY UPDATE`,
+    );
+    const removed = sql`array_remove(tags, ${tag})`;
+    const tags =
+      name === undefined
+        ? removed
+        : sql`CASE WHEN ${name} = ANY(tags) THEN ${removed} ELSE array_replace(tags, ${tag}, ${name}) END`;
+    const recorded = recordChanges(db, cause, {
+      table,
+      from: sql`changed`,
+      changes: sql`jsonb_build_object('tags', jsonb_build_array(former_tags, tags))`,
+    });
+    const changed = await transaction.query(sql`
+      WITH changed AS (
+        UPDATE ${records} SET tags = ${tags}, version = version + 1, updated_at = ${new Date()}
+        FROM (SELECT id AS former_id, tags AS former_tags FROM ${records} WHERE ${these}) AS former
+        WHERE tenant_id = ${db.tenantId}::uuid AND id = former_id AND ${tag} = ANY(tags)
+        RETURNING id, version, former_tags, tags
+      ), recorded AS (${recorded})
+      SELECT id FROM changed`);
+    return changed.length;
+  });
