@@ -20,6 +20,12 @@ export interface Changes<T extends KindTypes> {
     change: T['update'],
     versions: Versions,
   ): Promise<T['row']>;
+  edit(
+    caller: T['caller'],
+    id: string,
+    changeOf: (row: T['row']) => T['update'],
+    versions: Versions,
+  ): Promise<T['row']>;
   delete(caller: T['caller'], id: string, versions: Versions): Promise<void>;
   restore(caller: T['caller'], id: string, versions: Versions): Promise<T['row']>;
   act<Body>(
@@ -36,10 +42,8 @@ interface Change<T extends KindTypes> {
   readonly action: string;
   readonly id: string;
   readonly versions: Versions;
-  /** The columns that an input sets. */
-  readonly input?: object;
   /** Throws to reject the change, or returns the columns to write. */
-  decide(context: RowContext<T>): object | Promise<object>;
+  decide(context: RowContext<T>, scope: Scope<T['row']>): object | Promise<object>;
 }
 
 /**
@@ -89,12 +93,11 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
 
   const changeLocked = async (caller: T['caller'], change: Change<T>): Promise<Row> => {
     const { db, scope } = await open(caller);
-    const { action, id, versions, input = {} } = change;
-    refuseMove(input, scope);
+    const { action, id, versions } = change;
     return db.transaction(async (transaction) => {
       const within = { db: transaction, scope };
       const before = await findLive(within, id, { versions, lock: 'lock' });
-      const values = await change.decide({ caller, db: transaction, row: before });
+      const values = await change.decide({ caller, db: transaction, row: before }, scope);
       if (isEmpty(values)) return before;
       const expected = { id, deleted: false };
       const cause = causeOf(caller, action);
@@ -121,6 +124,20 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
     await findLive(opened, id, { versions });
     throw versions ? preconditionFailed() : missing();
   };
+
+  /** The update that `changeOf` makes of the locked row. */
+  const edit: Changes<T>['edit'] = (caller, id, changeOf, versions) =>
+    changeLocked(caller, {
+      action: 'update',
+      id,
+      versions,
+      async decide(context, scope) {
+        const change = changeOf(context.row);
+        const values = stored(change);
+        refuseMove(values, scope);
+        return { ...values, ...(await rules.update?.(change, context)) };
+      },
+    });
 
   /** 409 where the scope holds as many records as it may. */
   const assertBelowMaximum = async (db: TenantDb, scope: Scope<Row>): Promise<void> => {
@@ -207,18 +224,12 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
     },
 
     async update(caller, id, change, versions) {
-      const values = stored(change);
-      if (!rules.update && !follow) {
-        return changeDirectly(caller, id, { action: 'update', values }, versions);
-      }
-      return changeLocked(caller, {
-        action: 'update',
-        id,
-        versions,
-        input: values,
-        decide: async (context) => ({ ...values, ...(await rules.update?.(change, context)) }),
-      });
+      if (rules.update || follow) return edit(caller, id, () => change, versions);
+      const direct = { action: 'update', values: stored(change) };
+      return changeDirectly(caller, id, direct, versions);
     },
+
+    edit,
 
     async delete(caller, id, versions) {
       if (deletion === 'permanent') return deletePermanently(caller, id, versions);

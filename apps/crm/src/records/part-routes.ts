@@ -1,12 +1,13 @@
 import { type Field, partial, type Shape, shape, uuid } from '@tessera/fields';
-import { empty, type RouteEntry, routesFor } from '@tessera/http-kit';
+import { empty, type RouteEntry } from '@tessera/http-kit';
 import { type CrmPermission, page, record } from '../http.ts';
-import type { Kind, KindTypes, TenantCaller } from './kind.ts';
+import type { Kind, KindTypes } from './kind.ts';
 import { pageFields } from './list-query.ts';
 import { pageOf, paging } from './paging.ts';
 import { createParts, type Part, type PartsOptions } from './parts.ts';
 import { camel, withArticle } from './paths.ts';
 import type { Records } from './records.ts';
+import { createFrame, declare, type Params } from './route-frame.ts';
 import { acceptedVersions, changeProblems, tagged } from './versions.ts';
 
 /** The declaration of a list of parts. */
@@ -15,6 +16,8 @@ export interface PartsDeclaration<T extends KindTypes, P extends Part> extends P
   readonly input: Shape & Field<Omit<NoInfer<P>, 'id'>>;
   readonly answer: Field<P>;
   readonly permission: CrmPermission;
+  /** Errors of the rules of the record's updates: status and reason. */
+  readonly problems?: Readonly<Record<number, string>>;
 }
 
 /** Creates the routes of a list of parts, one per method. */
@@ -26,46 +29,49 @@ export interface PartRoutes {
   delete(): RouteEntry;
 }
 
-const route = routesFor<TenantCaller, CrmPermission>();
-
 /** The routes for the objects in one of a record's fields. Entity tags are those of the record. */
 export const partRoutes = <T extends KindTypes, P extends Part>(
-  { path: recordsPath, name: recordName }: Kind<T>,
+  kind: Kind<T>,
   records: Records<T>,
   declaration: PartsDeclaration<T, P>,
 ): PartRoutes => {
   const { field, name, input, answer, permission } = declaration;
-  const parts = createParts(declaration, records);
+  const { onOne, scoped, keyIn } = createFrame(kind, records);
   const partId = `${camel(name)}Id`;
-  const path = `${recordsPath}/{id}/${field.replaceAll('_', '-')}`;
-  const all = { path, permission, params: shape({ id: uuid() }), resource: recordName } as const;
+  const suffix = `/${field.replaceAll('_', '-')}`;
+  const { path, params, resource: recordName } = onOne('update', suffix);
+  const all = { path, permission, params, resource: recordName };
   const one = {
     path: `${path}/{${partId}}`,
     permission,
     resource: name,
-    params: shape({ id: uuid(), [partId]: uuid() }),
-  } as const;
-  const idsIn = (params: Partial<Record<string, string>>) =>
-    [params.id ?? '', params[partId] ?? ''] as const;
+    params: shape({ ...params.fields, [partId]: uuid() }) as Shape as typeof params,
+  };
+  const problems = { ...changeProblems, ...declaration.problems };
+  const full = [`There are ${declaration.max} already`, declaration.problems?.[409]]
+    .filter((reason) => reason !== undefined)
+    .join('; ');
+  const partsOf = (within: Params) => createParts(declaration, scoped(within));
+  const idsIn = (given: Params) => [keyIn(given), given[partId] ?? ''] as const;
   const [ofOne, aPart] = [`of ${withArticle(recordName)}`, withArticle(name)];
   const change = partial(input as Shape) as Shape as Shape & Field<Partial<Omit<P, 'id'>>>;
   return {
     list: () =>
-      route({
+      declare({
         ...all,
         method: 'get',
         summary: `List the ${field.replaceAll('_', ' ')} ${ofOne}`,
         query: shape(pageFields),
         responses: { 200: page(answer) },
         handler: async ({ caller, params, query, req, reply }) => {
-          const every = await parts.list(caller, params.id);
+          const every = await partsOf(params).list(caller, keyIn(params));
           const { rows, ...position } = pageOf(every, query.page, query.per_page);
           return reply(200, { data: rows, ...paging(req.originalUrl, position) });
         },
       }),
 
     create: () =>
-      route({
+      declare({
         ...all,
         method: 'post',
         summary: `Add ${aPart} ${ofOne}`,
@@ -73,17 +79,17 @@ export const partRoutes = <T extends KindTypes, P extends Part>(
         responses: { 201: record(answer) },
         requestHeaders: ['If-Match'],
         responseHeaders: { 201: ['ETag', 'Location'] },
-        problems: { ...changeProblems, 409: `There are ${declaration.max} already` },
+        problems: { ...problems, 409: full },
         handler: async ({ caller, params, body, req, reply }) => {
           const versions = acceptedVersions(req.get('If-Match'));
-          const added = await parts.create(caller, params.id, body, versions);
+          const added = await partsOf(params).create(caller, keyIn(params), body, versions);
           const location = `${req.originalUrl.split('?', 1)[0]}/${added.part.id}`;
           return reply(201, { data: added.part }, { ...tagged(added), Location: location });
         },
       }),
 
     get: () =>
-      route({
+      declare({
         ...one,
         method: 'get',
         summary: `Show ${aPart} ${ofOne}`,
@@ -92,13 +98,13 @@ export const partRoutes = <T extends KindTypes, P extends Part>(
         responseHeaders: { 200: ['ETag'] },
         problems: { 304: `The ${recordName} is still in a version that \`If-None-Match\` names` },
         handler: async ({ caller, params, reply }) => {
-          const found = await parts.get(caller, ...idsIn(params));
+          const found = await partsOf(params).get(caller, ...idsIn(params));
           return reply(200, { data: found.part }, tagged(found));
         },
       }),
 
     update: () =>
-      route({
+      declare({
         ...one,
         method: 'put',
         summary: `Update ${aPart} ${ofOne}`,
@@ -107,25 +113,25 @@ export const partRoutes = <T extends KindTypes, P extends Part>(
         responses: { 200: record(answer) },
         requestHeaders: ['If-Match'],
         responseHeaders: { 200: ['ETag'] },
-        problems: changeProblems,
+        problems,
         handler: async ({ caller, params, body, req, reply }) => {
           const versions = acceptedVersions(req.get('If-Match'));
-          const changed = await parts.update(caller, ...idsIn(params), body, versions);
+          const changed = await partsOf(params).update(caller, ...idsIn(params), body, versions);
           return reply(200, { data: changed.part }, tagged(changed));
         },
       }),
 
     delete: () =>
-      route({
+      declare({
         ...one,
         method: 'delete',
         summary: `Remove ${aPart} ${ofOne}`,
         responses: { 204: empty },
         requestHeaders: ['If-Match'],
-        problems: changeProblems,
+        problems,
         handler: async ({ caller, params, req, reply }) => {
           const versions = acceptedVersions(req.get('If-Match'));
-          await parts.delete(caller, ...idsIn(params), versions);
+          await partsOf(params).delete(caller, ...idsIn(params), versions);
           return reply(204);
         },
       }),

@@ -3,7 +3,6 @@ import { HttpError, notFound, validationFailed } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { KindTypes } from './kind.ts';
 import type { Records } from './records.ts';
-import type { ColumnValues } from './row.ts';
 
 /** An object in a list that a record stores in a JSON column. */
 export type Part = { readonly id: string };
@@ -33,8 +32,8 @@ export interface VersionedPart<P> {
 }
 
 /**
- * Operations on one list of parts. A missing part is a 404. `versions` are versions of the record; every change
- * of its parts creates a new one.
+ * Operations on one list of parts. A missing part is a 404. Every change of a part is an update of the record: it
+ * obeys the record's rules and creates a version. `versions` are versions of the record.
  */
 export interface Parts<C, P extends Part> {
   list(caller: C, id: string): Promise<readonly P[]>;
@@ -85,25 +84,21 @@ export const createParts = <T extends KindTypes, P extends Part>(
     return part;
   };
 
-  /** Replaces the list while the record is locked; an unchanged list is not written. */
+  /** Updates the record with another list, computed while the record is locked; the same list changes nothing. */
   const edit = (
     caller: T['caller'],
     id: string,
     versions: readonly number[] | undefined,
     edited: (parts: P[]) => P[],
   ) =>
-    records.act(
+    records.edit(
       caller,
       id,
-      {
-        name: 'update',
-        rule: ({ row }) => {
-          const before = partsOf(row);
-          const after = edited(before);
-          return (after === before ? {} : { [field]: after }) as ColumnValues<T['row']>;
-        },
+      (row) => {
+        const before = partsOf(row);
+        const after = edited(before);
+        return (after === before ? {} : { [field]: after }) as T['update'];
       },
-      undefined,
       versions,
     );
 

@@ -43,6 +43,16 @@ export interface Records<T extends KindTypes> {
     change: T['update'],
     versions?: readonly number[],
   ): Promise<Versioned<T['answer']>>;
+  /**
+   * An update that depends on the current row: `changeOf` returns the fields to change while the row is locked. All
+   * rules of an update apply.
+   */
+  edit(
+    caller: T['caller'],
+    id: string,
+    changeOf: (row: T['row']) => T['update'],
+    versions?: readonly number[],
+  ): Promise<Versioned<T['answer']>>;
   /** Sets `deleted_at`, so that `restore` can undo it, unless the kind deletes permanently. */
   delete(caller: T['caller'], id: string, versions?: readonly number[]): Promise<void>;
   /** Restores a deleted record; has no effect on a record that is not deleted. */
@@ -149,6 +159,10 @@ export const createRecords = <T extends KindTypes>(
 
       async update(caller, id, change, versions) {
         return versioned(await changes.update(caller, id, change, versions));
+      },
+
+      async edit(caller, id, changeOf, versions) {
+        return versioned(await changes.edit(caller, id, changeOf, versions));
       },
 
       delete: (caller, id, versions) => changes.delete(caller, id, versions),
