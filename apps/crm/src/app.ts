@@ -23,6 +23,7 @@ import { projectRoutes } from './features/projects/projects.routes.ts';
 import { settingsRoutes } from './features/settings/settings.routes.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
 import { tagRoutes } from './features/tags/tags.routes.ts';
+import { taskRoutes } from './features/tasks/tasks.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
 import { createServices, type Services } from './services.ts';
 import { SYSTEM, SystemCaller, withSystemCallers } from './system/system-access.ts';
@@ -68,6 +69,7 @@ const routesOf = (
     projects,
     projectMembers,
     tags,
+    tasks,
     exports,
   }: Services,
 ): RouteGroups => ({
@@ -95,6 +97,7 @@ const routesOf = (
   'Communication logs': under('/api/crm', communicationLogRoutes(communicationLogs, exports)),
   Projects: under('/api/crm', projectRoutes(projects, projectMembers, exports)),
   'Leave requests': under('/api/crm', leaveRequestRoutes(leaveRequests, database, exports)),
+  Tasks: under('/api/crm', taskRoutes(tasks, exports)),
   Settings: under('/api/crm', settingsRoutes(database)),
   Tags: under('/api/crm', tagRoutes(tags)),
   System: under('/api/crm', {

@@ -29,7 +29,8 @@ export const route = routesFor<Caller, CrmPermission>();
 /** The shape of a response with one record: `{data}`. */
 export const record = <F extends Field>(inner: F): Shape<{ data: F }> => shape({ data: inner });
 
-const Meta = named(
+/** The position of a page in its list. */
+export const PageMeta = named(
   'PageMeta',
   shape({
     current_page: int(1, Number.MAX_SAFE_INTEGER),
@@ -41,19 +42,20 @@ const Meta = named(
 );
 
 const link = verbatim(16_384);
-const Links = named(
+/** Links to the pages around a page. */
+export const PageLinks = named(
   'PageLinks',
   shape({ first: link, last: link, prev: nullable(link), next: nullable(link) }),
 );
 
-export type PageMeta = Out<typeof Meta>;
-export type PageLinks = Out<typeof Links>;
+export type PageMeta = Out<typeof PageMeta>;
+export type PageLinks = Out<typeof PageLinks>;
 
 /** The shape of a response with one page of a list: `{data, meta, links}`. */
 export const page = <F extends Field>(
   item: F,
-): Shape<{ data: Field<Out<F>[], false>; meta: typeof Meta; links: typeof Links }> =>
-  shape({ data: list(item), meta: Meta, links: Links });
+): Shape<{ data: Field<Out<F>[], false>; meta: typeof PageMeta; links: typeof PageLinks }> =>
+  shape({ data: list(item), meta: PageMeta, links: PageLinks });
 
 /** Creates exports of lists: `{data}` in JSON, or CSV. */
 export const listExport = listExports({ shape: (data) => shape({ data }), members: {} });

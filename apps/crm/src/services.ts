@@ -15,6 +15,7 @@ import {
 import { type ProjectMembers, projectMember } from './features/projects/project-members.kind.ts';
 import { type Projects, project } from './features/projects/projects.kind.ts';
 import { createTags, type Tags } from './features/tags/tags.service.ts';
+import { createTasks, type Tasks } from './features/tasks/tasks.service.ts';
 import { createRecords } from './records/records.ts';
 
 /** The services of CRM, one for each feature. */
@@ -27,6 +28,7 @@ export interface Services {
   readonly projects: Projects;
   readonly projectMembers: ProjectMembers;
   readonly tags: Tags;
+  readonly tasks: Tasks;
   /** The limits that all exports share. */
   readonly exports: Exports;
 }
@@ -40,15 +42,17 @@ export const createServices = ({ config, database, vault }: Context): Services =
     const kind = declareAccounts(channel, vault);
     return { kind, accounts: createRecords(kind, database) };
   };
+  const projects = createRecords(project, database);
   return {
     contacts: createRecords(contact, database),
     communicationLogs: createRecords(communicationLog, database),
     companies: createRecords(company, database),
     leaveRequests: createRecords(leaveRequest, database),
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
-    projects: createRecords(project, database),
+    projects,
     projectMembers: createRecords(projectMember, database),
     tags: createTags(database),
+    tasks: createTasks(database, projects),
     exports: new Exports({
       perCaller: EXPORTS_PER_CALLER,
       // Leaves half of the connections to other requests.

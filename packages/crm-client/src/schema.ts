@@ -758,6 +758,149 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List tasks */
+        get: operations["listTasks"];
+        put?: never;
+        /**
+         * Create a task
+         * @description It gets the last place of its column. Viewers of a private project change none of its tasks.
+         */
+        post: operations["createTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/tasks/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Export tasks */
+        get: operations["exportTasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/tasks/board": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the board of a project
+         * @description A page of each column, in the order of the board. `per_page` is per column; further pages are those of one `column`.
+         */
+        get: operations["getTaskBoard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/tasks/reorder": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move a task on the board
+         * @description Puts the task before or after another one of the column, or at its end if neither `before_id` nor `after_id` is given.
+         */
+        post: operations["reorderTasks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a task */
+        get: operations["getTask"];
+        /**
+         * Update a task
+         * @description Fields that are left out stay as they are; null empties a field. With another status or project, the task goes to the end of its new column.
+         */
+        put: operations["updateTask"];
+        post?: never;
+        /**
+         * Delete a task
+         * @description It can be restored.
+         */
+        delete: operations["deleteTask"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/tasks/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the changes of a task
+         * @description Newest first. The changes of a deleted record can be read by callers who may restore it.
+         */
+        get: operations["listTaskHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/tasks/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a task
+         * @description It gets its former place in its column. A record that is not deleted stays as it is.
+         */
+        post: operations["restoreTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/settings": {
         parameters: {
             query?: never;
@@ -956,6 +1099,16 @@ export interface components {
             region?: string | null;
             /** @default null */
             country?: string | null;
+        };
+        Board: {
+            columns: components["schemas"]["BoardColumn"][];
+        };
+        BoardColumn: {
+            /** @enum {unknown} */
+            status: "todo" | "in_progress" | "review" | "done";
+            tasks: components["schemas"]["Task"][];
+            meta: components["schemas"]["PageMeta"];
+            links: components["schemas"]["PageLinks"];
         };
         CalendarLeave: {
             /** Format: uuid */
@@ -1556,6 +1709,116 @@ export interface components {
              */
             name: string;
         };
+        Task: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description What is to be done
+             * @example Send the offer
+             */
+            title: string;
+            description: string | null;
+            /**
+             * Format: uuid
+             * @description The board that the task is on
+             */
+            project_id: string | null;
+            /**
+             * @description The column of the board
+             * @example todo
+             * @enum {unknown}
+             */
+            status: "todo" | "in_progress" | "review" | "done";
+            /** @enum {unknown} */
+            priority: "low" | "normal" | "high" | "urgent";
+            /**
+             * Format: date
+             * @description The last day to complete it
+             * @example 2026-03-31
+             */
+            due_date: string | null;
+            assignee_ids: string[];
+            /** Format: uuid */
+            contact_id: string | null;
+            /** Format: uuid */
+            company_id: string | null;
+            /**
+             * Format: uuid
+             * @description The user who created it; null if a client did
+             */
+            creator_id: string | null;
+            /** @description The client that created it; null if a user did */
+            creator_client_id: string | null;
+            /**
+             * Format: date-time
+             * @description When `status` became `done`; null while it is another one
+             */
+            completed_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        TaskInput: {
+            /**
+             * @description What is to be done
+             * @example Send the offer
+             */
+            title: string;
+            description?: string | null;
+            /**
+             * Format: uuid
+             * @description The board that the task is on
+             */
+            project_id?: string | null;
+            /**
+             * @description The column of the board
+             * @default todo
+             * @example todo
+             * @enum {unknown}
+             */
+            status?: "todo" | "in_progress" | "review" | "done";
+            /**
+             * @default normal
+             * @enum {unknown}
+             */
+            priority?: "low" | "normal" | "high" | "urgent";
+            /**
+             * Format: date
+             * @description The last day to complete it
+             * @example 2026-03-31
+             */
+            due_date?: string | null;
+            /**
+             * @description The users who work on it
+             * @default []
+             */
+            assignee_ids?: string[];
+            /** Format: uuid */
+            contact_id?: string | null;
+            /** Format: uuid */
+            company_id?: string | null;
+        };
+        TaskMove: {
+            /** Format: uuid */
+            task_id: string;
+            /**
+             * @description The column of the board
+             * @example todo
+             * @enum {unknown}
+             */
+            status: "todo" | "in_progress" | "review" | "done";
+            /**
+             * Format: uuid
+             * @description The task of the same column that is to follow
+             */
+            before_id?: string | null;
+            /**
+             * Format: uuid
+             * @description The task of the same column that is to precede
+             */
+            after_id?: string | null;
+        };
         TenantSettings: {
             /** @description The working days as ISO 8601 weekdays: 1 is Monday, 7 is Sunday. */
             working_week: number[];
@@ -2019,6 +2282,36 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden15: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden16: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description There is no token, or identity says that it is not good */
         Unauthorized2: {
             headers: {
@@ -2035,7 +2328,7 @@ export interface components {
             };
         };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden15: {
+        Forbidden17: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -5673,6 +5966,687 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
+    listTasks: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "due_date" | "-due_date" | "priority" | "-priority" | "title" | "-title" | "completed_at" | "-completed_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
+                /** @description Found anywhere in the text; case and diacritics do not matter. */
+                search?: string;
+                project_id?: string;
+                /** @description The column of the board */
+                status?: "todo" | "in_progress" | "review" | "done";
+                contact_id?: string;
+                company_id?: string;
+                priority?: "low" | "normal" | "high" | "urgent";
+                assignee_id?: string;
+                creator_id?: string;
+                due_from?: string;
+                due_to?: string;
+                /** @description Whether the task is not done and was due before today (UTC) */
+                overdue?: boolean;
+                completed_from?: string;
+                completed_to?: string;
+                created_from?: string;
+                created_to?: string;
+                updated_from?: string;
+                updated_to?: string;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Task"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    createTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Task"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description Some of what was sent does not fit; `errors` names each field */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    exportTasks: {
+        parameters: {
+            query?: {
+                /** @description Found anywhere in the text; case and diacritics do not matter. */
+                search?: string;
+                project_id?: string;
+                /** @description The column of the board */
+                status?: "todo" | "in_progress" | "review" | "done";
+                contact_id?: string;
+                company_id?: string;
+                priority?: "low" | "normal" | "high" | "urgent";
+                assignee_id?: string;
+                creator_id?: string;
+                due_from?: string;
+                due_to?: string;
+                /** @description Whether the task is not done and was due before today (UTC) */
+                overdue?: boolean;
+                completed_from?: string;
+                completed_to?: string;
+                created_from?: string;
+                created_to?: string;
+                updated_from?: string;
+                updated_to?: string;
+                format?: "csv" | "json";
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                    "application/json": {
+                        data: components["schemas"]["Task"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    getTaskBoard: {
+        parameters: {
+            query: {
+                project_id: string;
+                /** @description Only this column; required for pages after the first. */
+                column?: "todo" | "in_progress" | "review" | "done";
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Board"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such project, or it is private and the caller no member */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    reorderTasks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskMove"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Task"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description Some of what was sent does not fit; `errors` names each field */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    getTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Task"];
+                    };
+                };
+            };
+            /** @description The record is still in a version that `If-None-Match` names */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden14"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    updateTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description What is to be done
+                     * @example Send the offer
+                     */
+                    title?: string;
+                    description?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description The board that the task is on
+                     */
+                    project_id?: string | null;
+                    /**
+                     * @description The column of the board
+                     * @example todo
+                     * @enum {unknown}
+                     */
+                    status?: "todo" | "in_progress" | "review" | "done";
+                    /** @enum {unknown} */
+                    priority?: "low" | "normal" | "high" | "urgent";
+                    /**
+                     * Format: date
+                     * @description The last day to complete it
+                     * @example 2026-03-31
+                     */
+                    due_date?: string | null;
+                    assignee_ids?: string[];
+                    /** Format: uuid */
+                    contact_id?: string | null;
+                    /** Format: uuid */
+                    company_id?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Task"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity2"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    deleteTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden15"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listTaskHistory: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RecordChange"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden14"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    restoreTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Task"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden15"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     getSettings: {
         parameters: {
             query?: never;
@@ -5907,7 +6881,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden16"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5951,7 +6925,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden16"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -6004,7 +6978,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -6049,7 +7023,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             409: components["responses"]["Conflict3"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -6122,7 +7096,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -6191,7 +7165,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -6234,7 +7208,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -6288,7 +7262,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -6333,7 +7307,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             409: components["responses"]["Conflict3"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -6406,7 +7380,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -6479,7 +7453,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -6522,7 +7496,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -6565,7 +7539,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized2"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];

@@ -68,6 +68,7 @@ const defaults: Record<KindName, number> = {
   contacts: 10_000,
   communication_logs: 5_000,
   leave_requests: 1_000,
+  tasks: 5_000,
 };
 const recordOptions = kindNames.map((name) => {
   const text = `how many ${wordsOf(name)} the tenants without any get, together`;

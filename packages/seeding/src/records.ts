@@ -2,6 +2,7 @@ import type { Faker } from '@faker-js/faker';
 import type { Row } from './copy.ts';
 import { leaveRequests } from './leave-requests.ts';
 import type { Language, Origin, Random } from './random.ts';
+import { tasks } from './tasks.ts';
 
 /** The tenant's language, and the rows that its records may refer to. */
 export interface RecordContext {
@@ -12,6 +13,8 @@ export interface RecordContext {
   readonly companies: readonly string[];
   /** The ids of its contacts. */
   readonly contacts: readonly string[];
+  /** The ids of its projects. */
+  readonly projects: readonly string[];
 }
 
 /** A kind of record: its table in the schema `tenant_crm`, and its columns besides the common ones. */
@@ -155,5 +158,6 @@ export const recordKinds = {
   contacts,
   communication_logs: communicationLogs,
   leave_requests: leaveRequests,
+  tasks,
 } satisfies Record<string, RecordKind>;
 export type KindName = keyof typeof recordKinds;

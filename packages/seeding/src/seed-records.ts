@@ -7,7 +7,7 @@ import { type KindName, type RecordContext, type RecordKind, recordKinds } from 
 const DAY_MS = 86_400_000;
 /** The age of the oldest record; the newest is created now. */
 const AGE_MS = 3 * 365 * DAY_MS;
-/** The largest number of users, companies or contacts that records refer to: in one tenant, and in all tenants. */
+/** The largest number of users, or of records of one kind, that records refer to: in one tenant, and in all tenants. */
 const MAX_REFERENCES = { each: 50_000, together: 1_000_000 };
 
 /** A tenant that gets records. */
@@ -44,11 +44,17 @@ export const seedRecords = async (
   const limit = maxReferences(tenants.length);
   const idsIn = (table: string) =>
     Promise.all(tenants.map((of) => idsOf(pool, table, of.tenantId, limit)));
-  const [companies, contacts] = [await idsIn('companies'), await idsIn('contacts')];
+  const companies = await idsIn('companies');
+  const contacts = await idsIn('contacts');
+  const projects = await idsIn('projects');
   const place = Object.keys(recordKinds).indexOf(name);
   const rows = function* (): Generator<Row> {
     for (const [at, of] of tenants.entries()) {
-      const ids = { companies: companies[at] ?? [], contacts: contacts[at] ?? [] };
+      const ids = {
+        companies: companies[at] ?? [],
+        contacts: contacts[at] ?? [],
+        projects: projects[at] ?? [],
+      };
       yield* rowsOf(kind, of, ids, { seed: [seed, place, at], now });
     }
   };
@@ -63,7 +69,7 @@ export const seedRecords = async (
 export const shareOf = (total: number, parts: number, index: number): number =>
   Math.floor(total / parts) + (index < total % parts ? 1 : 0);
 
-/** The largest number of users, companies or contacts that the records of one of `tenants` tenants refer to. */
+/** The largest number of users, or of records of one kind, that the records of one of `tenants` tenants refer to. */
 export const maxReferences = (tenants: number): number => {
   const { each, together } = MAX_REFERENCES;
   return Math.min(each, Math.ceil(together / tenants));
@@ -78,7 +84,7 @@ export const seedContacts = (
 function* rowsOf(
   kind: RecordKind,
   { tenantId, count, language = 'hu', users = [] }: RecordsOf,
-  ids: Pick<RecordContext, 'companies' | 'contacts'>,
+  ids: Pick<RecordContext, 'companies' | 'contacts' | 'projects'>,
   { seed, now }: { readonly seed: readonly number[]; readonly now: Date },
 ): Generator<Row> {
   if (kind.needs?.every((needed) => ids[needed].length === 0)) return;

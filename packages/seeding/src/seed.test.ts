@@ -135,7 +135,7 @@ const forget = async (seed: number): Promise<void> => {
 };
 
 describe('a seeded system', () => {
-  const options = `--tenants 3 --users 12 --companies 20 --contacts 601 --communication-logs 61 --leave-requests 180 --password ${PASSWORD}`;
+  const options = `--tenants 3 --users 12 --companies 20 --contacts 601 --communication-logs 61 --leave-requests 180 --tasks 90 --password ${PASSWORD}`;
   let first: Awaited<ReturnType<typeof run>>;
   beforeAll(async () => {
     // CRM's own connections end when nobody has asked for ten seconds.
@@ -162,7 +162,7 @@ describe('a seeded system', () => {
   test('has in each tenant an owner who can sign in and sees a share of the records', async () => {
     expect(first).toMatchObject({ code: 0 });
     expect(first.output).toMatch(
-      /^Added 3 tenants, 12 users, 20 companies, 601 contacts, 61 communication logs, 180 leave requests in \d+ s\.$/m,
+      /^Added 3 tenants, 12 users, 20 companies, 601 contacts, 61 communication logs, 180 leave requests, 90 tasks in \d+ s\.$/m,
     );
     const owners = ownersOf(first.output);
     expect(owners).toHaveLength(3);
@@ -211,6 +211,18 @@ describe('a seeded system', () => {
     expect(meta.total).toBeGreaterThan(3);
     expect(data.every(({ user_id, reviewed_by }) => user_id !== reviewed_by)).toBe(true);
     expect(Number(data[0]?.working_days)).toBeLessThanOrEqual(10);
+  });
+
+  test('has tasks that can be moved to the end of another column', async () => {
+    const token = await signIn(ownersOf(first.output)[0] ?? '');
+    const { data, meta } = await list(token, 'tasks?status=todo&per_page=100');
+    expect(meta.total).toBeGreaterThan(0);
+    const response = await fetch(`${stack.crm.url}/api/crm/tasks/reorder`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ task_id: data[0]?.id, status: 'done' }),
+    });
+    expect(response.status).toBe(200);
   });
 
   test('has communication logs about contacts and companies of the tenant', async () => {

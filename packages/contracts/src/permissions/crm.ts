@@ -20,6 +20,7 @@ export const crmPermissions = {
   'communication_logs.export': 'Export communication logs',
 
   ...record('tasks', 'a task', 'tasks'),
+  'tasks.export': 'Export tasks',
   ...record('projects', 'a project', 'projects'),
   'projects.export': 'Export projects',
   ...record('time_entries', 'a time entry', 'time entries'),

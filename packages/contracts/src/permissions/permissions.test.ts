@@ -120,6 +120,7 @@ describe('the built-in roles', () => {
       'tenant.acme.crm.contacts.export',
       'tenant.acme.crm.companies.export',
       'tenant.acme.crm.communication_logs.export',
+      'tenant.acme.crm.tasks.export',
       'tenant.acme.crm.projects.export',
       'tenant.acme.crm.time_entries.export',
       'tenant.acme.crm.leave_requests.export',

@@ -51,6 +51,7 @@ const others: Readonly<Record<Exclude<CrmPermission, ReadPermission | ChangePerm
   'contacts.export': 'admin',
   'companies.export': 'admin',
   'communication_logs.export': 'admin',
+  'tasks.export': 'admin',
   'projects.export': 'admin',
   'time_entries.export': 'admin',
   'leave_requests.export': 'admin',

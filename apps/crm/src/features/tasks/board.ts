@@ -1,0 +1,83 @@
+import { lastPage } from '@tessera/http-kit';
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Caller } from '../../http.ts';
+import type { Page } from '../../records/listing.ts';
+import { columnsOf, presenter } from '../../records/row.ts';
+import type { TenantSource } from '../../records/scope.ts';
+import type { Projects } from '../projects/projects.kind.ts';
+import { type TaskTypes, task } from './tasks.kind.ts';
+import { type Status, statuses } from './tasks.schema.ts';
+
+const { sql, raw } = Prisma;
+
+/** The part of a board that a request asks for. */
+export interface BoardQuery {
+  readonly project_id: string;
+  /** Only this column. */
+  readonly column?: Status | undefined;
+  readonly page: number;
+  readonly per_page: number;
+}
+
+/** One page of a column. */
+export interface BoardColumn extends Page<TaskTypes['answer']> {
+  readonly status: Status;
+}
+
+/** Reads the board of a project; throws 404 if the caller cannot see the project. */
+export type ReadBoard = (caller: Caller, query: BoardQuery) => Promise<BoardColumn[]>;
+
+/** How many tasks of a column are counted (decision C18). */
+const COUNTED = 10_000;
+
+const columns = raw([...columnsOf(task).keys()].join(', '));
+const present = presenter<TaskTypes['row'], TaskTypes['answer']>(task);
+
+type Row = TaskTypes['row'] & { readonly column_name: Status; readonly total: number };
+
+/** All columns in one statement, and so of one moment, with one more task each than the page has. */
+const readRows = (db: TenantDb, asked: readonly Status[], query: BoardQuery): Promise<Row[]> => {
+  const { project_id: projectId, page, per_page: perPage } = query;
+  const tasks = sql`FROM ${raw(db.readSchema)}.tasks
+    WHERE tenant_id = ${db.tenantId}::uuid AND project_id = ${projectId}::uuid
+      AND status = board.column_name AND deleted_at IS NULL`;
+  const offset = sql`${(page - 1) * perPage}::bigint`;
+  return db.read<Row>(sql`
+    SELECT board.column_name, counted.total, task.*
+    FROM unnest(${asked}::text[]) WITH ORDINALITY AS board (column_name, place)
+    CROSS JOIN LATERAL (
+      SELECT count(*)::int AS total FROM (SELECT ${tasks} LIMIT ${COUNTED + 1}) AS first_tasks
+    ) AS counted
+    LEFT JOIN LATERAL (
+      SELECT ${columns} ${tasks} ORDER BY rank LIMIT ${perPage + 1} OFFSET
+        CASE WHEN counted.total > ${COUNTED} THEN ${offset}
+          ELSE least(${offset}, greatest(counted.total - 1, 0) / ${perPage} * ${perPage}) END
+    ) AS task ON true
+    ORDER BY board.place, task.rank`);
+};
+
+/** The board of projects. */
+export const createBoard =
+  (projects: Projects, source: TenantSource): ReadBoard =>
+  async (caller, query) => {
+    await projects.get(caller, query.project_id);
+    const { column, page, per_page: perPage } = query;
+    const asked = column === undefined ? statuses : [column];
+    const rows = await readRows(source.forTenant(caller.tenantId), asked, query);
+    return asked.map((status): BoardColumn => {
+      const inColumn = rows.filter(({ column_name }) => column_name === status);
+      const counted = inColumn[0]?.total ?? 0;
+      const tasks = inColumn.filter(({ id }) => id !== null);
+      const totalIsMinimum = counted > COUNTED;
+      return {
+        status,
+        rows: tasks.slice(0, perPage).map(present),
+        page: totalIsMinimum ? page : Math.min(page, lastPage(counted, perPage)),
+        perPage,
+        total: Math.min(counted, COUNTED),
+        totalIsMinimum,
+        more: tasks.length > perPage,
+      };
+    });
+  };

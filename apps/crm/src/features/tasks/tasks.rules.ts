@@ -1,0 +1,122 @@
+import { invalidField } from '@tessera/http-kit';
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Caller } from '../../http.ts';
+import { requireRole } from '../projects/projects.roles.ts';
+import { hiddenProjects } from '../projects/projects.visibility.ts';
+import { gapAtEnd, gapBehind, isTaken, lockColumn, rankWithin } from './board-column.ts';
+import type { Status } from './tasks.schema.ts';
+
+const { sql } = Prisma;
+
+interface Context {
+  readonly caller: Caller;
+  readonly db: TenantDb;
+}
+
+/** The part of a task that rules read. */
+export interface TaskState {
+  readonly id: string;
+  readonly project_id: string | null;
+  readonly status: Status;
+  readonly completed_at: Date | null;
+  readonly rank: string;
+}
+
+/** The columns that rules set. */
+export interface Placed {
+  readonly rank?: string;
+  readonly status?: Status;
+  readonly completed_at?: Date | null;
+  readonly creator_id?: string | null;
+  readonly creator_client_id?: string | null;
+}
+
+interface RowContext extends Context {
+  readonly row: TaskState;
+}
+
+/**
+ * Throws 422 if the caller cannot see the project, and 403 `project_role_required` if they are only a viewer of a
+ * private one.
+ */
+export const checkProject = async (
+  { caller, db }: Context,
+  projectId: string | null,
+): Promise<void> => {
+  if (projectId === null) return;
+  const hidden = hiddenProjects(caller);
+  const [project] = await db.query<{
+    id: string;
+    owner_id: string | null;
+    is_private: boolean;
+  }>(sql`
+    SELECT id, owner_id, is_private FROM tenant_crm.projects
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${projectId}::uuid
+      AND ${hidden ? sql`id NOT IN ${hidden}` : sql`true`}`);
+  if (!project)
+    throw invalidField('project_id', 'project_id must be the id of an existing project');
+  await requireRole(caller, db, project, ['manager', 'member']);
+};
+
+/** Throws if the caller may not change tasks of the task's project. */
+export const checkChange = (context: RowContext): Promise<void> =>
+  checkProject(context, context.row.project_id);
+
+/** The completion time that goes with a change of status. */
+export const completion = (
+  { status: former }: Pick<TaskState, 'status'>,
+  status: Status,
+): Pick<Placed, 'completed_at'> => {
+  if (status === former) return {};
+  return { completed_at: status === 'done' ? new Date() : null };
+};
+
+/** A new task gets the last place of its column. */
+export const placeNew = async (
+  input: { readonly project_id?: string | null; readonly status: Status },
+  context: Context & { readonly id: string },
+): Promise<Placed> => {
+  const { caller, db, id } = context;
+  const { project_id: projectId = null, status } = input;
+  await checkProject(context, projectId);
+  const column = { projectId, status };
+  await lockColumn(db, column);
+  return {
+    rank: rankWithin(await gapAtEnd(db, column, id)),
+    creator_id: caller.userUuid,
+    creator_client_id: caller.userUuid === null ? caller.principal.id : null,
+    completed_at: status === 'done' ? new Date() : null,
+  };
+};
+
+/** With another status or project, a task gets the last place of its new column. */
+export const placeUpdated = async (
+  change: { readonly project_id?: string | null; readonly status?: Status },
+  context: RowContext,
+): Promise<Placed> => {
+  const { db, row } = context;
+  const { project_id: projectId = row.project_id, status = row.status } = change;
+  await checkChange(context);
+  const isMoved = projectId !== row.project_id;
+  if (isMoved) await checkProject(context, projectId);
+  if (!isMoved && status === row.status) return {};
+  const column = { projectId, status };
+  await lockColumn(db, column);
+  const rank = rankWithin(await gapAtEnd(db, column, row.id));
+  const { completed_at: completedAt = row.completed_at } = completion(row, status);
+  return { rank, completed_at: completedAt };
+};
+
+/** A restored task gets its former place, or the one behind it if that is taken. */
+export const placeRestored = async (context: RowContext): Promise<void> => {
+  const { db, row } = context;
+  await checkChange(context);
+  const column = { projectId: row.project_id, status: row.status };
+  await lockColumn(db, column);
+  if (!(await isTaken(db, column, row.rank))) return;
+  const rank = rankWithin(await gapBehind(db, column, row.rank));
+  await db.query(sql`
+    UPDATE tenant_crm.tasks SET rank = ${rank}
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${row.id}::uuid`);
+};

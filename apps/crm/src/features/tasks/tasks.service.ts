@@ -1,0 +1,22 @@
+import { createRecords, type RecordsOf } from '../../records/records.ts';
+import type { TenantSource } from '../../records/scope.ts';
+import type { Projects } from '../projects/projects.kind.ts';
+import { createBoard, type ReadBoard } from './board.ts';
+import { createReorder, type Reorder } from './reorder.ts';
+import { task } from './tasks.kind.ts';
+
+/** Tasks, and their boards. */
+export interface Tasks {
+  readonly tasks: RecordsOf<typeof task>;
+  readonly reorder: Reorder;
+  readonly readBoard: ReadBoard;
+}
+
+export const createTasks = (source: TenantSource, projects: Projects): Tasks => {
+  const tasks = createRecords(task, source);
+  return {
+    tasks,
+    reorder: createReorder(tasks, source),
+    readBoard: createBoard(projects, source),
+  };
+};

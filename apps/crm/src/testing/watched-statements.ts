@@ -1,0 +1,46 @@
+import type { Statement, TenantDb } from '@tessera/database-kit';
+import type { TenantSource } from '../records/scope.ts';
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+const watch = (db: TenantDb, seen: Statement[]): TenantDb => {
+  const noted = (statement: Statement): Statement => {
+    seen.push(statement);
+    return statement;
+  };
+  return {
+    ...db,
+    query: (statement, options) => db.query(noted(statement), options),
+    read: (statement, options) => db.read(noted(statement), options),
+    transaction: (work) => db.transaction((inside) => work(watch(inside, seen))),
+    snapshot: (work) => db.snapshot((inside) => work(watch(inside, seen))),
+  };
+};
+
+/** Notes the statements that run through a source in `statements`. */
+export const watchStatements = (source: TenantSource) => {
+  const statements: Statement[] = [];
+  const watched: TenantSource = {
+    forTenant: (tenantId) => watch(source.forTenant(tenantId), statements),
+  };
+  return { source: watched, statements };
+};
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+/** The tables that a statement would scan from end to end. */
+export const scannedTables = async (
+  db: TenantDb,
+  { text, values }: Statement,
+): Promise<string[]> => {
+  const explained = { text: `EXPLAIN (FORMAT JSON) ${text}`, values };
+  const [row] = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explained);
+  if (!row) throw new Error('EXPLAIN returned no plan.');
+  return nodesOf(row['QUERY PLAN'][0].Plan)
+    .filter((node) => node['Node Type'] === 'Seq Scan')
+    .map((node) => node['Relation Name'] ?? '');
+};
