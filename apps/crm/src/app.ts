@@ -25,6 +25,7 @@ import { storageUsageRoutes } from './features/storage-usage/storage-usage.route
 import { tagRoutes } from './features/tags/tags.routes.ts';
 import { taskRoutes } from './features/tasks/tasks.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
+import { createIdempotency } from './idempotency/idempotency.ts';
 import { createServices, type Services } from './services.ts';
 import { SYSTEM, SystemCaller, withSystemCallers } from './system/system-access.ts';
 import { version } from './version.ts';
@@ -128,6 +129,7 @@ export const createApp = (
     },
     gate: withSystemCallers(context.access.gate, config.systemTokens),
     limits: limitsOf(context),
+    idempotency: createIdempotency(context.database),
     bodyLimit: BODY_LIMIT,
     cors: { origins: config.corsOrigins, credentials: false },
     trustedProxies: config.trustedProxies,

@@ -1,3 +1,4 @@
+import type { PeriodicWork } from '@tessera/background-work';
 import { migrate } from '@tessera/database-kit';
 import {
   type Counters,
@@ -18,6 +19,7 @@ import type { Pool } from 'pg';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
 import type { CrmPermission } from './http.ts';
+import { startKeyExpiry } from './idempotency/expired-keys.ts';
 import { prepareTenantRole } from './row-level-security.ts';
 
 type Access = ResourceServer<CrmPermission>;
@@ -69,6 +71,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const database = createDatabase({ ...config.database, redis: config.redis }, logger);
   const counters = createCounters(config.redis, 'crm', logger);
   const access = accessOf(config, logger, clock);
+  let keyExpiry: PeriodicWork | undefined;
   return {
     config,
     logger,
@@ -84,9 +87,11 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       await migrate(config.database.directUrl, migrations, logger);
       if (config.database.rowSecurity) await prepareTenantRole(database.pool);
       await access.start();
+      keyExpiry = startKeyExpiry(database.pool, logger);
     },
 
     async stop() {
+      await keyExpiry?.stop();
       await access.stop();
       await counters.stop();
       await database.close();

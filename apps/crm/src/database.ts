@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   createPool,
   createTenantDbs,
@@ -14,8 +15,13 @@ export type { TenantDb };
 
 /** The rows of all tenants. */
 export interface Database {
-  /** The rows of one tenant. */
+  /** The rows of one tenant; within `transaction`, as part of that transaction. */
   forTenant(tenantId: string): TenantDb;
+  /**
+   * Makes everything that `work` does to the tenant's rows one transaction, whoever calls `forTenant`: for work
+   * that consists of operations of services. Nested ones are part of it.
+   */
+  transaction<T>(tenantId: string, work: (db: TenantDb) => Promise<T>): Promise<T>;
   /** For statements that concern no tenant or all of them. Connects with the first query. */
   readonly pool: Pool;
   close(): Promise<void>;
@@ -33,6 +39,12 @@ export interface DatabaseOptions {
   /** Where the service's replicas share which changes a tenant's reads must include. */
   readonly redis?: { readonly url: string | undefined; readonly timeoutMs: number } | undefined;
 }
+
+/** The first number of the advisory locks that take two numbers. */
+export const advisoryLocks = {
+  /** One replica deletes expired idempotency keys. */
+  idempotencyKeys: 0x1de0,
+} as const;
 
 export const migrations = new URL('../prisma/migrations', import.meta.url);
 
@@ -72,14 +84,21 @@ export const createDatabase = (options: DatabaseOptions, logger: Logger): Databa
   const { url, readUrl, rowSecurity } = options;
   const pool = openPool(url, options, logger);
   const reading = readUrl ? openReplica(pool, readUrl, options, logger) : undefined;
-  const forTenant = createTenantDbs(pool, {
+  const ofTenant = createTenantDbs(pool, {
     role: rowSecurity ? TENANT_ROLE : undefined,
     readSchema: rowSecurity ? 'tenant_rows' : SCHEMA,
     replica: reading?.replica,
   });
+  const transactions = new AsyncLocalStorage<TenantDb>();
+  const forTenant = (tenantId: string): TenantDb => {
+    const current = transactions.getStore();
+    return current?.tenantId === tenantId ? current : ofTenant(tenantId);
+  };
   return {
     pool,
     forTenant,
+    transaction: (tenantId, work) =>
+      forTenant(tenantId).transaction((db) => transactions.run(db, () => work(db))),
     async close() {
       await reading?.close();
       await pool.end();

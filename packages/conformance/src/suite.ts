@@ -19,6 +19,7 @@ import {
 import { eventStreams, sendsEvents } from './event-streams.ts';
 import { badFiles, fileAnswers, servesFile } from './files.ts';
 import { foreignReferences } from './foreign-references.ts';
+import { repeatedRequests, takesIdempotencyKey } from './idempotency.ts';
 import { referencesIn } from './references.ts';
 import { fileOptionsOf } from './sample-file.ts';
 import type { Subject } from './subject.ts';
@@ -76,6 +77,11 @@ export const conformance = (
     'bodies that do not fit are 422 and name the field',
     operations.filter((o) => bodySchemaOf(o) !== undefined),
     badBodies,
+  );
+  each(
+    'a request repeated with its Idempotency-Key has no further effect',
+    guarded.filter(takesIdempotencyKey),
+    repeatedRequests,
   );
   each(
     'files of another type are 415, files that are too large 413',

@@ -66,6 +66,8 @@ export const errorCodes = {
   address_taken: 'Another account has this email address.',
   last_administrator: 'The system would be left without an administrator.',
   last_owner: 'The tenant would be left without an owner.',
+  idempotency_key_in_use: 'A request with the same Idempotency-Key is still running.',
+  idempotency_key_reused: 'The Idempotency-Key was used for another request.',
   precondition_failed: 'Someone changed it since it was read.',
   body_too_large: 'The body is too large.',
   unsupported_media_type: 'The content type is not one that this takes.',

@@ -42,6 +42,7 @@ export const createApplication = <Caller>(
     ...about,
     render: options.render,
     credentials: options.gate.credentials ?? {},
+    takesIdempotencyKeys: options.idempotency !== undefined,
   });
   const documents = { '/docs/api.json': document, ...options.documents };
 

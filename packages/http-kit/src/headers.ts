@@ -35,6 +35,11 @@ export const requestHeaders = {
     description:
       'The entity tag or time that the range is meant for; the answer is the whole file where it has changed (RFC 9110 section 13.1.5).',
   },
+  'Idempotency-Key': {
+    field: verbatim(257),
+    description:
+      'A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header).',
+  },
   'Last-Event-ID': {
     field: verbatim(200),
     description:
@@ -74,6 +79,10 @@ export const responseHeaders = {
   'Content-Disposition': {
     field: verbatim(1000),
     description: 'The name of the file (RFC 6266).',
+  },
+  'Idempotent-Replayed': {
+    field: matching(/^true$/, 'true', 4),
+    description: 'Present where this is the response to an earlier request with the same key.',
   },
   'Accept-Ranges': {
     field: matching(/^bytes$/, 'bytes', 10),

@@ -63,6 +63,13 @@ export {
   unavailable,
   validationFailed,
 } from './http-error.ts';
+export {
+  type Idempotency,
+  idempotencyKeyInUse,
+  idempotencyKeyReused,
+  type KeyedRequest,
+  type RepeatableResponse,
+} from './idempotency.ts';
 export { InFlight } from './in-flight.ts';
 export { createLimits, type LimitClass, type Limits, type LimitsOptions } from './limits.ts';
 export { createLogger, type Logger, requestLog } from './logs.ts';

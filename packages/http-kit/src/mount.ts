@@ -19,6 +19,14 @@ import type { ServedFile } from './files/file-response.ts';
 import { type Receiving, receiveFile } from './files/receive-file.ts';
 import { sendFile } from './files/send-file.ts';
 import { HttpError, notFound, validationFailed } from './http-error.ts';
+import {
+  fingerprintOf,
+  type Idempotency,
+  idempotencyKeyOf,
+  REPLAYED,
+  type RepeatableResponse,
+  takesIdempotencyKey,
+} from './idempotency.ts';
 import { InFlight } from './in-flight.ts';
 import type { Limits } from './limits.ts';
 import {
@@ -47,6 +55,8 @@ export interface MountOptions<Caller> {
   readonly limits: Limits;
   /** The maximum size of a JSON body in bytes. */
   readonly bodyLimit: number;
+  /** Keeps responses by `Idempotency-Key`; without it the header has no effect. */
+  readonly idempotency?: Idempotency<Caller>;
   /** How many event streams one principal may have open in this process; 20 by default. */
   readonly streamsPerPrincipal?: number;
   /**
@@ -204,7 +214,29 @@ const limitedStreams = <Caller>({
   };
 };
 
-const answer = (route: RouteEntry, streams: SendBody): RequestHandler =>
+const sendJson = (res: Response, { status, body, headers }: RepeatableResponse): void => {
+  res.status(status).set(headers);
+  if (body === undefined) res.end();
+  else res.json(body);
+};
+
+/** Runs a handler once for each key: `collect` returns its response instead of sending it. */
+const answerOnce = async (
+  idempotency: Idempotency<unknown>,
+  { req, res, key }: { readonly req: Request; readonly res: Response; readonly key: string },
+  collect: () => Promise<RepeatableResponse>,
+): Promise<void> => {
+  const request = { key, fingerprint: fingerprintOf(req) };
+  const { response, isReplayed } = await idempotency.once(res.locals.caller, request, collect);
+  if (isReplayed) res.set(REPLAYED, 'true');
+  sendJson(res, response);
+};
+
+const answer = (
+  route: RouteEntry,
+  streams: SendBody,
+  idempotency: Idempotency<unknown> | undefined,
+): RequestHandler =>
   async function answer(req, res) {
     // Without a prototype, a parameter named "__proto__" is an ordinary key.
     const errors: FieldErrors = Object.create(null);
@@ -224,15 +256,27 @@ const answer = (route: RouteEntry, streams: SendBody): RequestHandler =>
         const [sent, headers = {}] = rest as [never, Record<string, string>?];
         return sendBody(req, res.status(status), sent, headers).then(() => ({}) as Reply);
       }
-      const [payload, headers] = isEmpty ? [undefined, rest[0]] : rest;
-      res.status(status).set((headers ?? {}) as Record<string, string>);
-      if (isEmpty) res.end();
-      else res.json(payload);
+      const [payload, headers = {}] = isEmpty ? [undefined, rest[0]] : rest;
+      respond({ status, body: payload, headers: headers as RepeatableResponse['headers'] });
       return {} as Reply;
     };
     const { caller } = res.locals;
+    let respond = (response: RepeatableResponse): void => sendJson(res, response);
     const handle = (body: unknown) =>
       route.handler?.({ params, query, body, caller, req, res, reply } as never);
+    const key = idempotency && idempotencyKeyOf(req);
+    if (idempotency && key !== undefined) {
+      await answerOnce(idempotency, { req, res, key }, async () => {
+        let collected: RepeatableResponse | undefined;
+        respond = (response) => {
+          collected = response;
+        };
+        await handle(body);
+        if (!collected) throw new Error(`${route.path}: the handler has not replied.`);
+        return collected;
+      });
+      return;
+    }
     if (!isFileBody(route.body)) return void (await handle(body));
     let receiving: Receiving | undefined;
     try {
@@ -274,7 +318,8 @@ const stepsOf = <Caller>(
   if (route.forward) return [...steps, route.forward];
   if (isBinary(route.body)) steps.push(binaryBody(route.body));
   else if (takesBody(route) && !isFileBody(route.body)) steps.push(jsonBody(bodyLimit));
-  return [...steps, answer(route, streams)];
+  const keeps = takesIdempotencyKey(route) ? options.idempotency : undefined;
+  return [...steps, answer(route, streams, keeps as Idempotency<unknown> | undefined)];
 };
 
 /** Literal segments precede parameters, so that `/tasks/board` is never taken for an id. */

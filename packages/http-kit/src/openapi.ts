@@ -7,6 +7,7 @@ import { type ErrorExample, errorExample } from './error-examples.ts';
 import type { ErrorHandlerOptions } from './error-handler.ts';
 import { type FileBody, isFileBody } from './files/file-body.ts';
 import { headerComponents, headerParameters, headersOf, type RequestHeader } from './headers.ts';
+import { withIdempotencyKey } from './idempotency.ts';
 import { flatten, takesBody } from './mount.ts';
 import {
   type DeclaredResponse,
@@ -30,6 +31,8 @@ export interface DocumentOptions {
   readonly credentials?: Credentials;
   /** Examples of the app's own errors. */
   readonly errorExample?: ErrorExample;
+  /** Whether the app keeps responses by `Idempotency-Key`. */
+  readonly takesIdempotencyKeys?: boolean;
   /** Headers that the gate reads, by route. */
   requestHeaders?(route: RouteEntry): readonly RequestHeader[];
 }
@@ -224,11 +227,12 @@ const securityOf = (
 };
 
 const operationOf = (
-  [id, route]: readonly [string, RouteEntry],
+  [id, given]: readonly [string, RouteEntry],
   tag: string,
   making: DocumentContext,
 ): object => {
   const { options, schemas } = making;
+  const route = options.takesIdempotencyKeys ? withIdempotencyKey(given) : given;
   const needed = permissionsOf(route);
   const problems: Readonly<Record<number, string | Problem>> = {
     ...fileProblems,

@@ -136,6 +136,8 @@ interface Declared<A, R extends Responses> {
   readonly credential?: string;
   /** The type of the resource in the path, for `permission_denied`; its id is the last path parameter. */
   readonly resource?: string;
+  /** Whether the route takes an `Idempotency-Key`. Default: for a `post` that responds with 201. */
+  readonly isIdempotent?: boolean;
   /** The rate limit class of the route. Default: `default`. */
   readonly limit?: string;
 }

@@ -4363,6 +4363,8 @@ export interface components {
         Range: string;
         /** @description The entity tag or time that the range is meant for; the answer is the whole file where it has changed (RFC 9110 section 13.1.5). */
         "If-Range": string;
+        /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
+        "Idempotency-Key": string;
         /** @description The id of the last event that the client received: the stream continues after it. */
         "Last-Event-ID": string;
         /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
@@ -4382,6 +4384,8 @@ export interface components {
         Location: string;
         /** @description The name of the file (RFC 6266). */
         "Content-Disposition": string;
+        /** @description Present where this is the response to an earlier request with the same key. */
+        "Idempotent-Replayed": string;
         /** @description Ranges of bytes are served. */
         "Accept-Ranges": string;
         /** @description Which bytes these are, and of how many (RFC 9110 section 14.4). */

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { type Listening, listen } from '@tessera/http-kit';
+import express from 'express';
+import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
+import { repeatedRequests, takesIdempotencyKey } from './idempotency.ts';
+import type { Subject } from './subject.ts';
+
+const createThing = {
+  operationId: 'createThing',
+  parameters: [{ $ref: '#/components/parameters/Idempotency-Key' }],
+  requestBody: {
+    content: {
+      'application/json': {
+        schema: { type: 'object', properties: { name: { type: 'string', maxLength: 50 } } },
+      },
+    },
+  },
+  responses: { 201: {} },
+};
+const document = {
+  paths: { '/things': { post: createThing } },
+  components: { schemas: {} },
+} as unknown as OpenApiDocument;
+const operation = operationsOf(document)[0] as Operation;
+
+type Flaw = 'forgets keys' | 'repeats without saying so' | 'takes keys for other requests';
+
+let listening: Listening;
+const started = async (flaw?: Flaw): Promise<Subject> => {
+  const kept = new Map<string, { sent: string; text: string }>();
+  const app = express();
+  app.use(express.json());
+  app.post('/things', (req, res) => {
+    const key = req.get('Idempotency-Key') ?? '';
+    const sent = JSON.stringify(req.body);
+    const known = flaw === 'forgets keys' ? undefined : kept.get(key);
+    if (known && known.sent !== sent && flaw !== 'takes keys for other requests') {
+      res.status(422).json({ error: 'idempotency_key_reused' });
+      return;
+    }
+    const text = known?.text ?? JSON.stringify({ data: { id: randomUUID() } });
+    kept.set(key, { sent, text });
+    if (known && flaw !== 'repeats without saying so') res.set('Idempotent-Replayed', 'true');
+    res.status(201).type('json').send(text);
+  });
+  listening = await listen(app, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  return { document, url: listening.url, caller: async () => ({}) };
+};
+afterEach(() => listening.stop(0));
+
+test('A service that keeps the responses to keys passes', async () => {
+  expect(takesIdempotencyKey(operation)).toBe(true);
+  expect(await repeatedRequests(await started(), operation)).toEqual([]);
+});
+
+test.each([
+  ['forgets keys', 2],
+  ['repeats without saying so', 1],
+  ['takes keys for other requests', 1],
+] as const)('A service that %s is found', async (flaw, count) => {
+  expect(await repeatedRequests(await started(flaw), operation)).toHaveLength(count);
+});
