@@ -44,9 +44,24 @@ export const signAccessToken = (
     header: { alg: ALGORITHM, typ: typeFor(claims.token_use), kid },
   });
 
+/** The header of a JWT; undefined for anything else. The library throws if the payload is not JSON. */
+const headerOf = (token: string): jwt.JwtHeader | undefined => {
+  try {
+    return jwt.decode(token, { complete: true })?.header;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The size of an ES256 signature (RFC 7518 section 3.4). For any other size, the library throws a TypeError. */
+const SIGNATURE_BYTES = 64;
+
+const hasSignature = (token: string): boolean =>
+  Buffer.from(token.slice(token.lastIndexOf('.') + 1), 'base64url').length === SIGNATURE_BYTES;
+
 /** The `kid` of a JWT that may be our access token; undefined if its header says otherwise. */
 export const keyIdOf = (token: string): string | undefined => {
-  const header = jwt.decode(token, { complete: true })?.header;
+  const header = headerOf(token);
   const isOurs = header?.typ === TYPE || header?.typ === PENDING_TYPE;
   return isOurs && header.alg === ALGORITHM ? header.kid : undefined;
 };
@@ -57,6 +72,7 @@ export const verifyAccessToken = (
   key: KeyObject,
   issuer: string,
 ): AccessTokenClaims | undefined => {
+  if (!hasSignature(token)) return undefined;
   try {
     const { header, payload: claims } = jwt.verify(token, key, {
       algorithms: [ALGORITHM],

@@ -34,6 +34,21 @@ describe('without a bearer token', () => {
   });
 });
 
+describe('a malformed token is 401', () => {
+  test.each([
+    ['a signature with one character more', (token: string) => `${token}x`],
+    ['a signature with one character less', (token: string) => token.slice(0, -1)],
+    ['a signature of one byte', (token: string) => token.replace(/[^.]+$/, 'eA')],
+    ['no signature', (token: string) => token.replace(/[^.]+$/, '')],
+    [
+      'a payload that is not JSON',
+      () => `${Buffer.from('{"alg":"ES256","typ":"JWT"}').toString('base64url')}.YQ.eA`,
+    ],
+  ])('%s', async (_what, change) => {
+    await expectRefused(identity.http, change(await issueOne()));
+  });
+});
+
 describe('a genuine token', () => {
   test('admits, however the scheme is spelt, again and again', async () => {
     const token = await issueOne();
