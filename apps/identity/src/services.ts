@@ -1,5 +1,5 @@
 import type { BackgroundTasks } from '@tessera/background-work';
-import { type Counters, createAttempts, Exports, type Logger } from '@tessera/http-kit';
+import { type Counters, Exports, type Logger } from '@tessera/http-kit';
 import type { Vault } from '@tessera/vault';
 import type { Pool } from 'pg';
 import type { Config } from './config.ts';
@@ -43,12 +43,7 @@ import { ProfileService } from './features/profile/profile.service.ts';
 import { ReauthenticationRepository } from './features/reauthentication/reauthentication.repository.ts';
 import { ReauthenticationService } from './features/reauthentication/reauthentication.service.ts';
 import { AddressConfirmation } from './features/registration/address-confirmation.ts';
-import { ConfirmationRepository } from './features/registration/confirmation.repository.ts';
-import { ConfirmationService } from './features/registration/confirmation.service.ts';
-import { InvitationsRepository } from './features/registration/invitations.repository.ts';
-import { InvitationsService } from './features/registration/invitations.service.ts';
-import { RegistrationRepository } from './features/registration/registration.repository.ts';
-import { RegistrationService } from './features/registration/registration.service.ts';
+import { createRegistration } from './features/registration/create-registration.ts';
 import { RolesRepository } from './features/roles/roles.repository.ts';
 import { RolesService } from './features/roles/roles.service.ts';
 import { ServiceAccountsService } from './features/service-accounts/service-accounts.service.ts';
@@ -72,6 +67,7 @@ import { ClientAttempts } from './oauth/client-attempts.ts';
 import { AuthorizationServer } from './oauth/user/server.ts';
 import type { Places } from './origin/places.ts';
 import { Passwords } from './passwords/passwords.ts';
+import { createAttemptLimits } from './security/attempt-limits.ts';
 import { Lockout } from './security/lockout.ts';
 import { Authentication } from './tokens/authenticate.ts';
 import { createTokenSigner, issueTokens } from './tokens/issue.ts';
@@ -80,10 +76,7 @@ import { renewTokens } from './tokens/renew.ts';
 import type { SessionUses } from './tokens/session-uses.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
 
-/** Changes of the picture of one account: converting one is work. */
-const PICTURES_AN_HOUR = 30;
-
-/** What the services are made of. */
+/** The long-lived dependencies of the services. */
 export interface Parts {
   readonly config: Config;
   readonly logger: Logger;
@@ -102,7 +95,7 @@ export interface Parts {
 
 export type Services = ReturnType<typeof createServices>;
 
-/** What identity can do: one service a capability, each given what it uses. */
+/** Creates the services with their dependencies. */
 export const createServices = (parts: Parts) => {
   const { config, logger, pool, database, counters, vault, keys, keyUses, mail, background } =
     parts;
@@ -111,6 +104,7 @@ export const createServices = (parts: Parts) => {
   const issueToken = issueTokens(signer);
   const { issuer } = config;
   const authentication = new Authentication({ pool, keys, keyUses, sessionUses, issuer });
+  const attempts = createAttemptLimits(counters, config.limits);
   const clientAttempts = new ClientAttempts(counters, config.limits.clientFailures);
   const me = new MeService(new MeRepository(database));
   const passwords = new Passwords(config.passwords);
@@ -119,19 +113,10 @@ export const createServices = (parts: Parts) => {
     config.lifetimes.deviceTrust,
     parts.places,
   );
-  /** Wrong passwords a minute, by account. */
-  const failuresOf = (name: string, message: string) =>
-    createAttempts({
-      name,
-      message,
-      window: 60,
-      limit: config.limits.loginFailures,
-      store: counters.store(`${name}:`),
-    });
   const passwordConfirmation = new PasswordConfirmation({
     database,
     passwords,
-    failedAttempts: failuresOf('password', 'Too many wrong passwords. Try again later.'),
+    failedAttempts: attempts.passwordConfirmation,
   });
   const reauthentication = new ReauthenticationService({
     repository: new ReauthenticationRepository(database),
@@ -143,31 +128,15 @@ export const createServices = (parts: Parts) => {
     passwords,
     devices,
     mail,
-    deviceMails: new MailQuota(
-      createAttempts({
-        name: 'device-mail',
-        window: 86_400,
-        limit: config.limits.mail,
-        store: counters.store('device-mail:'),
-        message: 'Too many mails. Try again later.',
-      }),
-    ),
+    deviceMails: new MailQuota(attempts.deviceMail),
     isOpen: config.registrationEnabled,
-    failedAttempts: failuresOf('login-account', 'Too many failed sign-ins. Try again later.'),
+    failedAttempts: attempts.signIn,
     lifetimes: config.lifetimes,
     background,
   });
   const members = new MembersService(new MembersRepository(database));
   const serviceAccounts = new ServiceAccountsService(members);
-  const quota = new MailQuota(
-    createAttempts({
-      name: 'mail',
-      window: 3600,
-      limit: config.limits.mail,
-      store: counters.store('mail:'),
-      message: 'Too many mails. Try again later.',
-    }),
-  );
+  const quota = new MailQuota(attempts.mail);
   const tenantCreation = new TenantCreation(config.tenantRedirectUris, config.reservedSlugs);
   const addresses = new AddressConfirmation(tenantCreation);
   const accounts = new PasswordsService({
@@ -182,14 +151,7 @@ export const createServices = (parts: Parts) => {
     quota,
     background,
     confirmation: passwordConfirmation,
-    changes: createAttempts({
-      name: 'password-change',
-      window: 60,
-      // 0 stands for no limit, as in the class of the route.
-      limit: config.limits.password || Number.POSITIVE_INFINITY,
-      store: counters.store('password-change:'),
-      message: 'Too many attempts to change the password. Try again later.',
-    }),
+    changes: attempts.passwordChange,
     resetLifetime: config.lifetimes.passwordReset,
   });
   const securityMails = new SecurityMails(mail);
@@ -259,24 +221,6 @@ export const createServices = (parts: Parts) => {
       repository: new DisputesRepository({ database, devices, mails: securityMails }),
       passwords: accounts,
     }),
-    registration: new RegistrationService({
-      repository: new RegistrationRepository({
-        database,
-        mail,
-        verificationLifetime: config.lifetimes.emailVerification,
-        registrationLifetime: config.lifetimes.registration,
-      }),
-      passwords,
-      quota,
-      background,
-      addressChanges: createAttempts({
-        name: 'address-change',
-        window: 3600,
-        limit: config.limits.mail,
-        store: counters.store('address-change:'),
-        message: 'The address was changed too often. Try again later.',
-      }),
-    }),
     emailChanges: new EmailChangeService({
       repository: new EmailChangeRepository({
         database,
@@ -288,35 +232,20 @@ export const createServices = (parts: Parts) => {
       recovery: new AccountRecovery({ devices, resetLifetime: config.lifetimes.passwordReset }),
       reauthentication,
       quota,
-      requests: createAttempts({
-        name: 'email-change',
-        window: 3600,
-        limit: config.limits.mail,
-        store: counters.store('email-change:'),
-        message: 'Too many changes of the address were asked for. Try again later.',
-      }),
+      requests: attempts.emailChange,
       background,
     }),
-    confirmation: new ConfirmationService({
-      repository: new ConfirmationRepository(database),
+    ...createRegistration({
+      database,
+      mail,
+      lifetimes: config.lifetimes,
+      passwords,
+      accounts,
       addresses,
-      accounts,
-      passwords,
-    }),
-    invitations: new InvitationsService({
-      repository: new InvitationsRepository(database, mail, config.lifetimes.invitation),
       members,
-      passwords,
-      accounts,
       quota,
       background,
-      perTenant: createAttempts({
-        name: 'invitations',
-        window: 86_400,
-        limit: config.limits.invitations,
-        store: counters.store('invitations:'),
-        message: 'The tenant has invited too many people today. Try again tomorrow.',
-      }),
+      limits: attempts,
     }),
     sessions: new SessionsService(
       new SessionsRepository({
@@ -340,13 +269,7 @@ export const createServices = (parts: Parts) => {
     profiles: new ProfileService(new ProfileRepository(database)),
     pictures: new PictureService({
       repository: new PictureRepository(database, (key) => `${issuer}/pictures/${key}/256`),
-      changes: createAttempts({
-        name: 'picture',
-        window: 3600,
-        limit: PICTURES_AN_HOUR,
-        store: counters.store('picture:'),
-        message: 'The picture was changed too often. Try again later.',
-      }),
+      changes: attempts.picture,
     }),
     policies: new PoliciesService(me),
     members,

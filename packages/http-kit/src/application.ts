@@ -3,7 +3,8 @@ import { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-ha
 import { type Logger, requestLog } from './logs.ts';
 import type { Metrics } from './metrics.ts';
 import { type MountOptions, mount } from './mount.ts';
-import { type DocumentOptions, openapi } from './openapi.ts';
+import { openapi } from './openapi/openapi.ts';
+import type { DocumentOptions } from './openapi/options.ts';
 import { rejectInvalidRequests } from './parser-errors.ts';
 import { reference } from './reference.ts';
 import type { RouteGroups } from './route.ts';

@@ -75,7 +75,8 @@ export { createLimits, type LimitClass, type Limits, type LimitsOptions } from '
 export { createLogger, type Logger, requestLog } from './logs.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
 export { flatten, type Gate, type MountOptions, mount } from './mount.ts';
-export { type DocumentOptions, openapi, standardProblems } from './openapi.ts';
+export { openapi } from './openapi/openapi.ts';
+export { type DocumentOptions, standardProblems } from './openapi/options.ts';
 export { packageVersion } from './package-version.ts';
 export { lastPage, type PageRequest, pageWithin } from './page.ts';
 export {

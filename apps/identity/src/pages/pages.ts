@@ -11,7 +11,7 @@ import { ForgeryGuard } from './forgery.ts';
 import { invitationPages } from './invitation.pages.ts';
 import { mailSentPage } from './mail-sent.page.ts';
 import { MailedAddress } from './mailed-address.ts';
-import { routesOf } from './page.ts';
+import { routesOf } from './page-routes.ts';
 import type { PageServices } from './page-services.ts';
 import { passwordPages } from './password.pages.ts';
 import { PageReauthentication } from './reauthentication.ts';

@@ -1,6 +1,6 @@
 import { described, list, named, shape, text } from '@tessera/fields';
-import { forwarded, HttpError, openapi, type RouteGroups } from './index.ts';
-import { route, things } from './testing/things.ts';
+import { forwarded, HttpError, openapi, type RouteGroups } from '../index.ts';
+import { route, things } from '../testing/things.ts';
 
 test('the OpenAPI document says what the routes do', () => {
   const document = openapi(

@@ -1,0 +1,83 @@
+import type { Shape } from '@tessera/fields';
+import { bearerScheme } from '../credentials.ts';
+import { headerParameters } from '../headers.ts';
+import { withIdempotencyKey } from '../idempotency.ts';
+import { permissionsOf, type RouteEntry } from '../route.ts';
+import type { DocumentContext, DocumentOptions } from './options.ts';
+import { requestBodyOf } from './request-body.ts';
+import { responsesOf, servesFile } from './responses.ts';
+import { hoist, mapped, type Schemas } from './schemas.ts';
+
+/** The request headers of file routes. */
+const fileConditions = [
+  'If-Match',
+  'If-None-Match',
+  'If-Modified-Since',
+  'Range',
+  'If-Range',
+] as const;
+
+const sendsEvents = ({ responses }: RouteEntry): boolean =>
+  Object.values(responses).some((response) => 'events' in response);
+
+const parametersOf = (
+  shape: Shape | undefined,
+  where: 'path' | 'query',
+  schemas: Schemas,
+): object[] =>
+  Object.entries(shape?.fields ?? {}).map(([name, field]) => {
+    const { description, ...schema } = field.json as { description?: string };
+    return {
+      name,
+      in: where,
+      required: where === 'path' || !field.absent,
+      ...(description && { description }),
+      schema: hoist(schema, schemas),
+    };
+  });
+
+/** The security requirements of a route. Throws if its credential has no security scheme. */
+const securityOf = (
+  { permission, credential, path }: RouteEntry,
+  { credentials = {} }: DocumentOptions,
+): object[] => {
+  if (permission === 'public') return [];
+  const schemes = credential === undefined ? bearerScheme : credentials[credential];
+  if (!schemes) throw new Error(`${path}: the credential "${credential}" has no security scheme.`);
+  return [mapped(schemes, () => [])];
+};
+
+/** The OpenAPI operation of a route. */
+export const operationOf = (
+  id: string,
+  given: RouteEntry,
+  tag: string,
+  context: DocumentContext,
+): object => {
+  const { options, schemas } = context;
+  const route = options.takesIdempotencyKeys ? withIdempotencyKey(given) : given;
+  const parameters = [
+    ...parametersOf(route.params, 'path', schemas),
+    ...parametersOf(route.query, 'query', schemas),
+    ...headerParameters([
+      ...(options.requestHeaders?.(route) ?? []),
+      ...(route.requestHeaders ?? []),
+      ...(servesFile(route) ? fileConditions : []),
+      ...(sendsEvents(route) ? (['Last-Event-ID'] as const) : []),
+      'X-Request-Id',
+    ]),
+  ];
+  return {
+    operationId: id,
+    tags: [tag],
+    summary: route.summary,
+    ...(route.description && { description: route.description }),
+    security: securityOf(route, options),
+    'x-permissions': route.permission === 'public' ? 'public' : permissionsOf(route),
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.body && {
+      requestBody: requestBodyOf({ ...route, body: route.body }, schemas),
+    }),
+    responses: responsesOf(route, context),
+  };
+};

@@ -1,0 +1,45 @@
+import type { JsonSchema, Shape } from '@tessera/fields';
+import { type FileBody, isFileBody } from '../files/file-body.ts';
+import { isBinary, type RequestBody, type RouteEntry } from '../route.ts';
+import { hoist, jsonContent, type Schemas } from './schemas.ts';
+
+/**
+ * The schema of a form with a file. The file itself has no schema, since OpenAPI 3.1 describes bytes only by
+ * their media type.
+ */
+const formSchema = (fields: Shape, schemas: Schemas): JsonSchema => {
+  const { properties, required, ...rest } = fields.json as {
+    readonly properties: object;
+    readonly required: readonly string[];
+  };
+  return hoist(
+    { ...rest, properties: { ...properties, file: {} }, required: [...required, 'file'] },
+    schemas,
+  );
+};
+
+const fileRequestBody = (
+  { types, maxBytes, fields }: FileBody['file'],
+  schemas: Schemas,
+): object => {
+  const description = `A file of at most ${maxBytes} bytes. Its type is found in its content.`;
+  const limits = { 'x-file': { types, maxBytes } };
+  if (!fields) {
+    const content = Object.fromEntries(types.map((type) => [type, {}]));
+    return { required: true, description, content, ...limits };
+  }
+  const contentType = types.join(', ');
+  const form = { schema: formSchema(fields, schemas), encoding: { file: { contentType } } };
+  return { required: true, description, content: { 'multipart/form-data': form }, ...limits };
+};
+
+/** The request body of a route. In OpenAPI 3.1, bytes have no schema. */
+export const requestBodyOf = (
+  { body, bodyTypes }: RouteEntry & { readonly body: RequestBody },
+  schemas: Schemas,
+): object => {
+  if (isFileBody(body)) return fileRequestBody(body.file, schemas);
+  if (!isBinary(body)) return { required: !body.absent, ...jsonContent(body, schemas, bodyTypes) };
+  const content = Object.fromEntries(body.types.map((type) => [type, {}]));
+  return { required: true, description: `At most ${body.maxBytes} bytes.`, content };
+};

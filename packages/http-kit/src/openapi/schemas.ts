@@ -1,0 +1,53 @@
+import type { Field, JsonSchema } from '@tessera/fields';
+
+/** The schemas in `components`, by name. */
+export type Schemas = Record<string, JsonSchema>;
+
+/** The same keys, each with its value converted. */
+export const mapped = <T, U>(
+  of: Readonly<Record<string, T>>,
+  to: (value: T) => U,
+): Record<string, U> =>
+  Object.fromEntries(Object.entries(of).map(([key, value]) => [key, to(value)]));
+
+/**
+ * Moves named schemas to `components` and replaces them by references. Visits only keywords that contain
+ * schemas, because an example or a property can also have a member called "title".
+ */
+export const hoist = (given: JsonSchema, schemas: Schemas): JsonSchema => {
+  const below = (schema: unknown): unknown =>
+    typeof schema === 'object' ? hoist(schema as JsonSchema, schemas) : schema;
+  const { title, ...own } = given;
+  const { properties, items, additionalProperties, anyOf } = own as Partial<{
+    properties: Record<string, unknown>;
+    items: unknown;
+    additionalProperties: unknown;
+    anyOf: unknown[];
+  }>;
+  const schema = {
+    ...own,
+    ...(properties && { properties: mapped(properties, below) }),
+    ...(items !== undefined && { items: below(items) }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties: below(additionalProperties),
+    }),
+    ...(anyOf && { anyOf: anyOf.map(below) }),
+  };
+  if (typeof title !== 'string') return schema;
+  const known = schemas[title];
+  if (known && JSON.stringify(known) !== JSON.stringify(schema)) {
+    throw new Error(`Two different schemas are named "${title}".`);
+  }
+  schemas[title] = schema;
+  return { $ref: `#/components/schemas/${title}` };
+};
+
+/** The content of a body that is described by one schema. */
+export const jsonContent = (
+  field: Field,
+  schemas: Schemas,
+  types: readonly string[] = ['application/json'],
+) => {
+  const schema = hoist(field.json, schemas);
+  return { content: Object.fromEntries(types.map((type) => [type, { schema }])) };
+};
