@@ -24,6 +24,7 @@ import { settingsRoutes } from './features/settings/settings.routes.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
 import { tagRoutes } from './features/tags/tags.routes.ts';
 import { taskRoutes } from './features/tasks/tasks.routes.ts';
+import { timeEntryRoutes } from './features/time-entries/time-entries.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createServices, type Services } from './services.ts';
@@ -71,6 +72,7 @@ const routesOf = (
     projectMembers,
     tags,
     tasks,
+    timeEntries,
     exports,
   }: Services,
 ): RouteGroups => ({
@@ -97,6 +99,7 @@ const routesOf = (
   Companies: under('/api/crm', companyRoutes(companies, exports)),
   'Communication logs': under('/api/crm', communicationLogRoutes(communicationLogs, exports)),
   Projects: under('/api/crm', projectRoutes(projects, projectMembers, exports)),
+  'Time entries': under('/api/crm', timeEntryRoutes(timeEntries, database, exports)),
   'Leave requests': under('/api/crm', leaveRequestRoutes(leaveRequests, database, exports)),
   Tasks: under('/api/crm', taskRoutes(tasks, exports)),
   Settings: under('/api/crm', settingsRoutes(database)),

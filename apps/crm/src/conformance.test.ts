@@ -4,11 +4,24 @@ import { startCrm, type TestCrm } from './testing/crm.ts';
 
 let crm: TestCrm;
 let keys = 0;
+let hours = 0;
 
 /** Keys are unique. A public project can be referred to by every caller of the tenant. */
 const projectFields = () => {
   keys += 1;
   return { key: `P${keys}`, is_private: false };
+};
+
+/** Entries of one user must not overlap, and have either an end or minutes. */
+const entryFields = () => {
+  hours += 1;
+  const started_at = new Date(Date.UTC(2026, 0, 1, hours)).toISOString();
+  return { started_at, minutes: 60, ended_at: undefined };
+};
+/** Only callers with a permission create entries for others. */
+const newEntryFields = () => {
+  const { started_at, minutes } = entryFields();
+  return { started_at, minutes, ended_at: undefined, user_id: undefined };
 };
 
 conformance(
@@ -17,7 +30,12 @@ conformance(
     crm = await startCrm();
     return {
       url: crm.url,
-      bodies: { createProject: projectFields, updateProject: projectFields },
+      bodies: {
+        createProject: projectFields,
+        updateProject: projectFields,
+        createTimeEntry: newEntryFields,
+        updateTimeEntry: entryFields,
+      },
       // Tags exist in records only.
       async parameters(side, path): Promise<Record<string, string>> {
         if (!path.includes('{tag}')) return {};

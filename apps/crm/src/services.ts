@@ -16,6 +16,7 @@ import { type ProjectMembers, projectMember } from './features/projects/project-
 import { type Projects, project } from './features/projects/projects.kind.ts';
 import { createTags, type Tags } from './features/tags/tags.service.ts';
 import { createTasks, type Tasks } from './features/tasks/tasks.service.ts';
+import { type TimeEntries, timeEntry } from './features/time-entries/time-entries.kind.ts';
 import { createRecords } from './records/records.ts';
 
 /** The services of CRM, one for each feature. */
@@ -29,6 +30,7 @@ export interface Services {
   readonly projectMembers: ProjectMembers;
   readonly tags: Tags;
   readonly tasks: Tasks;
+  readonly timeEntries: TimeEntries;
   /** The limits that all exports share. */
   readonly exports: Exports;
 }
@@ -53,6 +55,7 @@ export const createServices = ({ config, database, vault }: Context): Services =
     projectMembers: createRecords(projectMember, database),
     tags: createTags(database),
     tasks: createTasks(database, projects),
+    timeEntries: createRecords(timeEntry, database),
     exports: new Exports({
       perCaller: EXPORTS_PER_CALLER,
       // Leaves half of the connections to other requests.

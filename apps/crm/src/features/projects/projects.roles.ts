@@ -1,7 +1,8 @@
-import { HttpError } from '@tessera/http-kit';
+import { HttpError, invalidField } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
+import { hiddenProjects } from './projects.visibility.ts';
 
 const { sql } = Prisma;
 
@@ -81,4 +82,25 @@ export const requireRole = async (
   if (role && allowed.includes(role)) return;
   const message = `This requires the role ${allowed.join(' or ')} in the private project.`;
   throw new HttpError(403, 'project_role_required', message);
+};
+
+/**
+ * Throws 422 if the caller cannot see the project that an input refers to, and 403 `project_role_required` if
+ * they are only a viewer of a private one.
+ */
+export const requireContributor = async (
+  caller: Caller,
+  db: TenantDb,
+  projectId: string | null,
+): Promise<void> => {
+  if (projectId === null) return;
+  const hidden = hiddenProjects(caller);
+  const [project] = await db.query<ProjectState>(sql`
+    SELECT id, owner_id, is_private FROM tenant_crm.projects
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${projectId}::uuid
+      AND ${hidden ? sql`id NOT IN ${hidden}` : sql`true`}`);
+  if (!project) {
+    throw invalidField('project_id', 'project_id must be the id of an existing project');
+  }
+  await requireRole(caller, db, project, ['manager', 'member']);
 };

@@ -1,0 +1,114 @@
+import {
+  bool,
+  clearable,
+  described,
+  int,
+  named,
+  nullable,
+  optional,
+  partial,
+  reference,
+  shape,
+  text,
+  time,
+  uuid,
+  withDefault,
+} from '@tessera/fields';
+import { requireUser } from '@tessera/resource-server';
+import { equals, equalTo, from, to } from '../../records/filters.ts';
+import { answerOf, declareKind } from '../../records/kind.ts';
+import type { RecordsOf } from '../../records/records.ts';
+import { isNull } from './time-entries.filters.ts';
+import { checkNewEntry, checkTimes, lockEntriesOf } from './time-entries.rules.ts';
+import { minutesBetween } from './time-entries.times.ts';
+import { visibleEntries } from './time-entries.visibility.ts';
+
+/** A year. */
+const MOST_MINUTES = 527_040;
+
+const fields = {
+  project_id: clearable(reference('projects')),
+  started_at: described(time(), 'When the work began', '2026-03-02T08:00:00Z'),
+  ended_at: described(
+    clearable(time()),
+    'When the work ended, after `started_at`; null for a timer that is running. Give either this or `minutes`.',
+    '2026-03-02T09:30:00Z',
+  ),
+  minutes: described(
+    optional(int(1, MOST_MINUTES)),
+    'How long the work took, instead of `ended_at`',
+    90,
+  ),
+  billable: withDefault(bool(), false),
+  note: clearable(text(2000)),
+};
+
+export const TimeEntryInput = named(
+  'TimeEntryInput',
+  shape({
+    user_id: described(
+      optional(uuid()),
+      'Whose time it is. Default: the caller. Others need `time_entries.export`.',
+    ),
+    project_id: fields.project_id,
+    started_at: fields.started_at,
+    ended_at: fields.ended_at,
+    minutes: fields.minutes,
+    billable: fields.billable,
+    note: fields.note,
+  }),
+);
+
+const TimeEntryUpdate = named('TimeEntryUpdate', partial(shape(fields)));
+
+export const TimeEntry = answerOf('TimeEntry', TimeEntryInput, {
+  user_id: uuid(),
+  minutes: described(
+    nullable(int(0, Number.MAX_SAFE_INTEGER)),
+    'From start to end, to the nearest minute; null while the timer is running',
+  ),
+});
+
+export const timeEntry = declareKind({
+  table: 'time_entries',
+  name: 'time entry',
+  permissions: 'time_entries',
+  create: TimeEntryInput,
+  update: TimeEntryUpdate,
+  answer: TimeEntry,
+  inputOnly: ['minutes'],
+  computed: { minutes: (row) => minutesBetween(row.started_at, row.ended_at) },
+  sort: { started_at: 'started_at', updated_at: 'updated_at' },
+  defaultSort: '-started_at',
+  filters: {
+    user_id: equals('user_id', uuid()),
+    ...equalTo(TimeEntryInput, 'project_id', 'billable'),
+    running: isNull('ended_at'),
+    started_from: from('started_at', time()),
+    started_to: to('started_at', time()),
+    updated_from: from('updated_at', time()),
+    updated_to: to('updated_at', time()),
+  },
+  scope: (caller) =>
+    caller.can('time_entries.export')
+      ? visibleEntries(caller)
+      : { columns: { user_id: requireUser(caller) } },
+  countedBy: ['user_id'],
+  constraints: {
+    time_entries_started_at_excl: {
+      field: 'started_at',
+      message: 'started_at to ended_at overlaps with another time entry of the user',
+    },
+    time_entries_ended_at_check: {
+      field: 'ended_at',
+      message: 'ended_at must be after started_at',
+    },
+  },
+  rules: {
+    create: (input, context) => checkNewEntry(input, context),
+    update: (change, context) => checkTimes(change, context),
+    restore: ({ db, row }) => lockEntriesOf(db, row.user_id),
+  },
+});
+
+export type TimeEntries = RecordsOf<typeof timeEntry>;

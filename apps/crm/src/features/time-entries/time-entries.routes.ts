@@ -1,0 +1,42 @@
+import type { Exports, RouteTable } from '@tessera/http-kit';
+import type { Database } from '../../database.ts';
+import { recordRoutes } from '../../records/routes.ts';
+import { type TimeEntries, timeEntry } from './time-entries.kind.ts';
+import { stop } from './time-entries.rules.ts';
+import { summaryRoute } from './time-entry-summary.routes.ts';
+import { startRoute } from './time-entry-timer.routes.ts';
+
+/** The routes of time entries (decision C11). */
+export const timeEntryRoutes = (
+  timeEntries: TimeEntries,
+  database: Database,
+  exports: Exports,
+): RouteTable => {
+  const routes = recordRoutes(timeEntry, timeEntries);
+  return {
+    listTimeEntries: routes.list({
+      description:
+        'Callers without `time_entries.export` see and change only their own. Entries of private projects are ' +
+        'visible to their members only.',
+    }),
+    exportTimeEntries: routes.export({ permission: 'time_entries.export', exports }),
+    summarizeTimeEntries: summaryRoute(database),
+    createTimeEntry: routes.create({
+      description:
+        'With either `minutes` or `ended_at`. The entries of a user must not overlap; null as `ended_at` is a ' +
+        'timer that is running.',
+    }),
+    startTimer: startRoute(timeEntries),
+    getTimeEntry: routes.get(),
+    updateTimeEntry: routes.update(),
+    deleteTimeEntry: routes.delete(),
+    restoreTimeEntry: routes.restore(),
+    stopTimer: routes.action({
+      name: 'stop',
+      summary: 'Stop a timer',
+      description: 'The time entry ends now.',
+      problems: { 409: 'The timer is not running' },
+      rule: stop,
+    }),
+  };
+};

@@ -1,0 +1,91 @@
+import { HttpError, invalidField } from '@tessera/http-kit';
+import { requireUser } from '@tessera/resource-server';
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Caller } from '../../http.ts';
+import type { TypesOf } from '../../records/kind.ts';
+import type { ActionRule } from '../../records/records.ts';
+import { requireContributor } from '../projects/projects.roles.ts';
+import type { timeEntry } from './time-entries.kind.ts';
+import { minutesAfter } from './time-entries.times.ts';
+
+interface Context {
+  readonly caller: Caller;
+  readonly db: TenantDb;
+}
+
+/** The times that an input gives. */
+interface Times {
+  readonly started_at?: Date;
+  readonly ended_at?: Date | null;
+  readonly minutes?: number;
+}
+
+/** The part of an entry that rules read. */
+interface EntryState {
+  readonly user_id: string;
+  readonly project_id: string | null;
+  readonly started_at: Date;
+  readonly ended_at: Date | null;
+}
+
+/**
+ * Lets concurrent changes of one user's entries wait for each other until the transaction ends. The exclusion
+ * constraint refuses an overlap without it, but two insertions that wait for each other would be a deadlock.
+ */
+export const lockEntriesOf = async (db: TenantDb, userId: string): Promise<void> => {
+  const lock = `time_entries ${db.tenantId} ${userId}`;
+  await db.query(Prisma.sql`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))::text`);
+};
+
+/** The end that an input gives; undefined if it gives none. */
+const endOf = ({ ended_at, minutes }: Times, start: Date): Date | null | undefined => {
+  if (minutes === undefined) return ended_at;
+  if (ended_at === undefined) return minutesAfter(start, minutes);
+  throw invalidField('minutes', 'minutes and ended_at must not be given together');
+};
+
+/** The user of a new entry; without `time_entries.export`, only the caller. */
+const userOf = (given: string | undefined, own: string | undefined, caller: Caller): string => {
+  if (own === undefined) return given ?? requireUser(caller);
+  if (given === undefined || given === own) return own;
+  throw invalidField('user_id', 'user_id must be your own without time_entries.export');
+};
+
+/** A new entry has either minutes or an end; null as the end is a running timer. */
+export const checkNewEntry = async (
+  input: Times & {
+    readonly user_id?: string;
+    readonly project_id?: string | null;
+    readonly started_at: Date;
+  },
+  { caller, db, columns }: Context & { readonly columns: { readonly user_id?: string } },
+): Promise<{ user_id: string; ended_at: Date | null }> => {
+  const endedAt = endOf(input, input.started_at);
+  if (endedAt === undefined) {
+    throw invalidField('ended_at', 'either ended_at or minutes is required');
+  }
+  const userId = userOf(input.user_id, columns.user_id, caller);
+  await requireContributor(caller, db, input.project_id ?? null);
+  await lockEntriesOf(db, userId);
+  return { user_id: userId, ended_at: endedAt };
+};
+
+/** A change may move an entry, end it, or give it to another project. */
+export const checkTimes = async (
+  change: Times & { readonly project_id?: string | null },
+  { caller, db, row }: Context & { readonly row: EntryState },
+): Promise<{ ended_at?: Date | null }> => {
+  const { project_id: projectId = row.project_id, started_at: startedAt = row.started_at } = change;
+  const endedAt = endOf(change, startedAt);
+  if (projectId !== row.project_id) await requireContributor(caller, db, projectId);
+  await lockEntriesOf(db, row.user_id);
+  return endedAt === undefined ? {} : { ended_at: endedAt };
+};
+
+/** Stops a running timer now. */
+export const stop: ActionRule<TypesOf<typeof timeEntry>, unknown> = ({ row }) => {
+  if (row.ended_at) throw new HttpError(409, 'conflict', 'The timer is not running.');
+  // An entry is never empty, also when the clocks of two servers differ.
+  return { ended_at: new Date(Math.max(Date.now(), row.started_at.getTime() + 1)) };
+};

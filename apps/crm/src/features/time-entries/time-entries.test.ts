@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { tenantForEachTest } from '../../testing/tenant.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+const { crm, caller, get, post, put, remove } = tenantForEachTest();
+const path = '/api/crm/time-entries';
+const at = (hour: number, minute = 0): string =>
+  new Date(Date.UTC(2026, 2, 2, hour, minute)).toISOString();
+
+/** The path of a new entry. */
+const created = async (fields: object, headers: Headers = {}): Promise<string> => {
+  const { body } = await post(path, fields, headers).expect(201);
+  return `${path}/${body.data.id}`;
+};
+
+/** A user without `time_entries.export`. */
+const worker = (id = randomUUID()): Headers => caller({ id, lacking: ['time_entries.export'] });
+
+const project = async (fields: object, headers: Headers = {}): Promise<string> => {
+  const key = `T${randomUUID().replaceAll('-', '').slice(0, 8).toUpperCase()}`;
+  const { body } = await post('/api/crm/projects', { name: 'P', key, ...fields }, headers);
+  return body.data.id;
+};
+
+const client = (): Headers => ({
+  ...crm().identity.signIn({ type: 'client', id: 'pipeline', tenants: [], scopes: ['*'] }).headers,
+  'x-tenant': 'acme',
+});
+
+describe('An entry has a start and either minutes or an end', () => {
+  test('and answers both', async () => {
+    const one = await post(path, { started_at: at(8), minutes: 90 }).expect(201);
+    expect(one.body.data).toMatchObject({ ended_at: at(9, 30), minutes: 90, billable: false });
+    const other = await post(path, { started_at: at(10), ended_at: at(10, 20) }).expect(201);
+    expect(other.body.data).toMatchObject({ ended_at: at(10, 20), minutes: 20 });
+  });
+
+  test.each([
+    ['neither', {}, 'ended_at'],
+    ['both', { minutes: 5, ended_at: at(9) }, 'minutes'],
+    ['an end before the start', { ended_at: at(7) }, 'ended_at'],
+    ['an end at the start', { ended_at: at(8) }, 'ended_at'],
+  ])('%s is refused', async (_, fields, field) => {
+    const { status, body } = await post(path, { started_at: at(8), ...fields });
+    expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
+  });
+
+  test('which a change may move', async () => {
+    const entry = await created({ started_at: at(8), minutes: 60 });
+    const longer = await put(entry, { minutes: 90 }).expect(200);
+    expect(longer.body.data).toMatchObject({ ended_at: at(9, 30), minutes: 90 });
+    const later = await put(entry, { started_at: at(9) }).expect(200);
+    expect(later.body.data).toMatchObject({ ended_at: at(9, 30), minutes: 30 });
+    const moved = await put(entry, { started_at: at(12), ended_at: at(13) }).expect(200);
+    expect(moved.body.data).toMatchObject({ started_at: at(12), minutes: 60 });
+    const noted = await put(entry, { note: 'Call' }).expect(200);
+    expect(noted.body.data).toMatchObject({ ended_at: at(13), note: 'Call' });
+    await put(entry, { minutes: 5, ended_at: at(14) }).expect(422);
+    await put(entry, { ended_at: at(11) }).expect(422);
+  });
+});
+
+describe('The entries of a user do not overlap', () => {
+  const overlap = 'started_at to ended_at overlaps with another time entry of the user';
+
+  test('when they are created, changed or restored; those of others may', async () => {
+    const entry = await created({ started_at: at(8), minutes: 60 });
+    const next = await created({ started_at: at(9), minutes: 60 });
+    for (const request of [
+      post(path, { started_at: at(7), minutes: 61 }),
+      put(next, { started_at: at(8, 59) }),
+      put(entry, { ended_at: null }),
+    ]) {
+      expect((await request.expect(422)).body.errors).toEqual({ started_at: [overlap] });
+    }
+    await post(path, { started_at: at(8), minutes: 60 }, caller()).expect(201);
+    await remove(entry).expect(204);
+    const other = await created({ started_at: at(8, 30), minutes: 5 });
+    expect((await post(`${entry}/restore`).expect(422)).body.errors).toEqual({
+      started_at: [overlap],
+    });
+    await remove(other).expect(204);
+    await post(`${entry}/restore`).expect(200);
+  });
+
+  test('also when they are created at the same moment', async () => {
+    const made = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => post(path, { started_at: at(8, n), minutes: 60 })),
+    );
+    expect(made.map(({ status }) => status).sort()).toEqual([201, 422, 422, 422, 422, 422]);
+  });
+});
+
+describe('A timer', () => {
+  test('runs from its start until it is stopped, once', async () => {
+    const began = Date.now();
+    const { body, headers } = await post(`${path}/start`, { note: 'Review' }).expect(201);
+    expect(headers.location).toBe(`${path}/${body.data.id}`);
+    expect(body.data).toMatchObject({ ended_at: null, minutes: null, note: 'Review' });
+    expect(Date.parse(body.data.started_at)).toBeGreaterThanOrEqual(began);
+    const running = await get(`${path}?running=true`).expect(200);
+    expect(running.body.data).toEqual([body.data]);
+    const stopped = await post(`${headers.location}/stop`).expect(200);
+    expect(stopped.body.data).toMatchObject({ minutes: 0, ended_at: expect.any(String) });
+    await post(`${headers.location}/stop`).expect(409);
+    expect((await get(`${path}?running=true`)).body.data).toEqual([]);
+    await post(`${path}/start`, {}).expect(201);
+  });
+
+  test('is the only one of its user, also when two are started at the same moment', async () => {
+    const started = await Promise.all([1, 2, 3, 4].map(() => post(`${path}/start`, {})));
+    expect(started.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+    expect((await get(`${path}?running=true`)).body.meta.total).toBe(1);
+    await post(`${path}/start`, {}, caller()).expect(201);
+  });
+
+  test('is ended by a change, too, and runs on when its end is removed', async () => {
+    const { headers } = await post(`${path}/start`, {}).expect(201);
+    const timer = String(headers.location);
+    const ended = await put(timer, { minutes: 25 }).expect(200);
+    expect(ended.body.data.minutes).toBe(25);
+    const resumed = await put(timer, { ended_at: null }).expect(200);
+    expect(resumed.body.data).toMatchObject({ ended_at: null, minutes: null });
+  });
+
+  test('needs a user, as does every entry of the caller', async () => {
+    for (const request of [
+      post(`${path}/start`, {}, client()),
+      post(path, { started_at: at(8), minutes: 5 }, client()),
+    ]) {
+      expect((await request.expect(403)).body.error).toBe('user_required');
+    }
+  });
+});
+
+describe('Without time_entries.export', () => {
+  test('a caller sees and changes only their own entries', async () => {
+    const entry = await created({ started_at: at(8), minutes: 60 });
+    const headers = worker();
+    await created({ started_at: at(8), minutes: 60 }, headers);
+    expect((await get(path, headers)).body.meta.total).toBe(1);
+    expect((await get(path)).body.meta.total).toBe(2);
+    for (const request of [
+      get(entry, headers),
+      put(entry, { note: 'X' }, headers),
+      post(`${entry}/stop`, {}, headers),
+      remove(entry, headers),
+      post(`${entry}/restore`, {}, headers),
+    ]) {
+      await request.expect(404);
+    }
+    const { body } = await get(`${path}/export`, headers).expect(403);
+    expect(body.required_permission).toBe('tenant.acme.crm.time_entries.export');
+  });
+
+  test('a caller creates entries for nobody else', async () => {
+    const user_id = randomUUID();
+    const entry = { started_at: at(8), minutes: 60, user_id };
+    const { body } = await post(path, entry, worker()).expect(422);
+    expect(Object.keys(body.errors)).toEqual(['user_id']);
+    expect((await post(path, entry, worker(user_id)).expect(201)).body.data.user_id).toBe(user_id);
+    const later = { started_at: at(12), minutes: 60, user_id };
+    expect((await post(path, later).expect(201)).body.data.user_id).toBe(user_id);
+    const { body: found } = await get(`${path}?user_id=${user_id}`).expect(200);
+    expect(found.meta.total).toBe(2);
+  });
+});
+
+describe('Entries of a private project', () => {
+  test('are invisible to users who are not its members, except their own', async () => {
+    const project_id = await project({ is_private: true });
+    const entry = await created({ started_at: at(8), minutes: 60, project_id });
+    await created({ started_at: at(10), minutes: 60 });
+    const stranger = caller();
+    await created({ started_at: at(8), minutes: 30 }, stranger);
+    await get(entry, stranger).expect(404);
+    const { body } = await get(path, stranger).expect(200);
+    expect([body.data.length, body.meta.total]).toEqual([2, 2]);
+    expect((await get(`${path}/export?format=json`, stranger)).body.data).toHaveLength(2);
+    const summary = `${path}/summary?from=2026-03-01&to=2026-03-03&group_by=project`;
+    expect((await get(summary, stranger)).body.meta.minutes).toBe(90);
+    expect((await get(summary)).body.meta.minutes).toBe(150);
+    expect((await get(path, caller({ is_system_admin: true }))).body.meta.total).toBe(3);
+  });
+
+  test('stay visible to their user, who is no longer a member', async () => {
+    const id = randomUUID();
+    const [member, project_id] = [caller({ id }), await project({ is_private: true })];
+    await post(`/api/crm/projects/${project_id}/members`, { user_id: id }).expect(201);
+    const entry = await created({ started_at: at(8), minutes: 60, project_id }, member);
+    await created({ started_at: at(8), minutes: 60, project_id });
+    await remove(`/api/crm/projects/${project_id}/members/${id}`).expect(204);
+    for (const headers of [member, worker(id)]) {
+      await get(entry, headers).expect(200);
+      expect((await get(path, headers)).body.meta.total).toBe(1);
+    }
+  });
+
+  test('are made by its members with a role besides viewer', async () => {
+    const id = randomUUID();
+    const [viewer, project_id] = [caller({ id }), await project({ is_private: true })];
+    const entry = { started_at: at(8), minutes: 60, project_id };
+    const unseen = await post(path, entry, viewer).expect(422);
+    expect(Object.keys(unseen.body.errors)).toEqual(['project_id']);
+    const members = `/api/crm/projects/${project_id}/members`;
+    await post(members, { user_id: id, role: 'viewer' }).expect(201);
+    expect((await post(path, entry, viewer).expect(403)).body.error).toBe('project_role_required');
+  });
+});

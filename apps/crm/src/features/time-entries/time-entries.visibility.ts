@@ -1,0 +1,26 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Scope } from '../../records/kind.ts';
+import type { RecordRow } from '../../records/row.ts';
+import {
+  hiddenProjects,
+  inVisibleProjects,
+  type ProjectViewer,
+} from '../projects/projects.visibility.ts';
+
+const { sql } = Prisma;
+
+/** The entries of visible projects and of none, and the caller's own, whatever project they are in. */
+export const visibleEntries = (caller: ProjectViewer): Scope<RecordRow> => {
+  const { condition, excluded } = inVisibleProjects(caller, 'time_entries');
+  const hidden = hiddenProjects(caller);
+  if (!condition || !hidden) return {};
+  const own = sql`user_id = ${caller.userUuid}::uuid`;
+  return {
+    condition: sql`${condition} OR ${own}`,
+    excluded: sql`(${excluded}) - (
+      SELECT count(*)::int FROM tenant_crm.time_entries
+      WHERE tenant_id = ${caller.tenantId}::uuid AND ${own} AND deleted_at IS NULL
+        AND project_id IN ${hidden}
+    )`,
+  };
+};

@@ -1,0 +1,81 @@
+import { invalidField } from '@tessera/http-kit';
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { RowOfKind, Scope } from '../../records/kind.ts';
+import type { timeEntry } from './time-entries.kind.ts';
+
+const { sql, join, raw } = Prisma;
+
+export const groups = ['user', 'project', 'day'] as const;
+export type Group = (typeof groups)[number];
+
+/** What a summary is of. */
+export interface SummaryRequest {
+  /** The first and the last day. */
+  readonly from: string;
+  readonly to: string;
+  readonly time_zone: string;
+  readonly by: readonly Group[];
+  readonly user_id?: string;
+  readonly project_id?: string;
+  readonly billable?: boolean;
+  readonly limit: number;
+}
+
+/** The sums of the entries with the same user, project or day. */
+export interface SummaryRow {
+  readonly user_id?: string;
+  readonly project_id?: string | null;
+  readonly day?: string;
+  readonly entries: number;
+  readonly minutes: number;
+  readonly billable_minutes: number;
+}
+
+const columnOf: Readonly<Record<Group, string>> = {
+  user: 'user_id',
+  project: 'project_id',
+  day: 'day',
+};
+
+/** PostgreSQL's own list of time zones may be older than the runtime's. */
+const refuseTimeZone = (error: unknown): never => {
+  const { code } = error as { code?: unknown };
+  if (code !== '22023') throw error;
+  throw invalidField('time_zone', 'time_zone is not known to the database');
+};
+
+/** The sums of the entries that began between two days and are not running. Reads an index only. */
+export const summarize = async (
+  db: TenantDb,
+  { columns = {}, condition }: Scope<RowOfKind<typeof timeEntry>>,
+  { from, to, time_zone: zone, by, limit, ...filters }: SummaryRequest,
+): Promise<SummaryRow[]> => {
+  // Both count: a filter must not replace the scope's own value of a column.
+  const given = [...Object.entries(columns), ...Object.entries(filters)].filter(
+    ([, value]) => value !== undefined,
+  );
+  const conditions = [
+    sql`tenant_id = ${db.tenantId}::uuid`,
+    sql`deleted_at IS NULL`,
+    sql`minutes IS NOT NULL`,
+    sql`started_at >= ${from}::date::timestamp AT TIME ZONE ${zone}::text`,
+    sql`started_at < (${to}::date + 1)::timestamp AT TIME ZONE ${zone}::text`,
+    ...given.map(([column, value]) => sql`${raw(column)} = ${value}`),
+    ...(condition ? [sql`(${condition})`] : []),
+  ];
+  const selected = by.map((group) =>
+    group === 'day'
+      ? sql`(started_at AT TIME ZONE ${zone}::text)::date AS day`
+      : raw(columnOf[group]),
+  );
+  const grouped = raw(by.map((group) => columnOf[group]).join(', '));
+  return db
+    .read<SummaryRow>(sql`
+      SELECT ${join(selected)}, count(*)::int AS entries, sum(minutes)::bigint AS minutes,
+        coalesce(sum(minutes) FILTER (WHERE billable), 0)::bigint AS billable_minutes
+      FROM ${raw(`${db.readSchema}.time_entries`)}
+      WHERE ${join(conditions, ' AND ')}
+      GROUP BY ${grouped} ORDER BY ${grouped} LIMIT ${limit}`)
+    .catch(refuseTimeZone);
+};

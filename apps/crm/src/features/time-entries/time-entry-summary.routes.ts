@@ -1,0 +1,117 @@
+import {
+  bool,
+  date,
+  described,
+  int,
+  list,
+  named,
+  nullable,
+  type Out,
+  oneOf,
+  optional,
+  shape,
+  timeZone,
+  uuid,
+  withDefault,
+} from '@tessera/fields';
+import { invalidField, type RouteEntry } from '@tessera/http-kit';
+import type { Database } from '../../database.ts';
+import { route } from '../../http.ts';
+import { timeEntry } from './time-entries.kind.ts';
+import { type Group, groups, summarize } from './time-entry-summary.repository.ts';
+
+/** The longest period in days, and the largest number of rows in a response. */
+const MOST_DAYS = 366;
+const MOST_ROWS = 10_000;
+const DAY_MS = 86_400_000;
+
+const amount = int(0, Number.MAX_SAFE_INTEGER);
+const amounts = {
+  entries: described(amount, 'The number of time entries'),
+  minutes: described(amount, 'The sum of their minutes'),
+  billable_minutes: described(amount, 'The part of it that is billable'),
+};
+
+const SummaryRow = named(
+  'TimeEntrySummaryRow',
+  shape({
+    user_id: optional(uuid()),
+    project_id: described(optional(nullable(uuid())), 'Null: entries without a project'),
+    day: described(optional(date()), 'The day on which the entries began, in the time zone'),
+    entries: amounts.entries,
+    minutes: amounts.minutes,
+    billable_minutes: amounts.billable_minutes,
+  }),
+);
+
+const Summary = shape({
+  data: list(SummaryRow, { max: MOST_ROWS }),
+  meta: named('TimeEntrySummaryTotals', shape(amounts)),
+});
+
+const SummaryQuery = shape({
+  from: described(date(), 'The first day', '2026-03-01'),
+  to: described(date(), `The last day; at most ${MOST_DAYS} days from the first`, '2026-03-31'),
+  group_by: described(
+    withDefault(
+      oneOf(
+        'user',
+        'project',
+        'day',
+        'user,project',
+        'user,day',
+        'project,day',
+        'user,project,day',
+      ),
+      'user',
+    ),
+    'Each row has the `user_id`, the `project_id` and the `day` that its entries have in common.',
+  ),
+  time_zone: described(
+    withDefault(timeZone(), 'UTC'),
+    'Where days begin and end, by its name in the IANA database',
+  ),
+  user_id: optional(uuid()),
+  project_id: optional(uuid()),
+  billable: optional(bool()),
+});
+
+const checkPeriod = ({ from, to }: Out<typeof SummaryQuery>): void => {
+  if (to < from) throw invalidField('to', 'to must not be before from');
+  if ((Date.parse(to) - Date.parse(from)) / DAY_MS >= MOST_DAYS) {
+    throw invalidField('to', `to must be within ${MOST_DAYS} days of from`);
+  }
+};
+
+/** `GET /time-entries/summary`: minutes by user, project and day. */
+export const summaryRoute = (database: Database): RouteEntry =>
+  route({
+    method: 'get',
+    path: '/time-entries/summary',
+    permission: 'time_entries.list',
+    summary: 'Sum up time entries by user, project and day',
+    description:
+      'The entries that began in the period and that the list shows to the caller, without running timers. An ' +
+      'entry counts for the day on which it began.',
+    query: SummaryQuery,
+    responses: { 200: Summary },
+    async handler({ caller, query, reply }) {
+      checkPeriod(query);
+      const { group_by: groupBy, ...filters } = query;
+      const by = groups.filter((group) => groupBy.split(',').includes(group)) as Group[];
+      const scope = timeEntry.scope?.(caller) ?? {};
+      const db = database.forTenant(caller.tenantId);
+      const rows = await summarize(db, scope, { ...filters, by, limit: MOST_ROWS + 1 });
+      if (rows.length > MOST_ROWS) {
+        const message = `group_by or the period must be narrower: there are more than ${MOST_ROWS} rows`;
+        throw invalidField('group_by', message);
+      }
+      const meta = { entries: 0, minutes: 0, billable_minutes: 0 };
+      for (const row of rows) {
+        meta.entries += row.entries;
+        meta.minutes += row.minutes;
+        meta.billable_minutes += row.billable_minutes;
+      }
+      return reply(200, { data: rows, meta });
+    },
+  });

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { tenantForEachTest } from '../../testing/tenant.ts';
+
+const { caller, get, post } = tenantForEachTest();
+const path = '/api/crm/time-entries';
+const march = 'from=2026-03-01&to=2026-03-31';
+
+const summary = async (query: string, headers = {}) =>
+  (await get(`${path}/summary?${query}`, headers).expect(200)).body;
+
+const entry = (started_at: string, minutes: number, fields: object = {}, headers = {}) =>
+  post(path, { started_at, minutes, ...fields }, headers).expect(201);
+
+test('A summary has the minutes of each user, project and day', async () => {
+  const { body: made } = await post('/api/crm/projects', { name: 'P', key: 'SUM' }).expect(201);
+  const project_id = made.data.id;
+  const [ada, bob] = [randomUUID(), randomUUID()].sort() as [string, string];
+  const [asAda, asBob] = [caller({ id: ada }), caller({ id: bob })];
+  await entry('2026-03-02T08:00:00Z', 60, { project_id, billable: true }, asAda);
+  await entry('2026-03-02T10:00:00Z', 30, {}, asAda);
+  await entry('2026-03-03T08:00:00Z', 15, { project_id }, asBob);
+  await entry('2026-04-01T08:00:00Z', 600, {}, asAda);
+  await post(`${path}/start`, {}, asAda).expect(201);
+  expect(await summary(march)).toEqual({
+    data: [
+      { user_id: ada, entries: 2, minutes: 90, billable_minutes: 60 },
+      { user_id: bob, entries: 1, minutes: 15, billable_minutes: 0 },
+    ],
+    meta: { entries: 3, minutes: 105, billable_minutes: 60 },
+  });
+  expect((await summary(`${march}&group_by=project`)).data).toEqual([
+    { project_id, entries: 2, minutes: 75, billable_minutes: 60 },
+    { project_id: null, entries: 1, minutes: 30, billable_minutes: 0 },
+  ]);
+  expect((await summary(`${march}&group_by=user,project,day&billable=true`)).data).toEqual([
+    { user_id: ada, project_id, day: '2026-03-02', entries: 1, minutes: 60, billable_minutes: 60 },
+  ]);
+  const ofBob = await summary(`${march}&group_by=day&user_id=${bob}&project_id=${project_id}`);
+  expect(ofBob.data).toMatchObject([{ day: '2026-03-03', minutes: 15 }]);
+});
+
+test('Days begin and end in the given time zone', async () => {
+  await entry('2026-03-01T23:30:00Z', 60);
+  await entry('2026-03-31T22:30:00Z', 30);
+  const budapest = await summary(`${march}&group_by=day&time_zone=Europe/Budapest`);
+  expect(budapest.data).toMatchObject([{ day: '2026-03-02', minutes: 60 }]);
+  const utc = await summary(`${march}&group_by=day`);
+  expect(utc.data).toMatchObject([{ day: '2026-03-01' }, { day: '2026-03-31' }]);
+});
+
+test('Without time_entries.export it is of the own entries only, whatever user is asked for', async () => {
+  const { body } = await entry('2026-03-02T08:00:00Z', 60);
+  const id = randomUUID();
+  const headers = caller({ id, lacking: ['time_entries.export'] });
+  await entry('2026-03-02T08:00:00Z', 5, {}, headers);
+  expect((await summary(march, headers)).data).toMatchObject([{ user_id: id, minutes: 5 }]);
+  const ofOther = await summary(`${march}&user_id=${body.data.user_id}`, headers);
+  expect(ofOther).toEqual({ data: [], meta: { entries: 0, minutes: 0, billable_minutes: 0 } });
+});
+
+test.each([
+  ['from=2026-03-02&to=2026-03-01', 'to'],
+  ['from=2025-01-01&to=2026-01-02', 'to'],
+  [`${march}&group_by=week`, 'group_by'],
+  [`${march}&time_zone=Mars/Olympus`, 'time_zone'],
+  ['to=2026-03-01', 'from'],
+])('A summary of %s is refused with the field', async (query, field) => {
+  const { status, body } = await get(`${path}/summary?${query}`);
+  expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
+});

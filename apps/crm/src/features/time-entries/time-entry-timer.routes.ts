@@ -1,0 +1,52 @@
+import { named, type Out, shape } from '@tessera/fields';
+import { HttpError, type RouteEntry } from '@tessera/http-kit';
+import { requireUser } from '@tessera/resource-server';
+import { record, route } from '../../http.ts';
+import type { Versioned } from '../../records/records.ts';
+import { tagged } from '../../records/versions.ts';
+import { type TimeEntries, TimeEntry, TimeEntryInput } from './time-entries.kind.ts';
+
+const { project_id, billable, note } = TimeEntryInput.fields;
+const Timer = named('TimerInput', shape({ project_id, billable, note }));
+
+/** A timer overlaps with what ends later: a running timer, or an entry in the future. */
+const asConflict = (error: unknown): never => {
+  if (!(error instanceof HttpError) || !error.errors?.started_at) throw error;
+  const message = 'A timer is running already, or an entry of yours ends later than now.';
+  throw new HttpError(409, 'conflict', message, { cause: error });
+};
+
+/** `POST /time-entries/start`: a new entry of the caller that begins now and has no end. */
+export const startRoute = (timeEntries: TimeEntries): RouteEntry =>
+  route({
+    method: 'post',
+    path: '/time-entries/start',
+    permission: 'time_entries.create',
+    resource: 'time entry',
+    summary: 'Start a timer',
+    description: 'A new time entry of the caller, which begins now and ends when it is stopped.',
+    body: Timer,
+    responses: { 201: record(TimeEntry) },
+    responseHeaders: { 201: ['ETag', 'Location'] },
+    problems: { 409: 'A timer of the caller is running already, or an entry ends later than now' },
+    async handler({ caller, body, req, reply }) {
+      const timer: Out<typeof TimeEntryInput> = {
+        project_id: body.project_id ?? null,
+        started_at: new Date(),
+        ended_at: null,
+        billable: body.billable,
+        note: body.note ?? null,
+        user_id: requireUser(caller),
+      };
+      const started: Versioned<Out<typeof TimeEntry>> = await timeEntries
+        .create(caller, timer)
+        .catch(asConflict);
+      const collection = req.originalUrl.split('?', 1)[0]?.slice(0, -'/start'.length);
+      const location = `${collection}/${started.id}`;
+      return reply(
+        201,
+        { data: started.answer },
+        { ETag: tagged(started).ETag, Location: location },
+      );
+    },
+  });
