@@ -73,8 +73,9 @@ export interface Declaration<
    */
   readonly counted?: boolean;
   /**
-   * Scope columns for which triggers maintain totals, besides the parent's. Without them, totals within the
-   * scope are counted, and only up to 10,000.
+   * Scope columns for which triggers maintain totals, besides the parent's. In any other scope (several columns, or
+   * a condition without `excluded`), each unfiltered list counts the scope's rows, because its total is exact
+   * (decision C18). That takes time in proportion to the rows, up to 0.1 s for 100,000.
    */
   readonly countedBy?: readonly string[];
   /** Default: `soft`, which sets `deleted_at` so that the record can be restored (decision C7). */

@@ -43,8 +43,15 @@ export interface Page<R> {
   readonly more: boolean;
 }
 
+/** The name of the total among a row's columns. No column of a record has a name that must be quoted. */
+const TOTAL = '#total';
+export const totalColumn = Prisma.raw(`"${TOTAL}"`);
+
 /** A row with the total of the list. */
-export type Counted<R> = R & { readonly total: number };
+export type Counted<R> = R & { readonly [TOTAL]: number };
+
+/** The total of the list that the rows are part of; 0 without rows. */
+export const totalOf = ([row]: readonly Counted<unknown>[]): number => row?.[TOTAL] ?? 0;
 
 export const offsetOf = (page: number, perPage: number): number => (page - 1) * perPage;
 
@@ -67,7 +74,5 @@ export const exactly = <R>(
   more: page * perPage < total,
 });
 
-export const readTotal = async (db: TenantDb, total: Prisma.Sql): Promise<number> => {
-  const [counted] = await db.read<{ total: number }>(sql`SELECT ${total} AS total`);
-  return counted?.total ?? 0;
-};
+export const readTotal = async (db: TenantDb, total: Prisma.Sql): Promise<number> =>
+  totalOf(await db.read<Counted<object>>(sql`SELECT ${total} AS ${totalColumn}`));

@@ -9,6 +9,8 @@ import {
   ordered,
   type Page,
   readTotal,
+  totalColumn,
+  totalOf,
 } from './listing.ts';
 
 const { sql } = Prisma;
@@ -46,17 +48,17 @@ const scan = async <R>(
     WITH hits AS MATERIALIZED (
       SELECT id, ${sort.column} FROM ${table} WHERE ${live} AND ${narrowing} LIMIT ${most + 1}
     ), counted AS (
-      SELECT count(*)::int AS total FROM hits
+      SELECT count(*)::int AS ${totalColumn} FROM hits
     ), page AS (
-      SELECT id FROM hits WHERE (SELECT total FROM counted) <= ${most}
+      SELECT id FROM hits WHERE (SELECT ${totalColumn} FROM counted) <= ${most}
       ${ordered(listing)} LIMIT ${perPage} OFFSET (
-        SELECT least(${offsetOf(page, perPage)}::bigint, greatest(total - 1, 0) / ${perPage} * ${perPage})
+        SELECT least(${offsetOf(page, perPage)}::bigint, greatest(${totalColumn} - 1, 0) / ${perPage} * ${perPage})
         FROM counted
       )
     )
-    SELECT total, ${columns} FROM counted
+    SELECT ${totalColumn}, ${columns} FROM counted
     LEFT JOIN ${table} ON ${tenant} AND id = ANY(ARRAY(SELECT id FROM page)) ${ordered(listing)}`);
-  return { total: rows[0]?.total ?? 0, rows: rows.filter(({ id }) => id !== null) };
+  return { total: totalOf(rows), rows: rows.filter(({ id }) => id !== null) };
 };
 
 /** The page and the exact total if there are few hits; undefined if there are too many to count. */

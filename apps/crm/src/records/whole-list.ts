@@ -9,11 +9,13 @@ import {
   ordered,
   type Page,
   readTotal,
+  totalColumn,
+  totalOf,
 } from './listing.ts';
 
 const { raw, sql } = Prisma;
 
-/** A list with a maintained total. */
+/** A list with the total of its rows as SQL. */
 interface Whole extends Listing {
   readonly liveTotal: Prisma.Sql;
 }
@@ -29,12 +31,12 @@ const firstPages = async <R>(db: TenantDb, listing: Whole): Promise<Page<R> | un
   const isFirst = offset === 0;
   const part = isFirst ? raw(`LIMIT ${perPage}`) : sql`LIMIT ${perPage} OFFSET ${offset}`;
   const rows = await db.read<Counted<R>>(
-    sql`SELECT ${liveTotal} AS total, ${columns} FROM ${table} WHERE ${live} ${ordered(listing)} ${part}`,
+    sql`SELECT ${liveTotal} AS ${totalColumn}, ${columns} FROM ${table} WHERE ${live} ${ordered(listing)} ${part}`,
     // The number of rows is in the text, and each sort has an index: one plan suits every tenant.
     { planOnce: isFirst },
   );
   if (rows.length === 0 && page > 1) return undefined;
-  return exactly(listing, { rows, page, total: rows[0]?.total ?? 0 });
+  return exactly(listing, { rows, page, total: totalOf(rows) });
 };
 
 /** Any page. Pages in the second half are read from the end of the list. */
