@@ -24,8 +24,16 @@ export const withoutAccess = (operations: readonly Operation[]): Findings =>
     .filter(({ 'x-permissions': marks }) => marks !== 'public' && !Array.isArray(marks))
     .map(({ id }) => `${id} names neither a permission nor "public".`);
 
+/** Whether a response is an error with this status and code. The response to HEAD has no body and so no code. */
+export const isError = (
+  { method }: Operation,
+  { status, body }: ApiResponse,
+  [expected, code]: readonly [status: number, code: string],
+): boolean => status === expected && (method === 'HEAD' || body.error === code);
+
 /** Whether an error response is one of the examples in the document. */
 export const isDescribed = (operation: Operation, { status, body }: ApiResponse): boolean => {
+  if (operation.method === 'HEAD') return true;
   const { examples } = operation.responses[status]?.content?.['application/json'] ?? {};
   return examples === undefined || Object.hasOwn(examples, String(body.error));
 };
@@ -42,8 +50,9 @@ export const withoutPermission = async (
     const parameters = { ...(await subject.parameters?.('own', operation.path)) };
     const answer = await call(subject, operation, { headers, parameters });
     const named = String(answer.body.required_permission);
-    const isNamed = named === permission || named.endsWith(`.${permission}`);
-    const isRight = answer.status === 403 && answer.body.error === 'permission_denied';
+    const isNamed =
+      operation.method === 'HEAD' || named === permission || named.endsWith(`.${permission}`);
+    const isRight = isError(operation, answer, [403, 'permission_denied']);
     if (!isRight || !isNamed || !isDescribed(operation, answer)) {
       findings.push(finding(operation, `without ${permission}`, answer));
     }

@@ -1,4 +1,4 @@
-import { type Findings, finding, isDescribed } from './checks.ts';
+import { type Findings, finding, isDescribed, isError } from './checks.ts';
 import type { Operation, SecurityRequirement, SecurityScheme } from './document.ts';
 import { authorizedHeaders, call, type Subject } from './subject.ts';
 
@@ -83,9 +83,7 @@ export const wrongCredentials = async (
   for (const { what, headers } of attemptsOf(schemes, security, authorized)) {
     const answer = await call(subject, operation, { headers });
     const isRight =
-      answer.status === 401 &&
-      answer.body.error === 'unauthenticated' &&
-      isDescribed(operation, answer);
+      isError(operation, answer, [401, 'unauthenticated']) && isDescribed(operation, answer);
     if (!isRight) findings.push(finding(operation, what, answer));
   }
   return findings;

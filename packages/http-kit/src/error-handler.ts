@@ -25,7 +25,8 @@ export const unknownRoute: RequestHandler = (req) => {
  */
 export const wrongMethod = (methods: readonly string[]): RequestHandler => {
   const known = methods.map((method) => method.toUpperCase());
-  const allow = [...known, ...(known.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  const implied = known.includes('GET') ? ['HEAD', 'OPTIONS'] : ['OPTIONS'];
+  const allow = [...new Set([...known, ...implied])].join(', ');
   return (req, res) => {
     if (req.method === 'OPTIONS') return void res.status(204).set('Allow', allow).end();
     throw new HttpError(405, 'method_not_allowed', `${req.method} is not allowed here.`, {

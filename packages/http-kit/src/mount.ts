@@ -290,7 +290,7 @@ const answer = (
 
 /** Whether the method allows a body, even if the route does not use one. */
 export const takesBody = (route: RouteEntry): boolean =>
-  route.body !== undefined || route.method !== 'get';
+  route.body !== undefined || !['get', 'head'].includes(route.method);
 
 const stepsOf = <Caller>(
   route: RouteEntry,
@@ -357,7 +357,11 @@ export const mount = <Caller>(
     const router = isLiteral ? newRouter() : patterns;
     if (isLiteral) literals.set(path, router);
     const address = router.route(path.replace(/\{(\w+)\}/g, ':$1'));
-    for (const [id, route] of routes) {
+    // Express would answer HEAD by the route for GET if that came first.
+    const headFirst = routes.toSorted(
+      ([, a], [, b]) => Number(b.method === 'head') - Number(a.method === 'head'),
+    );
+    for (const [id, route] of headFirst) {
       const remember: RequestHandler = (_req, res, next) => {
         res.locals.operation = id;
         res.locals.isPage = route.isPage;

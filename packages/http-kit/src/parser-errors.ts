@@ -11,7 +11,7 @@ declare module 'node:http' {
 }
 
 /** The methods for `Allow`. */
-const METHODS = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 /** OpenTelemetry's name for unknown HTTP methods. */
 const UNKNOWN_METHOD = '_OTHER';

@@ -6,7 +6,8 @@ import type { FileResponse, ServedFile } from './files/file-response.ts';
 import type { RequestHeader, ResponseHeader } from './headers.ts';
 import type { HttpError } from './http-error.ts';
 
-export type Method = 'get' | 'post' | 'put' | 'delete';
+/** Without a route for HEAD, the route for GET answers it. */
+export type Method = 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete';
 
 /** A response without a body. */
 export const empty = { empty: true } as const;

@@ -90,6 +90,52 @@ describe('addresses', () => {
     await request(app).head('/things').expect(401);
   });
 
+  test('PATCH and HEAD can have routes of their own', async () => {
+    const path = '/uploads/{id}' as const;
+    const params = shape({ id: uuid() });
+    const common = {
+      path,
+      params,
+      permission: 'things.update',
+      responses: { 204: empty },
+    } as const;
+    const uploads = request(
+      appOf({
+        Uploads: {
+          showUpload: route({
+            ...common,
+            method: 'get',
+            summary: 'An upload',
+            responses: { 200: Thing },
+            handler: ({ reply }) => reply(200, { id, name: 'upload', done: false }),
+          }),
+          continueUpload: route({
+            ...common,
+            method: 'patch',
+            summary: 'Continue an upload',
+            body: shape({ name: text(20) }),
+            handler: ({ body, reply }) => reply(204, { 'X-Name': body.name }),
+          }),
+          getUploadOffset: route({
+            ...common,
+            method: 'head',
+            summary: 'How much has arrived',
+            handler: ({ reply }) => reply(204, { 'Upload-Offset': '7' }),
+          }),
+        },
+      }),
+    );
+    const own = { authorization: everything };
+    const upload = `/uploads/${id}`;
+    await uploads.head(upload).set(own).expect(204).expect('Upload-Offset', '7');
+    await uploads.get(upload).set(own).expect(200);
+    await uploads.patch(upload).set(own).send({ name: 'a' }).expect(204).expect('X-Name', 'a');
+    await uploads.patch(upload).set(own).send({}).expect(422);
+    await uploads.head(upload).expect(401);
+    const refused = await uploads.post(upload).expect(405);
+    expect(refused.headers.allow).toBe('GET, PATCH, HEAD, OPTIONS');
+  });
+
   test('a number in the path is one', async () => {
     const showYear = route({
       method: 'get',

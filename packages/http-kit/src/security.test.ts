@@ -66,7 +66,7 @@ describe('browsers of other origins', () => {
     const { headers } = await preflight(ours).expect(204);
     expect(headers).toMatchObject({
       'access-control-allow-origin': ours,
-      'access-control-allow-methods': 'GET,POST,PUT,DELETE',
+      'access-control-allow-methods': 'GET,POST,PUT,PATCH,DELETE',
       'access-control-allow-headers': 'authorization,if-match',
       'access-control-max-age': '600',
     });

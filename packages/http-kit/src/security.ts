@@ -56,7 +56,7 @@ export const crossOrigin = (
   const toBrowsers = cors({
     origin: [...origins],
     credentials,
-    methods: ['GET', 'POST', 'PUT', 'DELETE'],
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: [
       'Accept-Ranges',
       'Content-Disposition',
