@@ -16,6 +16,7 @@ import { migrations } from './database.ts';
 import { crmErrorExample } from './error-examples.ts';
 import { communicationLogRoutes } from './features/communication-logs/communication-logs.routes.ts';
 import { companyRoutes } from './features/companies/companies.routes.ts';
+import { duplicateRoutes } from './features/companies/duplicates.routes.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
 import { leaveRequestRoutes } from './features/leave-requests/leave-requests.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
@@ -25,6 +26,7 @@ import { storageUsageRoutes } from './features/storage-usage/storage-usage.route
 import { tagRoutes } from './features/tags/tags.routes.ts';
 import { taskRoutes } from './features/tasks/tasks.routes.ts';
 import { timeEntryRoutes } from './features/time-entries/time-entries.routes.ts';
+import { timelineRoutes } from './features/timelines/timelines.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createServices, type Services } from './services.ts';
@@ -73,6 +75,7 @@ const routesOf = (
     tags,
     tasks,
     timeEntries,
+    timelines,
     exports,
   }: Services,
 ): RouteGroups => ({
@@ -95,8 +98,16 @@ const routesOf = (
       ready: migrationsApplied(pool, migrations),
     }),
   },
-  Contacts: under('/api/crm', contactRoutes(contacts, exports)),
-  Companies: under('/api/crm', companyRoutes(companies, exports)),
+  Contacts: under('/api/crm', {
+    ...contactRoutes(contacts, exports),
+    ...timelineRoutes(timelines).contacts,
+  }),
+  Companies: under('/api/crm', {
+    // Before the routes of one company, whose paths would match as well.
+    ...duplicateRoutes(database),
+    ...companyRoutes(companies, exports),
+    ...timelineRoutes(timelines).companies,
+  }),
   'Communication logs': under('/api/crm', communicationLogRoutes(communicationLogs, exports)),
   Projects: under('/api/crm', projectRoutes(projects, projectMembers, exports)),
   'Time entries': under('/api/crm', timeEntryRoutes(timeEntries, database, exports)),

@@ -17,6 +17,7 @@ import { type Projects, project } from './features/projects/projects.kind.ts';
 import { createTags, type Tags } from './features/tags/tags.service.ts';
 import { createTasks, type Tasks } from './features/tasks/tasks.service.ts';
 import { type TimeEntries, timeEntry } from './features/time-entries/time-entries.kind.ts';
+import { createTimelines, type Timelines } from './features/timelines/timelines.service.ts';
 import { createRecords } from './records/records.ts';
 
 /** The services of CRM, one for each feature. */
@@ -31,6 +32,7 @@ export interface Services {
   readonly tags: Tags;
   readonly tasks: Tasks;
   readonly timeEntries: TimeEntries;
+  readonly timelines: Timelines;
   /** The limits that all exports share. */
   readonly exports: Exports;
 }
@@ -56,6 +58,7 @@ export const createServices = ({ config, database, vault }: Context): Services =
     tags: createTags(database),
     tasks: createTasks(database, projects),
     timeEntries: createRecords(timeEntry, database),
+    timelines: createTimelines(database),
     exports: new Exports({
       perCaller: EXPORTS_PER_CALLER,
       // Leaves half of the connections to other requests.

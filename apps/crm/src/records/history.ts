@@ -67,17 +67,22 @@ const changesOf = (db: TenantDb, { table, id }: RecordId): Prisma.Sql => sql`
   WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ${table} AND record_id = ${id}::uuid`;
 
 /**
- * The latest changes of a record, newest first: at most `limit`, and only those before `before`. The caller
- * checks that the record may be seen. An index finds them, whatever the length of the history.
+ * The latest changes of a record, newest first: at most `limit`, only those before `before`, and only those that
+ * made one of the `versions`. The caller checks that the record may be seen. An index finds them, whatever the length of the history.
  */
 export const readChanges = async (
   db: TenantDb,
   record: RecordId,
-  { limit, before }: { readonly limit: number; readonly before?: Date },
+  {
+    limit,
+    before,
+    versions,
+  }: { readonly limit: number; readonly before?: Date; readonly versions?: readonly number[] },
 ): Promise<RecordChange[]> => {
   const earlier = before ? sql`AND changed_at < ${before}` : Prisma.empty;
+  const chosen = versions ? sql`AND version = ANY(${versions}::int[])` : Prisma.empty;
   const rows = await db.read<Row>(sql`
-    SELECT ${columns} ${changesOf(db, record)} ${earlier}
+    SELECT ${columns} ${changesOf(db, record)} ${earlier} ${chosen}
     ORDER BY changed_at DESC, version DESC LIMIT ${limit}`);
   return rows.map(presented);
 };

@@ -1,0 +1,37 @@
+import type { Database } from '../../database.ts';
+import type { Caller } from '../../http.ts';
+import type { Page } from '../../records/listing.ts';
+import { createRecords } from '../../records/records.ts';
+import { company } from '../companies/companies.kind.ts';
+import { contact } from '../contacts/contacts.kind.ts';
+import { readTimeline, type TimelineOf } from './timelines.repository.ts';
+import type { EntryType, TimelineEntryPayload, TimelineQuery } from './timelines.schema.ts';
+
+/** The timelines of contacts and companies. */
+export interface Timelines {
+  /**
+   * One page of a record's timeline, with the types of entries that the caller may see. Throws 404 if the record
+   * does not exist.
+   */
+  read(caller: Caller, of: TimelineOf, query: TimelineQuery): Promise<Page<TimelineEntryPayload>>;
+}
+
+export const createTimelines = (database: Database): Timelines => {
+  const records = {
+    contacts: createRecords(contact, database),
+    companies: createRecords(company, database),
+  };
+  return {
+    async read(caller, of, { page, per_page: perPage, type }) {
+      await records[of.table].get(caller, of.id);
+      const visible: EntryType[] = caller.can('communication_logs.list')
+        ? ['communication_log', 'change']
+        : ['change'];
+      const types = visible.filter((one) => type === undefined || one === type);
+      if (types.length === 0) {
+        return { rows: [], page: 1, perPage, total: 0, totalIsMinimum: false, more: false };
+      }
+      return readTimeline(database.forTenant(caller.tenantId), of, { types, page, perPage });
+    },
+  };
+};

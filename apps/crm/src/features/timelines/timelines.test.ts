@@ -1,0 +1,114 @@
+import { callerIn, openDatabase } from '../../testing/records.ts';
+import { tenantForEachTest } from '../../testing/tenant.ts';
+import { createTimelines } from './timelines.service.ts';
+
+const { caller, get, post, put, remove } = tenantForEachTest();
+
+const idOf = async (collection: string, body: object): Promise<string> =>
+  (await post(`/api/crm/${collection}`, body).expect(201)).body.data.id;
+const log = (subject: string, day: string, about: object): Promise<string> =>
+  idOf('communication-logs', {
+    kind: 'note',
+    subject,
+    happened_at: `${day}T10:00:00.000Z`,
+    ...about,
+  });
+
+interface Entry {
+  readonly type: string;
+  readonly communication_log?: { readonly subject: string };
+  readonly change?: { readonly action: string };
+}
+const entries = async (record: string, query = '', headers = {}): Promise<string[]> =>
+  (await get(`/api/crm/${record}/timeline?${query}`, headers).expect(200)).body.data.map(
+    ({ type, communication_log, change }: Entry) =>
+      `${type} ${communication_log?.subject ?? change?.action}`,
+  );
+
+test('The timeline of a contact has its logs and changes, newest first', async () => {
+  const contact_id = await idOf('contacts', { first_name: 'Ada' });
+  await log('old', '2020-03-01', { contact_id });
+  await log('future', '2999-03-01', { contact_id });
+  await put(`/api/crm/contacts/${contact_id}`, { title: 'CEO' }).expect(200);
+  expect(await entries(`contacts/${contact_id}`)).toEqual([
+    'communication_log future',
+    'change update',
+    'change create',
+    'communication_log old',
+  ]);
+  expect(await entries(`contacts/${contact_id}`, 'type=change')).toEqual([
+    'change update',
+    'change create',
+  ]);
+  const [, update] = (await get(`/api/crm/contacts/${contact_id}/timeline`)).body.data;
+  expect(update.change.changes).toEqual({ title: { from: null, to: 'CEO' } });
+});
+
+test('The timeline of a company has the logs about it', async () => {
+  const company_id = await idOf('companies', { name: 'Acme' });
+  const contact_id = await idOf('contacts', { first_name: 'Ada', company_id });
+  await log('both', '2020-03-01', { contact_id, company_id });
+  const gone = await log('deleted', '2020-03-02', { company_id });
+  await log('contact', '2020-03-03', { contact_id });
+  await remove(`/api/crm/communication-logs/${gone}`).expect(204);
+  expect(await entries(`companies/${company_id}`)).toEqual([
+    'change create',
+    'communication_log both',
+  ]);
+});
+
+test('Callers without the permission to list logs see the changes only', async () => {
+  const contact_id = await idOf('contacts', { first_name: 'Ada' });
+  await log('secret', '2020-03-01', { contact_id });
+  const limited = caller({ lacking: ['communication_logs.list'] });
+  expect(await entries(`contacts/${contact_id}`, '', limited)).toEqual(['change create']);
+  expect(await entries(`contacts/${contact_id}`, 'type=communication_log', limited)).toEqual([]);
+  await get(
+    `/api/crm/contacts/${contact_id}/timeline`,
+    caller({ lacking: ['contacts.view'] }),
+  ).expect(403);
+});
+
+test('A deleted record has no timeline', async () => {
+  const id = await idOf('contacts', { first_name: 'Ada' });
+  await remove(`/api/crm/contacts/${id}`).expect(204);
+  await get(`/api/crm/contacts/${id}/timeline`).expect(404);
+});
+
+test('Pages of a long timeline have each entry once', async () => {
+  const { database, pool, close } = await openDatabase();
+  const own = callerIn();
+  const id = crypto.randomUUID();
+  await pool.query(
+    `INSERT INTO tenant_crm.contacts (id, tenant_id, first_name) VALUES ($1, $2, 'Ada')`,
+    [id, own.tenantId],
+  );
+  await pool.query(
+    `INSERT INTO tenant_crm.communication_logs (id, tenant_id, kind, contact_id, happened_at)
+     SELECT gen_random_uuid(), $2, 'note', $1, timestamptz '2026-01-01' + n / 3 * interval '1 minute'
+     FROM generate_series(1, 700) AS n`,
+    [id, own.tenantId],
+  );
+  await pool.query(
+    `INSERT INTO tenant_crm.record_changes
+       (tenant_id, table_name, record_id, changed_at, version, action, actor_type, changes)
+     SELECT $2, 'contacts', $1, timestamptz '2026-01-01' + n * interval '1 minute', n, 'update', 'user', '{}'
+     FROM generate_series(1, 300) AS n`,
+    [id, own.tenantId],
+  );
+  const timelines = createTimelines(database);
+  const of = { table: 'contacts', id } as const;
+  const seen: { at: Date; key: string }[] = [];
+  for (let page = 1; page <= 10; page += 1) {
+    const found = await timelines.read(own, of, { page, per_page: 100 });
+    expect(found).toMatchObject({ total: 1000, totalIsMinimum: false, more: page < 10 });
+    for (const { at, communication_log, change } of found.rows) {
+      seen.push({ at, key: communication_log?.id ?? `${change?.version}` });
+    }
+  }
+  expect(new Set(seen.map(({ key }) => key)).size).toBe(1000);
+  const times = seen.map(({ at }) => at.getTime());
+  expect(times).toEqual([...times].sort((a, b) => b - a));
+  expect((await timelines.read(own, of, { page: 99, per_page: 100 })).page).toBe(10);
+  await close();
+});
