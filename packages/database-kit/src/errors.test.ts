@@ -3,12 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freshDatabase } from '@tessera/local-stack';
 import type pg from 'pg';
-import {
-  brokenForeignKey,
-  isDatabaseUnavailable,
-  isUniqueViolation,
-  violatedConstraint,
-} from './errors.ts';
+import { isDatabaseUnavailable, isUniqueViolation, violatedConstraint } from './errors.ts';
 import { migrate } from './migrations.ts';
 import { createAdapter, createPool } from './pool.ts';
 
@@ -115,7 +110,10 @@ describe('A broken foreign key is told by its name', () => {
   ];
   test.each(attempts)('through %s', async (_, attempt) => {
     const error = await failureOf(attempt());
-    expect(brokenForeignKey(error)).toBe('books_author_id_fkey');
+    expect(violatedConstraint(error)).toEqual({
+      kind: 'foreign_key',
+      constraint: 'books_author_id_fkey',
+    });
     expect(isUniqueViolation(error)).toBe(false);
   });
 });
@@ -174,7 +172,7 @@ test('What is none of them is none', async () => {
   const syntax = await failureOf(prisma.$queryRaw`SELEC 1`);
   for (const error of [syntax, new Error('no'), undefined, null, 'text', { cause: { cause: 1 } }]) {
     expect(isUniqueViolation(error)).toBe(false);
-    expect(brokenForeignKey(error)).toBeUndefined();
+    expect(violatedConstraint(error)).toBeUndefined();
     expect(isDatabaseUnavailable(error)).toBe(false);
   }
 });

@@ -54,12 +54,6 @@ export function isUniqueViolation(error: unknown, index?: string): boolean {
   return violated?.kind === 'unique' && (index === undefined || violated.constraint === index);
 }
 
-/** The name of the foreign key that a write violated; undefined where that is not what went wrong. */
-export function brokenForeignKey(error: unknown): string | undefined {
-  const violated = violatedConstraint(error);
-  return violated?.kind === 'foreign_key' ? violated.constraint : undefined;
-}
-
 const UNAVAILABLE_CODES = new Set<unknown>([
   // Prisma: not reachable, timed out, connection closed, no connection in time, too many connections
   'P1001',

@@ -1,6 +1,5 @@
 export { batched } from './batched.ts';
 export {
-  brokenForeignKey,
   type ConstraintViolation,
   isDatabaseUnavailable,
   isUniqueViolation,
@@ -17,7 +16,6 @@ export {
 export {
   createAdapter,
   createPool,
-  createReader,
   type PoolOptions,
 } from './pool.ts';
 export { Replica, type ReplicaOptions } from './replica.ts';

@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freshDatabase } from '@tessera/local-stack';
+import { freshDatabase, until } from '@tessera/local-stack';
 import pg from 'pg';
 import { MigrationError, migrate, migrationsApplied } from './migrations.ts';
 
@@ -217,3 +217,22 @@ async function untilRunning(statement: string): Promise<void> {
     if (rowCount) return;
   }
 }
+
+test('Instances that wait for a migration do not block its CREATE INDEX CONCURRENTLY', async () => {
+  await migrate(url, directory);
+  await add('20260103000000_index', 'CREATE INDEX CONCURRENTLY ON library.books (pages)');
+  const holder = await pool.connect();
+  // The lock of `prisma migrate`: all three instances wait for it before the first one goes on.
+  await holder.query('SELECT pg_advisory_lock(72707369)');
+  const instances = Promise.all([1, 2, 3].map(() => migrate(url, directory)));
+  await until(async () => {
+    const { rows } = await pool.query(
+      `SELECT count(*)::int AS n ${migrating} AND query LIKE '%pg_%advisory_lock%'`,
+    );
+    return rows[0].n === 3;
+  });
+  await holder.query('SELECT pg_advisory_unlock(72707369)');
+  holder.release();
+  const applied = (await instances).flatMap((instance) => instance.applied);
+  expect(applied).toEqual(['20260103000000_index']);
+});

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { splitStatements } from './sql-statements.ts';
@@ -36,6 +37,7 @@ interface Row {
 
 /** The advisory lock of `prisma migrate`: it and our replicas wait for each other. */
 const PRISMA_LOCK = 72707369;
+const LOCK_RETRY_MS = 100;
 
 /** As `prisma migrate deploy` creates it. */
 const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -78,7 +80,7 @@ async function bringUpToDate(url: string, folder: string): Promise<Migrated> {
     // name: as soon as a migration creates that, the records of earlier migrations would be out of sight.
     await client.query('SET search_path = public');
     await prepareForCitus(client);
-    await client.query('SELECT pg_advisory_lock($1)', [PRISMA_LOCK]);
+    await lock(client);
     await client.query(CREATE_TABLE);
     const { rows } = await client.query<Row>(
       `SELECT migration_name, checksum, finished_at, started_at, logs
@@ -104,6 +106,18 @@ async function bringUpToDate(url: string, folder: string): Promise<Migrated> {
     return { applied, unknown: [...checksums.keys()].filter((name) => !names.includes(name)) };
   } finally {
     await client.end();
+  }
+}
+
+/**
+ * Waits until nobody else migrates; the lock ends with the connection. A statement that waits holds a snapshot,
+ * which CREATE INDEX CONCURRENTLY in the other session would wait for in turn: a deadlock. So it is tried again.
+ */
+async function lock(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS locked', [PRISMA_LOCK]);
+    if (rows[0].locked) return;
+    await delay(LOCK_RETRY_MS);
   }
 }
 

@@ -2,7 +2,8 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { columnTypes } from './column-types.ts';
 import { PoolerClient } from './pooler-client.ts';
-import { boundStatements, type Statement, statementName, toQuery } from './statements.ts';
+import { closeStalledConnections } from './stalled-connections.ts';
+import { boundStatements, statementName } from './statements.ts';
 
 export interface PoolOptions {
   /** What `pg_stat_activity` shows. */
@@ -22,14 +23,21 @@ export interface PoolOptions {
    * the timeouts, `schema` and `planCacheMode` are for PgBouncer's `connect_query` to set.
    */
   pooler?: boolean | undefined;
-  /** Hears of idle connections that broke. The pool replaces them by itself. */
+  /** Called when an idle connection breaks, or the server stops answering. The pool opens new connections itself. */
   onConnectionLost?: (error: Error) => void;
 }
 
 const CONNECTION_LIFETIME_SECONDS = 3600;
+/** How long a connection is in use before the server is asked whether it still answers. */
+const PATIENCE_MS = 2000;
+/** How long the server has to answer that. */
+const ANSWER_MS = 3000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
-/** A pool that connects with the first query and reads rows as `columnTypes` says. Its owner ends it, after `$disconnect()`. */
+/**
+ * A pool that connects with the first query and reads rows as `columnTypes` says. Its owner ends it, after
+ * `$disconnect()`. If the server stops answering, queries fail within seconds; see `closeStalledConnections`.
+ */
 export function createPool(url: string, options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     ...(options.pooler && { Client: PoolerClient as unknown as typeof pg.Client }),
@@ -52,6 +60,15 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
   pool.on('connect', (client) => boundStatements(client));
   // Without a listener the end of an idle connection would end the process.
   pool.on('error', (error) => options.onConnectionLost?.(error));
+  closeStalledConnections(
+    pool,
+    { connectionString: url },
+    {
+      patience: PATIENCE_MS,
+      answerTime: ANSWER_MS,
+      onStalled: (error) => options.onConnectionLost?.(error),
+    },
+  );
   return pool;
 }
 
@@ -90,12 +107,4 @@ function oneAtATime(transaction: Transaction): Transaction {
   transaction.queryRaw = (query) => inTurn(() => queryRaw(query));
   transaction.executeRaw = (query) => inTurn(() => executeRaw(query));
   return transaction;
-}
-
-/**
- * Reads by SQL, prepared once for each connection and without what `$queryRaw` adds: of a page of rows
- * that is a third of the time.
- */
-export function createReader(pool: pg.Pool): <R>(statement: Statement) => Promise<R[]> {
-  return async <R>(statement: Statement) => (await pool.query(toQuery(statement))).rows as R[];
 }

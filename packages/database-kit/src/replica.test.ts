@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { until } from '@tessera/local-stack';
 import type pg from 'pg';
 import { createPool } from './pool.ts';
@@ -96,6 +98,28 @@ describe.each(ways)('%s', (_, way) => {
     expect(failures).toHaveLength(1);
     await gone.end();
   });
+});
+
+test('A replica that accepts connections and never answers is waited for once, by no later read', async () => {
+  const accepted: Socket[] = [];
+  const silent = createServer((socket) => accepted.push(socket)).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const address = `postgresql://postgres:x@127.0.0.1:${port}/x`;
+  const pool = createPool(address, { applicationName: 'silent', connectionTimeout: 60_000 });
+  try {
+    // Reads that waited for the connection would take a minute each.
+    open(pool, 1);
+    const db = tenant();
+    const lists = await Promise.all([1, 2, 3].map(() => isOnReplica(read, db)));
+    expect(lists).toEqual([false, false, false]);
+    for (let n = 0; n < 20; n += 1) expect(await isOnReplica(read, db)).toBe(false);
+    expect(failures.map(String)).toContain('Error: The read replica did not answer within 500 ms');
+  } finally {
+    silent.close();
+    for (const socket of accepted) socket.destroy();
+    await pool.end();
+  }
 });
 
 test('The end of a connection to the replica is not seen by who reads a list', async () => {

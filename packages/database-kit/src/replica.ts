@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { isDatabaseUnavailable } from './errors.ts';
 import { type Position, parsePosition, type WritePositions } from './write-positions.ts';
@@ -13,9 +14,12 @@ export interface ReplicaOptions {
   readonly onFailure: (error: unknown) => void;
   /** How long a replica that failed is left alone, in milliseconds. Default 5,000. */
   readonly pause?: number;
+  /** How long a read waits for the replica's position, in milliseconds. Default 500. */
+  readonly answerTime?: number;
 }
 
 const PAUSE_MS = 5000;
+const ANSWER_MS = 500;
 /** How long a position of the replica counts; a replica that is made anew may be behind the former one. */
 const KNOWN_MS = 1000;
 
@@ -26,7 +30,9 @@ const RECOVERY_CONFLICTS: ReadonlySet<unknown> = new Set(['40001', '40P01']);
 /** A read replica, which answers a tenant that finds its own last change there. */
 export class Replica {
   readonly #options: ReplicaOptions;
-  #pausedUntil = 0;
+  /** From when on a replica that failed is asked again; undefined while it answers. */
+  #retryAt: number | undefined;
+  #asked: Promise<Position> | undefined;
   #replayed: { readonly position: Position; readonly at: number } | undefined;
   /** Changes before the start of this process are behind this position. */
   #floor: Promise<Position> | undefined;
@@ -52,7 +58,10 @@ export class Replica {
 
   /** Whether the replica answers and has the tenant's last change. */
   async has(tenantId: string): Promise<boolean> {
-    if (performance.now() < this.#pausedUntil) return false;
+    if (this.#retryAt !== undefined) {
+      this.#retry();
+      return false;
+    }
     try {
       const needed = (await this.#options.positions.get(tenantId)) ?? (await this.#atStart());
       const { position, at } = this.#replayed ?? { position: -1n, at: 0 };
@@ -74,7 +83,7 @@ export class Replica {
   }
 
   #pause(error: unknown): void {
-    this.#pausedUntil = performance.now() + (this.#options.pause ?? PAUSE_MS);
+    this.#retryAt = performance.now() + (this.#options.pause ?? PAUSE_MS);
     this.#replayed = undefined;
     this.#options.onFailure(error);
   }
@@ -87,15 +96,45 @@ export class Replica {
     return this.#floor;
   }
 
-  async #look(): Promise<Position> {
+  /** Asks a replica that failed in the background: reads do not wait for one that may still not answer. */
+  #retry(): void {
+    if (this.#asked || performance.now() < (this.#retryAt ?? 0)) return;
+    this.#look().then(
+      () => {
+        this.#retryAt = undefined;
+      },
+      (error) => this.#pause(error),
+    );
+  }
+
+  /** The position of the replica, asked once for all reads that wait for it. */
+  #look(): Promise<Position> {
+    this.#asked ??= this.#askPosition().finally(() => {
+      this.#asked = undefined;
+    });
+    return this.#asked;
+  }
+
+  async #askPosition(): Promise<Position> {
+    const limit = new AbortController();
+    const time = this.#options.answerTime ?? ANSWER_MS;
+    const late = delay(time, undefined, { signal: limit.signal, ref: false }).then(() => {
+      throw new Error(`The read replica did not answer within ${time} ms`);
+    });
     // Null where the server is no replica.
-    const text = await positionOf(
+    const asked = positionOf(
       this.#options.replica,
       "SELECT coalesce(pg_last_wal_replay_lsn(), '0/0')::text AS position",
     );
-    const position = parsePosition(text);
-    this.#replayed = { position, at: performance.now() };
-    return position;
+    // Only one of them is waited for.
+    for (const promise of [late, asked]) promise.catch(() => undefined);
+    try {
+      const position = parsePosition(await Promise.race([asked, late]));
+      this.#replayed = { position, at: performance.now() };
+      return position;
+    } finally {
+      limit.abort();
+    }
   }
 }
 

@@ -2,6 +2,7 @@ export { type Broker, type BrokerOptions, startBroker } from './broker.ts';
 export { type Deferred, deferred } from './deferred.ts';
 export { DeploymentAutomationStandIn, type Fault } from './deployment-automation/stand-in.ts';
 export { freePort } from './free-port.ts';
+export { freezePostgres } from './frozen-postgres.ts';
 export { fixedPrincipal } from './identity-stub/stub.ts';
 export { type LocalDatabases, localDatabases } from './local-databases.ts';
 export { type PgBouncer, startPgBouncer } from './pgbouncer.ts';

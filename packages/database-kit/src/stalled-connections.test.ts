@@ -1,0 +1,65 @@
+import {
+  freezePostgres,
+  type Postgres,
+  startPostgres,
+  throwawaySettings,
+} from '@tessera/local-stack';
+import pg from 'pg';
+import { isDatabaseUnavailable } from './errors.ts';
+import { closeStalledConnections } from './stalled-connections.ts';
+
+let postgres: Postgres;
+let pool: pg.Pool;
+let stalled: Error[];
+
+const open = (answerTime: number): void => {
+  const connectionString = postgres.url('postgres');
+  stalled = [];
+  pool = new pg.Pool({ connectionString, max: 2, connectionTimeoutMillis: 10_000 });
+  pool.on('error', () => {});
+  const onStalled = (error: Error) => stalled.push(error);
+  closeStalledConnections(pool, { connectionString }, { patience: 100, answerTime, onStalled });
+};
+
+beforeAll(async () => {
+  postgres = await startPostgres({ settings: throwawaySettings });
+});
+afterEach(() => pool.end());
+afterAll(() => postgres?.stop());
+
+test('A query that a stopped server does not answer fails, and later ones succeed', async () => {
+  open(300);
+  await pool.query('SELECT 1');
+  const unfreeze = await freezePostgres(postgres);
+  try {
+    const error = await pool.query('SELECT 1').catch((failure) => failure);
+    expect(error.message).toBe('Connection terminated: the database does not answer');
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    expect(stalled).toEqual([error]);
+  } finally {
+    unfreeze();
+  }
+  expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+});
+
+test('A statement that takes long goes on while the server answers others', async () => {
+  open(10_000);
+  const { rows } = await pool.query("SELECT 'done' AS result FROM pg_sleep(1)");
+  expect(rows).toEqual([{ result: 'done' }]);
+  expect(stalled).toEqual([]);
+});
+
+test('A server that refuses further connections does answer', async () => {
+  open(10_000);
+  await pool.query("CREATE ROLE limited LOGIN PASSWORD 'x' CONNECTION LIMIT 0");
+  const url = new URL(postgres.url('postgres'));
+  url.username = 'limited';
+  url.password = 'x';
+  closeStalledConnections(
+    pool,
+    { connectionString: url.href },
+    { patience: 100, answerTime: 10_000, onStalled: (error) => stalled.push(error) },
+  );
+  await pool.query('SELECT pg_sleep(1)');
+  expect(stalled).toEqual([]);
+});

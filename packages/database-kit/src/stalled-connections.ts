@@ -1,0 +1,81 @@
+import pg from 'pg';
+
+export interface WatchOptions {
+  /** How long a connection may be in use before the server is asked whether it answers at all, in milliseconds. */
+  readonly patience: number;
+  /** How long the server may take to answer, in milliseconds. */
+  readonly answerTime: number;
+  /** Hears that connections were closed because the server does not answer. */
+  readonly onStalled: (error: Error) => void;
+}
+
+/** The part of a pooled client that ends it without waiting for the server. */
+interface Destroyable {
+  readonly connection: { readonly stream: { destroy(error?: Error): unknown } };
+}
+
+/** Whether a new connection answers `SELECT 1`. An error of the server, such as too many connections, is an answer. */
+const answers = async (config: pg.ClientConfig, answerTime: number): Promise<boolean> => {
+  const client = new pg.Client({
+    ...config,
+    application_name: 'liveness check',
+    connectionTimeoutMillis: answerTime,
+    query_timeout: answerTime,
+  });
+  client.on('error', () => {}); // The call that is under way reports it.
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return true;
+  } catch (error) {
+    return error instanceof pg.DatabaseError;
+  } finally {
+    (client as unknown as Destroyable).connection.stream.destroy();
+  }
+};
+
+/**
+ * Closes the connections of a pool whose server has stopped answering (a stopped process, a network that drops
+ * packets), so that what waits for them fails with `Connection terminated` after `patience` + `answerTime`, and at
+ * most a second more. A statement that merely takes long goes on: meanwhile the server answers others.
+ */
+export const closeStalledConnections = (
+  pool: pg.Pool,
+  config: pg.ClientConfig,
+  { patience, answerTime, onStalled }: WatchOptions,
+): void => {
+  /** The connections in use, and since when. */
+  const used = new Map<pg.PoolClient, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let isAsking = false;
+
+  const usedBefore = (time: number): pg.PoolClient[] =>
+    [...used].filter(([, since]) => since <= time).map(([client]) => client);
+
+  const check = async (): Promise<void> => {
+    if (used.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+    const asked = performance.now();
+    if (isAsking || usedBefore(asked - patience).length === 0) return;
+    isAsking = true;
+    try {
+      if (await answers(config, answerTime)) return;
+      const message = 'Connection terminated: the database does not answer';
+      const error = Object.assign(new Error(message), { code: 'ETIMEDOUT' });
+      onStalled(error);
+      for (const client of usedBefore(asked)) {
+        (client as unknown as Destroyable).connection.stream.destroy(error);
+      }
+    } finally {
+      isAsking = false;
+    }
+  };
+
+  pool.on('acquire', (client) => {
+    used.set(client, performance.now());
+    timer ??= setInterval(() => void check(), Math.min(1000, patience)).unref();
+  });
+  pool.on('release', (_error, client) => used.delete(client));
+};
