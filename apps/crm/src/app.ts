@@ -18,6 +18,7 @@ import { communicationLogRoutes } from './features/communication-logs/communicat
 import { companyRoutes } from './features/companies/companies.routes.ts';
 import { duplicateRoutes } from './features/companies/duplicates.routes.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
+import { importRoutes } from './features/imports/imports.routes.ts';
 import { leaveRequestRoutes } from './features/leave-requests/leave-requests.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { projectRoutes } from './features/projects/projects.routes.ts';
@@ -66,6 +67,7 @@ const routesOf = (
   { pool, database }: Context,
   {
     contacts,
+    imports,
     companies,
     communicationLogs,
     leaveRequests,
@@ -113,6 +115,7 @@ const routesOf = (
   'Time entries': under('/api/crm', timeEntryRoutes(timeEntries, database, exports)),
   'Leave requests': under('/api/crm', leaveRequestRoutes(leaveRequests, database, exports)),
   Tasks: under('/api/crm', taskRoutes(tasks, exports)),
+  Imports: under('/api/crm', importRoutes({ ...imports, database })),
   Settings: under('/api/crm', settingsRoutes(database)),
   Tags: under('/api/crm', tagRoutes(tags)),
   System: under('/api/crm', {

@@ -1,4 +1,5 @@
 import type { PeriodicWork } from '@tessera/background-work';
+import { JobQueue } from '@tessera/background-work/jobs';
 import { migrate } from '@tessera/database-kit';
 import {
   type Counters,
@@ -20,7 +21,7 @@ import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
 import type { CrmPermission } from './http.ts';
 import { startKeyExpiry } from './idempotency/expired-keys.ts';
-import { prepareTenantRole } from './row-level-security.ts';
+import { prepareTenantRole, TENANT_ROLE } from './row-level-security.ts';
 
 type Access = ResourceServer<CrmPermission>;
 
@@ -33,6 +34,8 @@ export interface Context {
   readonly database: Database;
   readonly counters: Counters;
   readonly access: Access;
+  /** Jobs that changes enqueue in their transactions; the services register their handlers. */
+  readonly jobs: JobQueue;
   /** Encrypts stored secrets; undefined if no key is configured. */
   readonly vault: Vault | undefined;
   readonly observers: readonly RequestHandler[];
@@ -47,6 +50,8 @@ export interface Overrides {
   readonly logger?: Logger;
   /** The current time in milliseconds since the epoch, for the expiry of cached data. */
   readonly clock?: () => number;
+  /** Whether jobs are enqueued and never run. */
+  readonly enqueueOnly?: boolean;
   /** Called for every request before it is routed. */
   readonly observers?: readonly RequestHandler[];
 }
@@ -72,14 +77,25 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const counters = createCounters(config.redis, 'crm', logger);
   const access = accessOf(config, logger, clock);
   let keyExpiry: PeriodicWork | undefined;
+  const metrics = createMetrics();
+  const queue = new JobQueue({
+    pool: database.pool,
+    directUrl: config.database.directUrl,
+    schema: 'crm_jobs',
+    logger,
+    registry: metrics.registry,
+    enqueueOnly: overrides.enqueueOnly,
+    enqueuingRole: config.database.rowSecurity ? TENANT_ROLE : undefined,
+  });
   return {
     config,
     logger,
-    metrics: createMetrics(),
+    metrics,
     pool: database.pool,
     database,
     counters,
     access,
+    jobs: queue,
     vault: config.keyEncryptionKeys.length > 0 ? createVault(config.keyEncryptionKeys) : undefined,
     observers,
 
@@ -88,11 +104,13 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       if (config.database.rowSecurity) await prepareTenantRole(database.pool);
       await access.start();
       keyExpiry = startKeyExpiry(database.pool, logger);
+      await queue.start();
     },
 
     async stop() {
       await keyExpiry?.stop();
       await access.stop();
+      await queue.stop();
       await counters.stop();
       await database.close();
     },

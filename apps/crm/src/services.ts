@@ -7,6 +7,9 @@ import {
 } from './features/communication-logs/communication-logs.kind.ts';
 import { type Companies, company } from './features/companies/companies.kind.ts';
 import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
+import { type Imports, importKind } from './features/imports/imports.kind.ts';
+import { importHandler, uploadExpiryHandler } from './features/imports/run-import.ts';
+import { createUpload, type Upload } from './features/imports/upload.ts';
 import { type LeaveRequests, leaveRequest } from './features/leave-requests/leave-requests.kind.ts';
 import {
   type AccountService,
@@ -26,6 +29,7 @@ export interface Services {
   readonly communicationLogs: CommunicationLogs;
   readonly companies: Companies;
   readonly leaveRequests: LeaveRequests;
+  readonly imports: { readonly imports: Imports; readonly upload: Upload };
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
   readonly projects: Projects;
   readonly projectMembers: ProjectMembers;
@@ -41,17 +45,21 @@ export interface Services {
 const EXPORTS_PER_CALLER = 2;
 
 /** Makes the services from the context. */
-export const createServices = ({ config, database, vault }: Context): Services => {
+export const createServices = ({ config, database, jobs, logger, vault }: Context): Services => {
   const accountsOf = (channel: Channel): AccountService => {
     const kind = declareAccounts(channel, vault);
     return { kind, accounts: createRecords(kind, database) };
   };
   const projects = createRecords(project, database);
+  const imports = createRecords(importKind, database);
+  jobs.register(importHandler({ database, logger }));
+  jobs.register(uploadExpiryHandler({ database, logger }));
   return {
     contacts: createRecords(contact, database),
     communicationLogs: createRecords(communicationLog, database),
     companies: createRecords(company, database),
     leaveRequests: createRecords(leaveRequest, database),
+    imports: { imports, upload: createUpload({ imports, database, jobs }) },
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
     projects,
     projectMembers: createRecords(projectMember, database),

@@ -24,7 +24,10 @@ export interface Subject {
   client?(): Promise<Record<string, string>> | Record<string, string>;
   /** Path parameters for resources that no operation creates, such as the tenant's own id or its members. */
   parameters?(tenant: Tenant, path: string): Promise<Record<string, string>>;
-  /** Body fields that cannot be sampled from the schema, such as the name of a role or an existing id. */
+  /**
+   * Body fields that cannot be sampled from the schema, such as the name of a role or an existing id; of a body
+   * with a file, `file` is its content as text.
+   */
   bodies?: Readonly<Record<string, (tenant: Tenant) => Promise<object> | object>>;
 }
 
@@ -153,8 +156,10 @@ export const validBody = async (
   creating: readonly string[] = [],
 ): Promise<unknown> => {
   if (fileOptionsOf(operation)) {
-    const fields = await subject.bodies?.[operation.id]?.(tenant);
-    return bodyWithFile(subject.document, operation, sampleFile(operation), fields);
+    const known: { file?: unknown } = (await subject.bodies?.[operation.id]?.(tenant)) ?? {};
+    const [type, content] = sampleFile(operation);
+    const file = typeof known.file === 'string' ? Buffer.from(known.file) : content;
+    return bodyWithFile(subject.document, operation, [type, file], known);
   }
   const schema = bodySchemaOf(operation);
   if (!schema) return undefined;

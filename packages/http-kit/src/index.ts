@@ -23,6 +23,7 @@ export type { ErrorExample } from './error-examples.ts';
 export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
 export { EventQueue, type EventQueueOptions } from './event-streams/event-queue.ts';
 export {
+  type EventOf,
   type EventSource,
   type EventStream,
   eventStream,
@@ -32,6 +33,8 @@ export {
 export { readInBatches } from './exports/batches.ts';
 export { Exports, type ExportsOptions } from './exports/exports.ts';
 export {
+  csvFile,
+  csvResponse,
   type ExportFormat,
   exportFormat,
   exportHeaders,

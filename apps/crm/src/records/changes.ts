@@ -14,6 +14,7 @@ type Versions = readonly number[] | undefined;
 /** The changes of one kind of record; see `Records` for their errors. */
 export interface Changes<T extends KindTypes> {
   create(caller: T['caller'], input: T['create']): Promise<T['row']>;
+  createMany(caller: T['caller'], inputs: readonly T['create'][]): Promise<readonly T['row'][]>;
   update(
     caller: T['caller'],
     id: string,
@@ -139,9 +140,10 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
       },
     });
 
-  /** 409 where the scope holds as many records as it may. */
-  const assertBelowMaximum = async (db: TenantDb, scope: Scope<Row>): Promise<void> => {
-    if (maximum === undefined || (await repository.countLocked(db, scope)) < maximum) return;
+  /** 409 where the scope cannot hold this many more records. */
+  const assertBelowMaximum = async (db: TenantDb, scope: Scope<Row>, more = 1): Promise<void> => {
+    if (maximum === undefined) return;
+    if ((await repository.countLocked(db, scope)) + more <= maximum) return;
     throw new HttpError(409, 'conflict', `There are ${maximum} already, which is the limit.`);
   };
 
@@ -220,6 +222,30 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
         );
         await follow?.({ ...context, action: 'create', before: undefined, row });
         return row;
+      });
+    },
+
+    async createMany(caller, inputs) {
+      const { db, scope } = await open(caller);
+      return db.transaction(async (transaction) => {
+        await assertBelowMaximum(transaction, scope, inputs.length);
+        const context: RuleContext<T> = { caller, db: transaction };
+        const records: { id: string; values: object }[] = [];
+        for (const input of inputs) {
+          const id = uuidv7();
+          const ruled = await rules.create?.(input, {
+            ...context,
+            id,
+            columns: scope.columns ?? {},
+          });
+          records.push({ id, values: { ...stored(input), ...scope.columns, ...ruled } });
+        }
+        const cause = causeOf(caller, 'create');
+        const rows = await repository.insertMany(transaction, records, cause);
+        for (const row of rows) {
+          await follow?.({ ...context, action: 'create', before: undefined, row });
+        }
+        return rows;
       });
     },
 

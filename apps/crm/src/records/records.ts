@@ -36,6 +36,11 @@ export interface Records<T extends KindTypes> {
   ): AsyncIterable<readonly T['answer'][]>;
   get(caller: T['caller'], id: string): Promise<Versioned<T['answer']>>;
   create(caller: T['caller'], input: T['create']): Promise<Versioned<T['answer']>>;
+  /** Creates several records in one statement, all or none; in the order of the inputs. */
+  createMany(
+    caller: T['caller'],
+    inputs: readonly T['create'][],
+  ): Promise<readonly Versioned<T['answer']>[]>;
   /** Changes only the given fields; without any, the version does not change. */
   update(
     caller: T['caller'],
@@ -155,6 +160,10 @@ export const createRecords = <T extends KindTypes>(
 
       async create(caller, input) {
         return versioned(await changes.create(caller, input));
+      },
+
+      async createMany(caller, inputs) {
+        return (await changes.createMany(caller, inputs)).map(versioned);
       },
 
       async update(caller, id, change, versions) {

@@ -19,6 +19,12 @@ export interface Expected {
   readonly deleted: boolean;
 }
 
+/** A record that is to be inserted. */
+export interface NewRecord {
+  readonly id: string;
+  readonly values: object;
+}
+
 /** One batch of an export. */
 export interface BatchRequest extends Pick<ListRequest, 'conditions' | 'search'> {
   /** The last id of the previous batch. */
@@ -48,6 +54,12 @@ export interface RecordRepository<T extends KindTypes> {
   /** Counts the rows of the scope under a lock that lasts until the transaction ends. */
   countLocked(db: TenantDb, scope: Scope<T['row']>): Promise<number>;
   insert(db: TenantDb, id: string, values: object, cause: Cause): Promise<T['row']>;
+  /** Inserts rows in one statement and returns them in this order. Their values must not be bytes. */
+  insertMany(
+    db: TenantDb,
+    records: readonly NewRecord[],
+    cause: Cause,
+  ): Promise<readonly T['row'][]>;
   /** Changes the row in one statement; undefined if no row has the expected state. */
   update(
     db: TenantDb,
@@ -97,10 +109,11 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     columns.get(column) && value !== null ? JSON.stringify(value) : value;
 
   /** The values for this kind's columns; input fields that are not columns are left out. */
+  const pick = (values: object): [column: string, value: unknown][] =>
+    Object.entries(values).filter(([column, value]) => columns.has(column) && value !== undefined);
+
   const written = (values: object): [column: string, value: unknown][] =>
-    Object.entries(values)
-      .filter(([column, value]) => columns.has(column) && value !== undefined)
-      .map(([column, value]) => [column, encoded(column, value)]);
+    pick(values).map(([column, value]) => [column, encoded(column, value)]);
 
   const within = (db: TenantDb, { columns: own = {}, condition }: Scope<Row>): Prisma.Sql[] => [
     sql`tenant_id = ${db.tenantId}::uuid`,
@@ -226,6 +239,31 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
         )
         .catch(refuse);
       return row as Row;
+    },
+
+    async insertMany(db, records, cause) {
+      if (records.length === 0) return [];
+      const now = new Date();
+      // As JSON, the statement and its one parameter do not depend on the number of rows.
+      const values = records.map(({ id, values: own }) => ({
+        id,
+        ...Object.fromEntries(pick(own)),
+      }));
+      const given = new Set(values.flatMap(Object.keys));
+      const names = [...given].join(', ');
+      const rows = await db
+        .query<Row>(
+          sql`WITH created AS (
+              INSERT INTO ${table} (tenant_id, created_at, updated_at, ${raw(names)})
+              SELECT ${db.tenantId}::uuid, ${now}::timestamptz, ${now}::timestamptz, ${raw(names)}
+              FROM jsonb_populate_recordset(NULL::${table}, ${JSON.stringify(values)}::jsonb)
+              RETURNING ${selected}
+            ), recorded AS (${recordChanges(db, cause, { table: name, from: sql`created` })})
+            SELECT * FROM created`,
+        )
+        .catch(refuse);
+      const byId = new Map(rows.map((row) => [row.id, row]));
+      return records.map(({ id }) => byId.get(id) as Row);
     },
 
     async update(db, scope, expected, values, cause) {

@@ -16,11 +16,12 @@ export interface DeadJob {
 /** For administrators: what failed for good, to be tried again or given up. */
 export class DeadJobs {
   readonly #boss: PgBoss;
-  readonly #names: readonly string[];
+  readonly #jobs: ReadonlyMap<string, unknown>;
 
-  constructor(boss: PgBoss, names: readonly string[]) {
+  /** `jobs` has the names of all kinds, and may grow. */
+  constructor(boss: PgBoss, jobs: ReadonlyMap<string, unknown>) {
     this.#boss = boss;
-    this.#names = names;
+    this.#jobs = jobs;
   }
 
   /** The dead jobs of a kind, or of all kinds. */
@@ -50,9 +51,10 @@ export class DeadJobs {
   }
 
   #named(name: string | undefined): readonly string[] {
-    if (name === undefined) return this.#names;
-    if (this.#names.includes(name)) return [name];
-    throw new Error(`There is no job ${name}. There are: ${this.#names.join(', ')}.`);
+    const names = [...this.#jobs.keys()];
+    if (name === undefined) return names;
+    if (names.includes(name)) return [name];
+    throw new Error(`There is no job ${name}. There are: ${names.join(', ')}.`);
   }
 
   async #listOf(job: string): Promise<DeadJob[]> {

@@ -1,6 +1,6 @@
 import { type Out, type Shape, validate } from '@tessera/fields';
 import type { Logger } from '@tessera/http-kit';
-import type { Pool } from 'pg';
+import pg, { type Pool } from 'pg';
 import { type JobWithMetadata, PgBoss, type QueueOptions } from 'pg-boss';
 import type { Registry } from 'prom-client';
 import { inTransaction, type JobTransaction, onPool } from './database.ts';
@@ -15,9 +15,13 @@ export interface JobQueueOptions {
   readonly directUrl: string;
   /** The schema that belongs to the queue alone, such as `crm_jobs`. The queue creates and migrates it. */
   readonly schema: string;
-  /** All kinds of jobs that are enqueued or run here. */
-  readonly jobs: readonly Job[];
+  /** All kinds of jobs that are enqueued or run here, except for those that `register` adds. */
+  readonly jobs?: readonly Job[];
   readonly logger: Logger;
+  /** A role besides the pool's user whose transactions may enqueue jobs; gets the privileges for it. */
+  readonly enqueuingRole?: string | undefined;
+  /** Whether this process enqueues jobs and leaves it to others to run them. Default false. */
+  readonly enqueueOnly?: boolean | undefined;
   /** Where the metrics go. */
   readonly registry?: Registry;
   /** How long a stop waits for running jobs, in milliseconds; at least 1,000. Default 5,000. */
@@ -50,11 +54,12 @@ export class JobQueue {
   readonly #boss: PgBoss;
   readonly #metrics: JobMetrics | undefined;
   readonly #stopping = new AbortController();
-  readonly #jobs: ReadonlyMap<string, Job>;
+  readonly #jobs: Map<string, Job>;
+  readonly #handlers: JobHandler[] = [];
   readonly dead: DeadJobs;
 
   constructor(options: JobQueueOptions) {
-    const { pool, schema, jobs, logger, registry } = options;
+    const { pool, schema, jobs = [], logger, registry } = options;
     this.#options = options;
     this.#jobs = new Map(jobs.map((job) => [job.name, job]));
     this.#boss = new PgBoss({
@@ -69,8 +74,14 @@ export class JobQueue {
     });
     this.#boss.on('error', (err) => logger.warn({ err }, 'the job queue failed; it tries again'));
     this.#boss.on('warning', ({ message }) => logger.warn(`the job queue warns: ${message}`));
-    this.dead = new DeadJobs(this.#boss, [...this.#jobs.keys()]);
+    this.dead = new DeadJobs(this.#boss, this.#jobs);
     this.#metrics = registry && createJobMetrics(registry, () => this.counts());
+  }
+
+  /** Adds a kind of job that `start` then runs; each feature registers its own. To be called before `start`. */
+  register(handler: JobHandler): void {
+    this.#jobs.set(handler.job.name, handler.job);
+    this.#handlers.push(handler);
   }
 
   /**
@@ -80,7 +91,9 @@ export class JobQueue {
   async start(handlers: readonly JobHandler[] = []): Promise<void> {
     await this.#boss.start();
     for (const job of this.#jobs.values()) await this.#createQueue(job);
-    for (const handler of handlers) {
+    await this.#grantEnqueuing();
+    if (this.#options.enqueueOnly) return;
+    for (const handler of [...this.#handlers, ...handlers]) {
       const { concurrency = 2 } = handler.job.options;
       for (let worker = 0; worker < concurrency; worker += 1) await this.#startWorker(handler);
     }
@@ -153,6 +166,25 @@ export class JobQueue {
     });
     // Where the queue was there already, with what an earlier release had set.
     await this.#boss.updateQueue(name, { ...settings, deadLetter });
+  }
+
+  async #grantEnqueuing(): Promise<void> {
+    const { pool, schema, enqueuingRole: role } = this.#options;
+    if (!role) return;
+    // Replicas that start at the same time would change the same catalog rows: only the first one grants.
+    const { rows } = await pool.query<{ granted: boolean }>(
+      'SELECT has_schema_privilege($1, $2, $3) AS granted',
+      [role, schema, 'USAGE'],
+    );
+    if (rows[0]?.granted) return;
+    const [name, to] = [pg.escapeIdentifier(schema), pg.escapeIdentifier(role)];
+    // One transaction, as several statements in one query are.
+    await pool.query(
+      `SELECT pg_advisory_xact_lock(hashtext('grant enqueuing'));
+       GRANT SELECT ON ${name}.queue TO ${to};
+       GRANT SELECT, INSERT ON ${name}.job, ${name}.job_common TO ${to};
+       GRANT USAGE ON SCHEMA ${name} TO ${to}`,
+    );
   }
 
   async #startWorker(handler: JobHandler): Promise<void> {

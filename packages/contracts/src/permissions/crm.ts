@@ -16,6 +16,7 @@ export const crmPermissions = {
   'contacts.export': 'Export contacts',
   ...record('companies', 'a company', 'companies'),
   'companies.export': 'Export companies',
+  ...record('imports', 'an import', 'imports'),
   ...record('communication_logs', 'a communication log', 'communication logs'),
   'communication_logs.export': 'Export communication logs',
 

@@ -131,6 +131,11 @@ describe('the built-in roles', () => {
       'tenant.acme.crm.chat.bots.create',
       'tenant.acme.crm.chat.bots.update',
       'tenant.acme.crm.chat.bots.delete',
+      'tenant.acme.crm.imports.list',
+      'tenant.acme.crm.imports.view',
+      'tenant.acme.crm.imports.create',
+      'tenant.acme.crm.imports.update',
+      'tenant.acme.crm.imports.delete',
       'tenant.acme.crm.settings.view',
       'tenant.acme.crm.settings.update',
     ];
@@ -145,9 +150,11 @@ describe('the built-in roles', () => {
     );
   });
 
-  test('a viewer holds exactly the reads of CRM except for settings, and the door of the chat', () => {
+  test('a viewer holds exactly the reads of CRM except for settings and imports, and the door of the chat', () => {
     const reads = ofCrm.filter(
-      (name) => name === 'chat.access' || (/\.(list|view)$/.test(name) && name !== 'settings.view'),
+      (name) =>
+        name === 'chat.access' ||
+        (/\.(list|view)$/.test(name) && !/^(settings|imports)\./.test(name)),
     );
     expect(heldBy('viewer')).toEqual(reads.map((name) => crmPermission('acme', name)));
   });

@@ -30,6 +30,7 @@ const dailyWork: Levels = { read: 'viewer', change: 'member' };
 const resources: Readonly<Record<RecordResource, Levels>> = {
   contacts: dailyWork,
   companies: dailyWork,
+  imports: { read: 'admin', change: 'admin' },
   communication_logs: dailyWork,
   tasks: dailyWork,
   projects: dailyWork,

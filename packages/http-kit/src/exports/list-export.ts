@@ -55,9 +55,9 @@ const cell = (value: unknown): unknown => (isScalar(value) ? value : JSON.string
  * Lines of CSV (RFC 4180). Spreadsheets evaluate texts that begin with = + - @ as formulas, so these get a
  * leading apostrophe (OWASP, CSV injection); numbers are unchanged.
  */
-const csvLines = (columns: readonly string[], rows: readonly Row[]): string =>
+const csvLines = (rows: readonly (readonly unknown[])[]): string =>
   stringify(
-    rows.map((row) => columns.map((name) => cell(row[name]))),
+    rows.map((row) => row.map(cell)),
     {
       record_delimiter: '\r\n',
       escape_formulas: true,
@@ -65,14 +65,50 @@ const csvLines = (columns: readonly string[], rows: readonly Row[]): string =>
     },
   );
 
-async function* csv(columns: readonly string[], batches: AsyncIterable<readonly object[]>) {
-  let prefix = `${columns.join(',')}\r\n`;
+type Batches<R> = AsyncIterable<readonly R[]>;
+
+async function* csv(header: readonly string[], batches: Batches<readonly unknown[]>) {
+  let prefix = csvLines([header]);
   for await (const rows of batches) {
-    yield prefix + csvLines(columns, rows as readonly Row[]);
+    yield prefix + csvLines(rows);
     prefix = '';
   }
   if (prefix !== '') yield prefix;
 }
+
+async function* cells(columns: readonly string[], batches: Batches<object>) {
+  for await (const rows of batches) {
+    yield rows.map((row) => columns.map((name) => (row as Row)[name]));
+  }
+}
+
+const attachment = (fileName: string): Readonly<Record<string, string>> => ({
+  'Content-Disposition': `attachment; filename="${fileName}"`,
+});
+
+const csvBody = (
+  header: readonly string[],
+  batches: Batches<readonly unknown[]>,
+): StreamedBody => ({
+  type: 'text/csv; charset=utf-8',
+  chunks: csv(header, batches),
+});
+
+/** The response of a route that sends a CSV file. */
+export const csvResponse: Streamed = streamed({ 'text/csv': null });
+
+/**
+ * A CSV file with a header row, for `reply(200, ...)`: `batches` yields some hundred rows at a time. `name` is
+ * the file's, without its extension.
+ */
+export const csvFile = (
+  name: string,
+  header: readonly string[],
+  batches: Batches<readonly unknown[]>,
+): readonly [body: StreamedBody, headers: Readonly<Record<string, string>>] => [
+  csvBody(header, batches),
+  attachment(`${name}.csv`),
+];
 
 const jsonRecord = (columns: readonly string[], row: Row): string =>
   JSON.stringify(Object.fromEntries(columns.map((name) => [name, row[name]])));
@@ -105,12 +141,12 @@ export const listExports =
       file(format, batches) {
         const body: StreamedBody =
           format === 'csv'
-            ? { type: 'text/csv; charset=utf-8', chunks: csv(columns, batches) }
+            ? csvBody(columns, cells(columns, batches))
             : {
                 type: 'application/json; charset=utf-8',
                 chunks: json(columns, batches, envelope),
               };
-        return [body, { 'Content-Disposition': `attachment; filename="${name}.${format}"` }];
+        return [body, attachment(`${name}.${format}`)];
       },
     };
   };

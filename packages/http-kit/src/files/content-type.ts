@@ -16,17 +16,26 @@ const DECLARABLE: ReadonlySet<string> = new Set([
 const ESCAPE = 0x1b;
 
 /** Control characters, except white space and ESC, do not occur in text. */
-const isControl = (byte: number): boolean =>
-  byte < 0x09 || (byte > 0x0d && byte < 0x20 && byte !== ESCAPE);
+const isControl = (code: number): boolean =>
+  code < 0x09 || (code > 0x0d && code < 0x20 && code !== ESCAPE);
 
-/** Whether the beginning of a file is UTF-8 text; its last character may be incomplete. */
-const isText = (sample: Uint8Array): boolean => {
+const decodes = (sample: Uint8Array, encoding: string): boolean => {
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true });
-    return !sample.some(isControl);
+    const text = new TextDecoder(encoding, { fatal: true }).decode(sample, { stream: true });
+    return ![...text].some((character) => isControl(character.codePointAt(0) ?? 0));
   } catch {
     return false;
   }
+};
+
+/** Whether the beginning of a file is UTF-8 text; its last character may be incomplete. */
+const isText = (sample: Uint8Array): boolean => decodes(sample, 'utf-8');
+
+/** Whether the beginning of a file is UTF-16 text with a byte order mark. */
+const isUtf16 = (sample: Uint8Array): boolean => {
+  const [first, second] = sample;
+  if (first === 0xff && second === 0xfe) return decodes(sample, 'utf-16le');
+  return first === 0xfe && second === 0xff && decodes(sample, 'utf-16be');
 };
 
 /** A media type without its parameters, in lower case. */
@@ -48,9 +57,11 @@ export const isOneOf = (types: readonly string[], type: string): boolean =>
  * `application/octet-stream`.
  */
 export const contentTypeOf = async (sample: Uint8Array, declared: string): Promise<string> => {
-  // The library throws for some truncated or damaged files.
-  const found = await fileTypeFromBuffer(sample).catch(() => undefined);
-  if (found) return found.mime;
-  if (!isText(sample)) return 'application/octet-stream';
+  if (!isUtf16(sample)) {
+    // The library throws for some truncated or damaged files, and takes UTF-16 for audio.
+    const found = await fileTypeFromBuffer(sample).catch(() => undefined);
+    if (found) return found.mime;
+    if (!isText(sample)) return 'application/octet-stream';
+  }
   return DECLARABLE.has(declared) ? declared : 'text/plain';
 };

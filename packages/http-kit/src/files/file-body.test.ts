@@ -76,6 +76,7 @@ describe('a bare file', () => {
     ['application/octet-stream', png, 'image/png'],
     ['text/csv', Buffer.from('a,b\n1,Á\n'), 'text/csv'],
     ['text/plain', Buffer.from('hello'), 'text/plain'],
+    ['text/csv', Buffer.from('\ufeffa,b', 'utf16le'), 'text/csv'],
     ['image/gif', png, 'image/png'],
   ])('sent as %s has the type that its content shows', async (declared, content, type) => {
     const answer = await put(appWith().app, declared, content);

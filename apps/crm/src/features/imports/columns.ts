@@ -1,0 +1,131 @@
+import { type Field, readTexts, type Shape, validate } from '@tessera/fields';
+
+/** CSV header -> field; null ignores the column. */
+export type Mapping = Readonly<Record<string, string | null>>;
+
+/** Columns of an export, and of the failed rows of an import, that are no input. */
+export const IGNORED_COLUMNS: ReadonlySet<string> = new Set([
+  'id',
+  'created_at',
+  'updated_at',
+  'import_row',
+  'import_errors',
+]);
+
+/** For each column of the file the field that it sets, or null. */
+export type Columns = readonly (string | null)[];
+
+/** The columns, or what is wrong with the header and its mapping. */
+export type ColumnsResult =
+  | { readonly ok: true; readonly columns: Columns }
+  | { readonly ok: false; readonly field: 'file' | 'mapping'; readonly message: string };
+
+const refused = (field: 'file' | 'mapping', message: string): ColumnsResult => ({
+  ok: false,
+  field,
+  message,
+});
+
+const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
+
+const repeated = (names: readonly (string | null)[]): string[] =>
+  names.filter((name, index): name is string => name !== null && names.indexOf(name) < index);
+
+const isRequired = (field: Field | undefined): boolean => field !== undefined && !field.absent;
+
+/**
+ * Assigns the columns of a file to fields: as `mapping` says, otherwise by their names. Every column must be
+ * assigned or ignored, so that no data is lost by a misspelt header.
+ */
+export const assignColumns = (
+  input: Shape,
+  header: readonly string[],
+  mapping: Mapping = {},
+): ColumnsResult => {
+  const names = header.map((name) => name.trim());
+  if (names.every((name) => name === '')) return refused('file', 'file has no header row');
+  const twice = repeated(names);
+  if (twice.length > 0) return refused('file', `file has the column ${quoted(twice)} twice`);
+  const missing = Object.keys(mapping).filter((name) => !names.includes(name));
+  if (missing.length > 0) return refused('mapping', `file has no column ${quoted(missing)}`);
+
+  const isField = (name: string): boolean => Object.hasOwn(input.fields, name);
+  const unknown = Object.values(mapping).filter((name) => name !== null && !isField(name));
+  if (unknown.length > 0) {
+    return refused('mapping', `there is no field ${quoted(unknown as string[])}`);
+  }
+  const unassigned = names.filter(
+    (name) => !Object.hasOwn(mapping, name) && !isField(name) && !IGNORED_COLUMNS.has(name),
+  );
+  if (unassigned.length > 0) {
+    return refused(
+      'file',
+      `the column ${quoted(unassigned)} is not a field; map it to one, or to null to ignore it`,
+    );
+  }
+  const columns = names.map((name) => {
+    if (Object.hasOwn(mapping, name)) return mapping[name] ?? null;
+    return isField(name) ? name : null;
+  });
+  const both = repeated(columns);
+  if (both.length > 0) return refused('mapping', `several columns are mapped to ${quoted(both)}`);
+  const lacking = Object.keys(input.fields).filter(
+    (name) => isRequired(input.fields[name]) && !columns.includes(name),
+  );
+  if (lacking.length > 0) return refused('mapping', `no column is mapped to ${quoted(lacking)}`);
+  return { ok: true, columns };
+};
+
+/** Exports put an apostrophe before cells that spreadsheets would evaluate; see `listExports`. */
+const withoutEscape = (cell: string): string =>
+  /^'[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(cell) ? cell.slice(1) : cell;
+
+const typeOf = ({ json }: Field): unknown => {
+  const { type, anyOf } = json;
+  if (type !== undefined) return [type].flat()[0];
+  const [first] = Array.isArray(anyOf) ? (anyOf as { readonly type?: unknown }[]) : [];
+  return first?.type;
+};
+
+/** The value of a cell: lists and objects are JSON; a list of texts may also be separated by commas. */
+const cellValue = (field: Field, cell: string): unknown => {
+  const type = typeOf(field);
+  if (type !== 'array' && type !== 'object') return cell;
+  if (/^\s*[[{]/.test(cell)) {
+    try {
+      return JSON.parse(cell);
+    } catch {
+      return cell;
+    }
+  }
+  return type === 'array' ? cell.split(',').map((part) => part.trim()) : cell;
+};
+
+/** The input of one row, or its errors; an empty cell leaves its field out. */
+export type RowResult =
+  | { readonly ok: true; readonly input: object }
+  | { readonly ok: false; readonly errors: readonly string[] };
+
+/** Reads the rows of a file whose columns are assigned. */
+export const rowReader = (
+  input: Shape,
+  columns: Columns,
+): ((cells: readonly string[]) => RowResult) => {
+  const fields = columns.map((name) => (name === null ? undefined : input.fields[name]));
+  return (cells) => {
+    if (cells.length !== columns.length) {
+      const errors = [`the row has ${cells.length} cells, and the header has ${columns.length}`];
+      return { ok: false, errors };
+    }
+    const values: Record<string, unknown> = {};
+    for (const [index, cell] of cells.entries()) {
+      const [name, field] = [columns[index], fields[index]];
+      if (!name || !field || cell === '') continue;
+      values[name] = cellValue(field, withoutEscape(cell));
+    }
+    const checked = validate(input, readTexts(input, values), 'row');
+    return checked.ok
+      ? { ok: true, input: checked.value as object }
+      : { ok: false, errors: Object.values(checked.errors).flat() };
+  };
+};

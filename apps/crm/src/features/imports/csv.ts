@@ -1,0 +1,117 @@
+import { Readable } from 'node:stream';
+import { type CsvError, parse } from 'csv-parse';
+import { parse as parseText } from 'csv-parse/sync';
+import iconv from 'iconv-lite';
+
+export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+export type Encoding = (typeof encodings)[number];
+
+export const delimiters = { comma: ',', semicolon: ';', tab: '\t' } as const;
+export type Delimiter = keyof typeof delimiters;
+
+/** How the bytes of a file become rows. */
+export interface CsvFormat {
+  readonly encoding: Encoding;
+  readonly delimiter: Delimiter;
+}
+
+/** The file cannot be read as CSV; the message is for the person who sent it. */
+export class UnreadableFile extends Error {}
+
+/** The largest row in characters. */
+const MAX_ROW = 1_000_000;
+
+const startsWith = (content: Buffer, ...bytes: readonly number[]): boolean =>
+  bytes.every((byte, index) => content[index] === byte);
+
+/** The encoding that a byte order mark shows, or else UTF-8. */
+export const detectEncoding = (start: Buffer): Encoding => {
+  if (startsWith(start, 0xff, 0xfe)) return 'utf-16le';
+  if (startsWith(start, 0xfe, 0xff)) return 'utf-16be';
+  return 'utf-8';
+};
+
+/** The delimiter that the header row contains most often; a comma if there is none. */
+export const detectDelimiter = (header: string): Delimiter => {
+  const unquoted = header.replace(/"[^"]*"/g, '').split(/\r?\n/, 1)[0] ?? '';
+  const count = (delimiter: Delimiter): number => unquoted.split(delimiters[delimiter]).length;
+  const names = Object.keys(delimiters) as Delimiter[];
+  return names.reduce((best, next) => (count(next) > count(best) ? next : best));
+};
+
+const unreadable = (encoding: Encoding): UnreadableFile =>
+  new UnreadableFile(
+    `The file is not valid ${encoding.toUpperCase()}. Set "encoding" to the encoding of the file.`,
+  );
+
+/** The text of a file, without its byte order mark. Throws `UnreadableFile` for bytes that are no text. */
+export async function* decode(
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+  encoding: Encoding,
+): AsyncGenerator<string> {
+  if (encoding === 'windows-1252') {
+    for await (const chunk of chunks) yield iconv.decode(chunk, encoding);
+    return;
+  }
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  try {
+    for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
+    yield decoder.decode();
+  } catch (error) {
+    const { code } = error as { readonly code?: unknown };
+    throw code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? unreadable(encoding) : error;
+  }
+}
+
+const options = {
+  relax_column_count: true,
+  skip_empty_lines: true,
+  max_record_size: MAX_ROW,
+} as const;
+
+/** What csv-parse found, in words for people. */
+const toUnreadable = (error: unknown): unknown => {
+  const { code, lines } = error as Partial<CsvError> & { readonly lines?: number };
+  if (!code?.startsWith('CSV_')) return error;
+  const where = lines === undefined ? '' : ` in line ${lines}`;
+  const reasons: Readonly<Record<string, string>> = {
+    CSV_QUOTE_NOT_CLOSED: 'a quoted cell is not closed',
+    CSV_INVALID_CLOSING_QUOTE: 'a closing quotation mark is followed by text',
+    INVALID_OPENING_QUOTE: 'a quotation mark stands within an unquoted cell',
+    CSV_MAX_RECORD_SIZE: `a row has more than ${MAX_ROW} characters`,
+  };
+  return new UnreadableFile(`The file is not valid CSV${where}: ${reasons[code] ?? code}.`);
+};
+
+/** The header row in the beginning of a file. Throws `UnreadableFile`. */
+export const readHeader = (start: string, delimiter: Delimiter): string[] => {
+  try {
+    const rows: string[][] = parseText(start, {
+      ...options,
+      delimiter: delimiters[delimiter],
+      to: 1,
+    });
+    return rows[0] ?? [];
+  } catch (error) {
+    throw toUnreadable(error);
+  }
+};
+
+/** The rows of a file as cells, the header included. Throws `UnreadableFile`. */
+export async function* readRows(
+  chunks: AsyncIterable<Buffer>,
+  { encoding, delimiter }: CsvFormat,
+): AsyncGenerator<string[]> {
+  const text = Readable.from(decode(chunks, encoding));
+  const parser = parse({ ...options, delimiter: delimiters[delimiter] });
+  text.on('error', (error) => parser.destroy(error));
+  text.pipe(parser);
+  try {
+    yield* parser;
+  } catch (error) {
+    throw toUnreadable(error);
+  } finally {
+    text.destroy();
+    parser.destroy();
+  }
+}

@@ -1,0 +1,12 @@
+export const importStatuses = [
+  'uploading',
+  'pending',
+  'running',
+  'completed',
+  'failed',
+  'cancelled',
+] as const;
+
+/** The statuses in which an import does nothing any more. */
+const ended: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
+export const hasEnded = ({ status }: { readonly status: string }): boolean => ended.has(status);

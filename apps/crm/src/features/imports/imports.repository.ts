@@ -1,0 +1,153 @@
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { ImportRow } from './imports.kind.ts';
+
+const { sql, join } = Prisma;
+
+/** What became of rows: added to the counts of an import. */
+export interface RowCounts {
+  readonly rows_read: number;
+  readonly rows_created: number;
+  readonly rows_updated: number;
+  readonly rows_skipped: number;
+  readonly rows_failed: number;
+}
+
+/** A row of a file that did not become a record. */
+export interface FailedRow {
+  /** The header is row 1. */
+  readonly row_number: number;
+  readonly cells: readonly string[];
+  readonly errors: readonly string[];
+}
+
+type Progress = Pick<ImportRow, 'status' | 'rows_read'>;
+
+/** How many bytes of a file are read at once. */
+export const CHUNK_BYTES = 256 * 1024;
+
+const ofImport = (db: TenantDb, id: string): Prisma.Sql =>
+  sql`tenant_id = ${db.tenantId}::uuid AND import_id = ${id}::uuid`;
+
+const oneImport = (db: TenantDb, id: string): Prisma.Sql =>
+  sql`tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`;
+
+/** Appends a part of the file. */
+export const writeChunk = async (
+  db: TenantDb,
+  id: string,
+  number: number,
+  content: Buffer,
+): Promise<void> => {
+  await db.query(sql`
+    INSERT INTO tenant_crm.import_chunks (tenant_id, import_id, number, content)
+    VALUES (${db.tenantId}::uuid, ${id}::uuid, ${number}, ${content})`);
+};
+
+/** The file of an import, part by part. */
+export async function* readChunks(db: TenantDb, id: string): AsyncGenerator<Buffer> {
+  for (let number = 0; ; number += 1) {
+    const [chunk] = await db.query<{ content: Buffer }>(sql`
+      SELECT content FROM tenant_crm.import_chunks WHERE ${ofImport(db, id)} AND number = ${number}`);
+    if (!chunk) return;
+    yield chunk.content;
+  }
+}
+
+/** Deletes the file, which an import that has ended does not need. */
+export const deleteChunks = async (db: TenantDb, id: string): Promise<void> => {
+  await db.query(sql`DELETE FROM tenant_crm.import_chunks WHERE ${ofImport(db, id)}`);
+};
+
+/** The import, deleted or not; undefined if it does not exist. */
+export const findImport = async (db: TenantDb, id: string): Promise<ImportRow | undefined> => {
+  const [row] = await db.query<ImportRow>(
+    sql`SELECT * FROM tenant_crm.imports WHERE ${oneImport(db, id)}`,
+  );
+  return row;
+};
+
+/** Locks the import until the transaction ends, so that no other process works on it. */
+export const lockImport = async (db: TenantDb, id: string): Promise<Progress | undefined> => {
+  const [row] = await db.query<Progress>(sql`
+    SELECT status, rows_read FROM tenant_crm.imports WHERE ${oneImport(db, id)}
+    FOR NO KEY UPDATE`);
+  return row;
+};
+
+/** Starts a pending import; has no effect on one that runs already or has ended. */
+export const startRunning = async (db: TenantDb, id: string): Promise<void> => {
+  await db.query(sql`
+    UPDATE tenant_crm.imports
+    SET status = 'running', version = version + 1, updated_at = ${new Date()}
+    WHERE ${oneImport(db, id)} AND status = 'pending'`);
+};
+
+/** Adds to the counts. */
+export const addCounts = async (db: TenantDb, id: string, counts: RowCounts): Promise<void> => {
+  await db.query(sql`
+    UPDATE tenant_crm.imports SET
+      rows_read = rows_read + ${counts.rows_read},
+      rows_created = rows_created + ${counts.rows_created},
+      rows_updated = rows_updated + ${counts.rows_updated},
+      rows_skipped = rows_skipped + ${counts.rows_skipped},
+      rows_failed = rows_failed + ${counts.rows_failed},
+      version = version + 1, updated_at = ${new Date()}
+    WHERE ${oneImport(db, id)}`);
+};
+
+/** Sets the counts of a dry run to zero; it starts from the beginning when it was interrupted. */
+export const restart = async (db: TenantDb, id: string): Promise<void> => {
+  await db.transaction(async (transaction) => {
+    await transaction.query(sql`
+      UPDATE tenant_crm.imports SET rows_read = 0, rows_created = 0, rows_updated = 0,
+        rows_skipped = 0, rows_failed = 0, version = version + 1, updated_at = ${new Date()}
+      WHERE ${oneImport(db, id)} AND status = 'running'`);
+    await transaction.query(sql`DELETE FROM tenant_crm.import_failures WHERE ${ofImport(db, id)}`);
+  });
+};
+
+/** Ends an import that has not ended yet, and deletes its file. */
+export const endImport = async (
+  db: TenantDb,
+  id: string,
+  status: 'completed' | 'failed',
+  error: string | null = null,
+): Promise<void> => {
+  const now = new Date();
+  await db.transaction(async (transaction) => {
+    await transaction.query(sql`
+      UPDATE tenant_crm.imports
+      SET status = ${status}, error = ${error}, finished_at = ${now},
+        version = version + 1, updated_at = ${now}
+      WHERE ${oneImport(db, id)} AND status IN ('uploading', 'pending', 'running')`);
+    await deleteChunks(transaction, id);
+  });
+};
+
+/** Stores rows that did not become records. */
+export const writeFailures = async (
+  db: TenantDb,
+  id: string,
+  failures: readonly FailedRow[],
+): Promise<void> => {
+  if (failures.length === 0) return;
+  const values = failures.map(
+    ({ row_number, cells, errors }) =>
+      sql`(${db.tenantId}::uuid, ${id}::uuid, ${row_number}, ${cells}::text[], ${errors}::text[])`,
+  );
+  await db.query(sql`
+    INSERT INTO tenant_crm.import_failures (tenant_id, import_id, row_number, cells, errors)
+    VALUES ${join(values)}`);
+};
+
+/** Failed rows after a row number, in their order. */
+export const readFailures = (
+  db: TenantDb,
+  id: string,
+  after: number,
+  limit: number,
+): Promise<FailedRow[]> =>
+  db.query<FailedRow>(sql`
+    SELECT row_number, cells, errors FROM tenant_crm.import_failures
+    WHERE ${ofImport(db, id)} AND row_number > ${after} ORDER BY row_number LIMIT ${limit}`);

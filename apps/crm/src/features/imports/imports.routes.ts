@@ -1,0 +1,159 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { bool, described, oneOf, optional, shape, text, uuid, withDefault } from '@tessera/fields';
+import {
+  csvFile,
+  csvResponse,
+  type EventOf,
+  eventStream,
+  exportHeaders,
+  fileBody,
+  HttpError,
+  type RouteTable,
+  readInBatches,
+} from '@tessera/http-kit';
+import type { Database } from '../../database.ts';
+import { record, route } from '../../http.ts';
+import { recordRoutes } from '../../records/routes.ts';
+import { tagged } from '../../records/versions.ts';
+import { delimiters, encodings } from './csv.ts';
+import { hasEnded } from './import-status.ts';
+import { duplicateRules, type Imports, importableResources, importKind } from './imports.kind.ts';
+import { deleteChunks, type FailedRow, findImport, readFailures } from './imports.repository.ts';
+import type { Upload } from './upload.ts';
+
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
+const FAILURES_AT_ONCE = 500;
+const POLL_MS = 500;
+
+const Form = shape({
+  resource: oneOf(...importableResources),
+  duplicates: described(
+    withDefault(oneOf(...duplicateRules), 'skip'),
+    'What happens to a row whose record exists already, by e-mail address (contacts) or domain (companies): it is skipped, it updates the record, or it becomes another record.',
+  ),
+  mapping: described(
+    optional(text(20_000)),
+    'A JSON object: the field of each column by its header; null ignores the column. Columns that are missing here are assigned by their names.',
+    '{"E-mail": "email", "Comment": null}',
+  ),
+  encoding: described(
+    withDefault(oneOf('auto', ...encodings), 'auto'),
+    '`auto` recognises UTF-16 by its byte order mark, and otherwise reads UTF-8.',
+  ),
+  delimiter: described(
+    withDefault(oneOf('auto', ...(Object.keys(delimiters) as (keyof typeof delimiters)[])), 'auto'),
+    '`auto` takes the one that the header row contains most often.',
+  ),
+  dry_run: described(withDefault(bool(), false), 'Checks every row and changes nothing.'),
+});
+
+const params = shape({ id: uuid() });
+const Progress = { progress: importKind.answer };
+
+/** What the routes of imports use. */
+interface Dependencies {
+  readonly imports: Imports;
+  readonly upload: Upload;
+  readonly database: Pick<Database, 'forTenant'>;
+}
+
+export const importRoutes = ({ imports, upload, database }: Dependencies): RouteTable => {
+  const routes = recordRoutes(importKind, imports);
+  return {
+    listImports: routes.list(),
+
+    createImport: route({
+      method: 'post',
+      path: '/imports',
+      permission: 'imports.create',
+      resource: 'import',
+      summary: 'Import records from a CSV file',
+      description:
+        'The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. The columns of an export can be imported as they are.',
+      body: fileBody({
+        types: ['text/csv', 'text/plain', 'application/octet-stream'],
+        maxBytes: MAX_FILE_BYTES,
+        fields: Form,
+      }),
+      responses: { 201: record(importKind.answer) },
+      responseHeaders: { 201: ['ETag', 'Location'] },
+      handler: async ({ caller, body: { content, name, fields }, req, reply }) => {
+        const request = { ...fields, file_name: name };
+        const created = await upload(caller, request, content);
+        const location = `${req.originalUrl.split('?', 1)[0]}/${created.id}`;
+        return reply(201, { data: created.answer }, { ...tagged(created), Location: location });
+      },
+    }),
+
+    getImport: routes.get(),
+
+    streamImport: route({
+      method: 'get',
+      path: '/imports/{id}/stream',
+      permission: 'imports.view',
+      resource: 'import',
+      summary: 'Follow the progress of an import',
+      description: 'Sends the import whenever it has changed, and ends with the import.',
+      params,
+      responses: { 200: eventStream(Progress) },
+      handler: async ({ caller, params: { id }, reply }) => {
+        let { answer, version } = await imports.get(caller, id);
+        return reply(200, async function* (signal): AsyncGenerator<EventOf<typeof Progress>> {
+          yield { event: 'progress', data: answer };
+          while (!hasEnded(answer) && !signal.aborted) {
+            await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
+            const known = version;
+            ({ answer, version } = await imports.get(caller, id));
+            if (version !== known) yield { event: 'progress', data: answer };
+          }
+        });
+      },
+    }),
+
+    exportImportFailures: route({
+      method: 'get',
+      path: '/imports/{id}/failures',
+      permission: 'imports.view',
+      resource: 'import',
+      summary: 'Download the failed rows of an import',
+      description:
+        'CSV with the columns of the file, and before them the number of the row and its errors. Once corrected, it can be imported as it is.',
+      params,
+      responses: { 200: csvResponse },
+      responseHeaders: exportHeaders,
+      handler: async ({ caller, params: { id }, reply }) => {
+        await imports.get(caller, id);
+        const db = database.forTenant(caller.tenantId);
+        const header = (await findImport(db, id))?.header ?? [];
+        const read = (last: FailedRow | undefined, limit: number) =>
+          readFailures(db, id, last?.row_number ?? 0, limit);
+        const batches = async function* () {
+          for await (const rows of readInBatches(FAILURES_AT_ONCE, read)) {
+            yield rows.map(({ row_number, errors, cells }) => [
+              row_number,
+              errors.join('; '),
+              ...cells,
+            ]);
+          }
+        };
+        const columns = ['import_row', 'import_errors', ...header];
+        return reply(200, ...csvFile('failures', columns, batches()));
+      },
+    }),
+
+    cancelImport: routes.action({
+      name: 'cancel',
+      summary: 'Cancel an import',
+      description: 'The rows that have been processed stay as they are.',
+      problems: { 409: 'The import has ended already' },
+      rule: async ({ row, db }) => {
+        if (hasEnded(row)) throw new HttpError(409, 'conflict', 'The import has ended already.');
+        await deleteChunks(db, row.id);
+        return { status: 'cancelled', finished_at: new Date() };
+      },
+    }),
+
+    deleteImport: routes.delete({ problems: { 409: 'The import has not ended yet' } }),
+    restoreImport: routes.restore(),
+  };
+};

@@ -1,0 +1,267 @@
+import { until } from '@tessera/local-stack';
+import iconv from 'iconv-lite';
+import type { Test } from 'supertest';
+import { tenantForEachTest } from '../../testing/tenant.ts';
+
+const { caller, crm, get, post } = tenantForEachTest();
+
+type Fields = Readonly<Record<string, string>>;
+
+const send = (
+  file: string | Buffer,
+  fields: Fields = {},
+  headers = caller(),
+  options = { filename: 'contacts.csv', contentType: 'text/csv' },
+): Test => {
+  const request = crm().http.post('/api/crm/imports').set(headers);
+  for (const [name, value] of Object.entries({ resource: 'contacts', ...fields })) {
+    void request.field(name, value);
+  }
+  return request.attach('file', Buffer.from(file), options);
+};
+
+/** The import once it has ended. */
+const ended = async (id: string) => {
+  let found: Record<string, unknown> = {};
+  await until(async () => {
+    found = (await get(`/api/crm/imports/${id}`).expect(200)).body.data;
+    return ['completed', 'failed', 'cancelled'].includes(found.status as string);
+  });
+  return found;
+};
+
+const importFile = async (...args: Parameters<typeof send>) =>
+  ended((await send(...args).expect(201)).body.data.id);
+
+const contacts = async () =>
+  (await get('/api/crm/contacts?sort=name').expect(200)).body.data as Record<string, unknown>[];
+
+test('The rows of a file become contacts; those with errors can be downloaded, corrected, and imported', async () => {
+  const file =
+    'first_name,last_name,email,tags\r\nAda,Lovelace,ada@example.com,"vip, math"\r\nBob,,no address,\r\n"Eve, the 2nd","Line 1\nLine 2",,\r\n';
+  const answer = await send(file).expect(201);
+  expect(answer.headers.location).toBe(`/api/crm/imports/${answer.body.data.id}`);
+  expect(await ended(answer.body.data.id)).toMatchObject({
+    status: 'completed',
+    file_name: 'contacts.csv',
+    file_size: Buffer.byteLength(file),
+    encoding: 'utf-8',
+    delimiter: 'comma',
+    rows_read: 3,
+    rows_created: 2,
+    rows_failed: 1,
+    error: null,
+  });
+  expect(await contacts()).toMatchObject([
+    { first_name: 'Eve, the 2nd', last_name: 'Line 1\nLine 2', email: null },
+    { first_name: 'Ada', tags: ['vip', 'math'], email: 'ada@example.com' },
+  ]);
+  const failures = await get(`/api/crm/imports/${answer.body.data.id}/failures`).expect(200);
+  expect(failures.text).toBe(
+    'import_row,import_errors,first_name,last_name,email,tags\r\n3,email must be an e-mail address,Bob,,no address,\r\n',
+  );
+  const corrected = failures.text.replace('no address', 'bob@example.com');
+  expect(await importFile(corrected)).toMatchObject({ rows_created: 1, rows_failed: 0 });
+});
+
+test('What contacts and companies are exported as can be imported in another tenant', async () => {
+  for (const [path, record] of [
+    [
+      'contacts',
+      {
+        first_name: '=SUM(1)',
+        phone: '+36 1 234',
+        tags: ['a,b', 'c'],
+        emails: [{ label: 'home', email: 'x@example.com' }],
+      },
+    ],
+    ['companies', { name: '@home', domain: 'example.com', notes: 'a\n"b"' }],
+  ] as const) {
+    await post(`/api/crm/${path}`, record).expect(201);
+    const { text } = await get(`/api/crm/${path}/export`).expect(200);
+    const elsewhere = caller({ tenant: 'globex', tenants: [crm().identity.globex] });
+    const { body } = await send(text, { resource: path }, elsewhere).expect(201);
+    const inOther = (url: string) => crm().http.get(url).set(elsewhere).expect(200);
+    await until(
+      async () =>
+        (await inOther(`/api/crm/imports/${body.data.id}`)).body.data.status === 'completed',
+    );
+    const [imported] = (await inOther(`/api/crm/${path}`)).body.data;
+    const { addresses, ...expected } = record as typeof record & { addresses?: unknown };
+    expect(imported).toMatchObject(expected);
+  }
+});
+
+describe('The encoding', () => {
+  const text = 'first_name;last_name\r\nJenő;Őrség\r\n';
+  test.each([
+    ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${text}`), 'utf-8'],
+    ['UTF-16 in little-endian order', iconv.encode(text, 'utf-16le', { addBOM: true }), 'utf-16le'],
+    ['UTF-16 in big-endian order', iconv.encode(text, 'utf-16be', { addBOM: true }), 'utf-16be'],
+  ])('is detected: %s', async (_name, file, encoding) => {
+    expect(await importFile(file)).toMatchObject({
+      encoding,
+      delimiter: 'semicolon',
+      rows_created: 1,
+    });
+    expect(await contacts()).toMatchObject([{ first_name: 'Jenő', last_name: 'Őrség' }]);
+  });
+
+  test('windows-1252 is given by the sender; without it, the file is refused with the reason', async () => {
+    const file = iconv.encode('first_name\tlast_name\r\nJosé\t50 €\r\n', 'windows-1252');
+    const { body } = await send(file).expect(422);
+    expect(body.errors.file[0]).toMatch(/not valid UTF-8.*"encoding"/);
+    expect(await importFile(file, { encoding: 'windows-1252' })).toMatchObject({
+      delimiter: 'tab',
+    });
+    expect(await contacts()).toMatchObject([{ first_name: 'José', last_name: '50 €' }]);
+  });
+});
+
+test.each([
+  ['a file without rows', '', {}, 'file', /empty/],
+  ['a column that is no field', 'first_name,shoe size\nAda,38\n', {}, 'file', /"shoe size"/],
+  ['a column that occurs twice', 'first_name,first_name\nAda,Eve\n', {}, 'file', /twice/],
+  [
+    'a mapping of a missing column',
+    'first_name\nAda\n',
+    { mapping: '{"x":"email"}' },
+    'mapping',
+    /no column "x"/,
+  ],
+  [
+    'a mapping to a missing field',
+    'first_name,x\nAda,1\n',
+    { mapping: '{"x":"y"}' },
+    'mapping',
+    /no field "y"/,
+  ],
+  [
+    'a mapping of two columns to one field',
+    'first_name,x\nAda,1\n',
+    { mapping: '{"x":"first_name"}' },
+    'mapping',
+    /several/,
+  ],
+  ['a mapping that is no JSON', 'first_name\nAda\n', { mapping: '{' }, 'mapping', /JSON/],
+  ['no column for a required field', 'last_name\nAda\n', {}, 'mapping', /"first_name"/],
+  ['an unknown resource', 'first_name\nAda\n', { resource: 'tasks' }, 'resource', /contacts/],
+])('%s is 422 and names the field', async (_name, file, fields, field, message) => {
+  const { body } = await send(file, fields as Fields).expect(422);
+  expect(body.errors[field]?.[0]).toMatch(message);
+});
+
+test('Columns are mapped by their headers, and null ignores one', async () => {
+  const mapping = JSON.stringify({ Vorname: 'first_name', 'E-Mail': 'email', Notiz: null });
+  const file = 'Vorname,E-Mail,Notiz\nAda,ada@example.com,x\n';
+  expect(await importFile(file, { mapping })).toMatchObject({ rows_created: 1 });
+  expect(await contacts()).toMatchObject([
+    { first_name: 'Ada', email: 'ada@example.com', notes: null },
+  ]);
+});
+
+describe('Rows whose e-mail address a contact has already', () => {
+  const file =
+    'first_name,email,title\nAda,ada@example.com,Lady\nBob,bob@example.com,\nBobby,bob@example.com,Sir\n';
+  const prepare = () =>
+    post('/api/crm/contacts', {
+      first_name: 'Augusta',
+      email: 'ada@example.com',
+      title: 'Countess',
+      phone: '1',
+    });
+
+  test('are skipped by default, also those of the same file', async () => {
+    await prepare();
+    expect(await importFile(file)).toMatchObject({
+      rows_created: 1,
+      rows_skipped: 2,
+      rows_updated: 0,
+    });
+    expect(await contacts()).toMatchObject([{ first_name: 'Augusta' }, { first_name: 'Bob' }]);
+  });
+
+  test('update it with "update", and leave what the file does not say', async () => {
+    await prepare();
+    expect(await importFile(file, { duplicates: 'update' })).toMatchObject({
+      rows_created: 1,
+      rows_updated: 2,
+    });
+    expect(await contacts()).toMatchObject([
+      { first_name: 'Ada', title: 'Lady', phone: '1' },
+      { first_name: 'Bobby', title: 'Sir' },
+    ]);
+  });
+
+  test('become contacts of their own with "create"', async () => {
+    await prepare();
+    expect(await importFile(file, { duplicates: 'create' })).toMatchObject({ rows_created: 3 });
+    expect(await contacts()).toHaveLength(4);
+  });
+
+  test('are counted by a dry run as they would be, which changes nothing', async () => {
+    await prepare();
+    const counts = { rows_created: 1, rows_updated: 2, rows_failed: 0 };
+    expect(await importFile(file, { duplicates: 'update', dry_run: 'true' })).toMatchObject(counts);
+    expect(await contacts()).toMatchObject([{ first_name: 'Augusta', title: 'Countess' }]);
+  });
+});
+
+test('A row that a constraint rejects fails alone', async () => {
+  const missing = '019aa0f5-0000-7000-8000-000000000001';
+  const file = `first_name,company_id\nAda,\nBob,${missing}\nEve,\n`;
+  const { id, ...counts } = await importFile(file);
+  expect(counts).toMatchObject({ rows_created: 2, rows_failed: 1 });
+  expect((await get(`/api/crm/imports/${id}/failures`)).text).toMatch(/^3,company_id .*,Bob/m);
+});
+
+test('A file that stops being CSV in the middle fails with the line, and keeps what was read', async () => {
+  const file = `first_name\n${'Ada\n'.repeat(600)}"Eve\n`;
+  const found = await importFile(file);
+  expect(found).toMatchObject({ status: 'failed', rows_created: 500 });
+  expect(found.error).toMatch(/not valid CSV.*a quoted cell is not closed/);
+});
+
+test('The sender needs the permissions of the records, too', async () => {
+  const only = caller({ permissions: ['imports.create', 'contacts.create'] });
+  await send('first_name\nAda\n', {}, only).expect(201);
+  const { body } = await send('first_name\nAda\n', { duplicates: 'update' }, only).expect(403);
+  expect(body).toMatchObject({
+    error: 'permission_denied',
+    required_permission: 'tenant.acme.crm.contacts.update',
+  });
+});
+
+test('An import that is cancelled stops, and keeps the rows that were read', async () => {
+  const file = `first_name\n${'Ada\n'.repeat(20_000)}`;
+  const { body } = await send(file).expect(201);
+  const path = `/api/crm/imports/${body.data.id}`;
+  await until(async () => (await get(path)).body.data.rows_read > 0);
+  const { body: cancelled } = await post(`${path}/cancel`).expect(200);
+  expect(cancelled.data.status).toBe('cancelled');
+  const { rows_created } = (await get(path)).body.data;
+  expect((await get('/api/crm/contacts')).body.meta.total).toBe(rows_created);
+  expect(rows_created).toBeLessThan(20_000);
+  await post(`${path}/cancel`).expect(409);
+});
+
+test('Imports of one tenant run one after the other', async () => {
+  const file = `first_name\n${'Ada\n'.repeat(2000)}`;
+  const ids = [];
+  for (let n = 0; n < 3; n += 1) ids.push((await send(file).expect(201)).body.data.id as string);
+  const finished = [];
+  for (const id of ids) finished.push(await ended(id));
+  const running = await get('/api/crm/imports?sort=created_at');
+  expect(running.body.data).toHaveLength(3);
+  const times = finished.map(({ finished_at }) => Date.parse(finished_at as string));
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
+});
+
+test('The progress is streamed until the end', async () => {
+  const { body } = await send(`first_name\n${'Ada\n'.repeat(3000)}`).expect(201);
+  const { text } = await get(`/api/crm/imports/${body.data.id}/stream`).expect(200);
+  const events = text
+    .split('\n')
+    .flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []));
+  expect(events.at(-1)).toMatchObject({ status: 'completed', rows_created: 3000 });
+});

@@ -1,0 +1,179 @@
+import { defineJob, handleJob, type JobHandler, type JobRun } from '@tessera/background-work/jobs';
+import { shape, uuid } from '@tessera/fields';
+import type { Logger } from '@tessera/http-kit';
+import type { Database, TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { assignColumns, type RowResult, rowReader } from './columns.ts';
+import { readRows, UnreadableFile } from './csv.ts';
+import { importCaller } from './import-caller.ts';
+import { hasEnded } from './import-status.ts';
+import type { ImportRow } from './imports.kind.ts';
+import {
+  addCounts,
+  endImport,
+  type FailedRow,
+  findImport,
+  lockImport,
+  readChunks,
+  restart,
+  startRunning,
+  writeFailures,
+} from './imports.repository.ts';
+import { saveRows, type ValidRow } from './save-rows.ts';
+import { SeenValues } from './seen-values.ts';
+import { type ImportTarget, importTargets } from './targets.ts';
+
+const { raw } = Prisma;
+
+/** How many rows one transaction saves. */
+const BATCH = 500;
+
+/** An import that has been killed this often fails: its file may be the reason. */
+const ATTEMPTS = 20;
+
+/** Runs an import; those of one tenant run one after the other. The key is the tenant's id. */
+export const importJob = defineJob('import', shape({ tenant_id: uuid(), import_id: uuid() }), {
+  ordered: true,
+  retries: ATTEMPTS,
+  backoffSeconds: 1,
+  maxBackoffSeconds: 60,
+  timeLimitSeconds: 6 * 3600,
+});
+
+/** Ends an import whose upload was interrupted by the end of the process. */
+export const uploadExpiryJob = defineJob(
+  'import_upload_expiry',
+  shape({ tenant_id: uuid(), import_id: uuid() }),
+);
+
+interface FileRow {
+  readonly row_number: number;
+  readonly cells: string[];
+}
+
+/** The rows of the file after the first `skip` ones, in batches. */
+async function* batchesOf(
+  rows: AsyncIterable<string[]>,
+  skip: number,
+): AsyncGenerator<readonly FileRow[]> {
+  // Spreadsheets count from 1, and the first row is the header.
+  let number = 1;
+  let batch: FileRow[] = [];
+  for await (const cells of rows) {
+    number += 1;
+    if (number - 2 < skip) continue;
+    batch.push({ row_number: number, cells });
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** One attempt to run an import, from the row at which the previous one was interrupted. */
+class ImportRun {
+  readonly #db: TenantDb;
+  readonly #import: ImportRow;
+  readonly #target: ImportTarget;
+  readonly #rehearsed: SeenValues | undefined;
+  #rowsRead: number;
+
+  constructor(db: TenantDb, found: ImportRow) {
+    this.#db = db;
+    this.#import = found;
+    this.#target = importTargets[found.resource];
+    this.#rehearsed = found.dry_run ? new SeenValues() : undefined;
+    this.#rowsRead = found.rows_read;
+  }
+
+  /** Returns when the import has ended. Throws `UnreadableFile`, or when `run` has to end. */
+  async run({ signal, stopping }: JobRun): Promise<void> {
+    const { id } = this.#import;
+    const rows = readRows(readChunks(this.#db, id), this.#import);
+    const { value: header = [] } = await rows.next();
+    const assigned = assignColumns(this.#target.input, header, this.#import.mapping ?? {});
+    if (!assigned.ok) throw new UnreadableFile(`${assigned.message}.`);
+    const read = rowReader(this.#target.input, assigned.columns);
+    for await (const batch of batchesOf(rows, this.#rowsRead)) {
+      if (signal.aborted || stopping.aborted) throw new Error('The import continues later.');
+      const isRunning = await this.#save(batch, read);
+      if (!isRunning) return;
+    }
+    await endImport(this.#db, id, 'completed');
+  }
+
+  /** Saves a batch and counts it in one transaction, so that no row is saved twice. */
+  #save(
+    batch: readonly FileRow[],
+    read: (cells: readonly string[]) => RowResult,
+  ): Promise<boolean> {
+    const valid: ValidRow[] = [];
+    const failures: FailedRow[] = [];
+    for (const { row_number, cells } of batch) {
+      const result = read(cells);
+      if (result.ok) valid.push({ row_number, cells, input: { ...result.input } });
+      else failures.push({ row_number, cells, errors: result.errors });
+    }
+    const { id, dry_run: isDryRun } = this.#import;
+    return this.#db.transaction(async (db) => {
+      const locked = await lockImport(db, id);
+      if (locked?.status !== 'running') return false;
+      if (locked.rows_read !== this.#rowsRead) throw new Error('Another process runs the import.');
+      if (isDryRun) await db.query(raw('SAVEPOINT rehearsal'));
+      const saved = await saveRows(this.#destination(db), valid);
+      if (isDryRun) await db.query(raw('ROLLBACK TO SAVEPOINT rehearsal'));
+      failures.push(...saved.failures);
+      await writeFailures(db, id, failures);
+      const counts = { rows_read: batch.length, rows_failed: failures.length };
+      await addCounts(db, id, { ...counts, ...saved.counts });
+      this.#rowsRead += batch.length;
+      return true;
+    });
+  }
+
+  #destination(db: TenantDb) {
+    const { duplicates } = this.#import;
+    const { create, update } = this.#target.permissions;
+    const permissions = duplicates === 'update' ? [create, update] : [create];
+    const caller = importCaller(db.tenantId, this.#import, permissions);
+    return { db, caller, target: this.#target, duplicates, rehearsed: this.#rehearsed };
+  }
+}
+
+interface Dependencies {
+  readonly database: Pick<Database, 'forTenant'>;
+  readonly logger: Logger;
+}
+
+/** The handler of `uploadExpiryJob`. */
+export const uploadExpiryHandler = ({ database }: Dependencies): JobHandler =>
+  handleJob(uploadExpiryJob, async ({ tenant_id, import_id: id }) => {
+    const db = database.forTenant(tenant_id);
+    const found = await findImport(db, id);
+    if (found?.status !== 'uploading') return;
+    await endImport(db, id, 'failed', 'The file was not sent completely.');
+  });
+
+/** The handler of `importJob`. */
+export const importHandler = ({ database, logger }: Dependencies): JobHandler =>
+  handleJob(importJob, async ({ tenant_id, import_id: id }, run) => {
+    const db = database.forTenant(tenant_id);
+    if (run.attempt > ATTEMPTS) {
+      await endImport(db, id, 'failed', 'The import was interrupted too often.');
+      return;
+    }
+    await startRunning(db, id);
+    let found = await findImport(db, id);
+    if (found?.dry_run && found.rows_read > 0) {
+      await restart(db, id);
+      found = await findImport(db, id);
+    }
+    if (!found || hasEnded(found)) return;
+    try {
+      await new ImportRun(db, found).run(run);
+    } catch (error) {
+      if (!(error instanceof UnreadableFile)) throw error;
+      logger.info({ import_id: id }, 'an import failed because its file cannot be read');
+      await endImport(db, id, 'failed', error.message);
+    }
+  });

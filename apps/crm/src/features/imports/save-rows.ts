@@ -1,0 +1,138 @@
+import { HttpError } from '@tessera/http-kit';
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Caller } from '../../http.ts';
+import type { ImportRow } from './imports.kind.ts';
+import type { FailedRow, RowCounts } from './imports.repository.ts';
+import type { SeenValues } from './seen-values.ts';
+import type { ImportTarget } from './targets.ts';
+
+const { raw } = Prisma;
+
+/** A row of the file whose input is valid. */
+export interface ValidRow {
+  readonly row_number: number;
+  readonly cells: readonly string[];
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** What became of valid rows. */
+export interface SavedRows {
+  readonly counts: Pick<RowCounts, 'rows_created' | 'rows_updated' | 'rows_skipped'>;
+  readonly failures: readonly FailedRow[];
+}
+
+/** Where rows are saved, and how. */
+export interface Destination {
+  /** A transaction. */
+  readonly db: TenantDb;
+  readonly caller: Caller;
+  readonly target: ImportTarget;
+  readonly duplicates: ImportRow['duplicates'];
+  /** In a dry run, the values of records that earlier rows would have created; undefined otherwise. */
+  readonly rehearsed: SeenValues | undefined;
+}
+
+/** The errors of an input that a constraint or a rule rejects; throws any other error. */
+const reasonsOf = (error: unknown): readonly string[] => {
+  if (!(error instanceof HttpError) || error.status >= 500) throw error;
+  return error.errors ? Object.values(error.errors).flat() : [error.message];
+};
+
+/** Runs `work`; if it is rejected, undoes it and returns the reasons. */
+const attempt = async (
+  db: TenantDb,
+  work: () => Promise<void>,
+): Promise<readonly string[] | undefined> => {
+  await db.query(Prisma.sql`SAVEPOINT attempt`);
+  try {
+    await work();
+    await db.query(Prisma.sql`RELEASE SAVEPOINT attempt`);
+    return undefined;
+  } catch (error) {
+    await db.query(raw('ROLLBACK TO SAVEPOINT attempt'));
+    return reasonsOf(error);
+  }
+};
+
+/** A row that updates a record: one that exists, or one that an earlier row of the batch creates. */
+interface Update {
+  readonly row: ValidRow;
+  readonly value: string;
+}
+
+/**
+ * Saves rows as records, in the given transaction. Rows that a constraint or a rule rejects are returned as
+ * failures, and do not affect the others.
+ */
+export const saveRows = async (
+  { db, caller, target, duplicates, rehearsed }: Destination,
+  rows: readonly ValidRow[],
+): Promise<SavedRows> => {
+  const duplicateValue = ({ input }: ValidRow): string | undefined => {
+    const value = input[target.duplicateField];
+    return duplicates !== 'create' && typeof value === 'string' ? value : undefined;
+  };
+  const values = rows.map(duplicateValue).filter((value) => value !== undefined);
+  const ids = values.length > 0 ? await target.findExisting(db, values) : new Map<string, string>();
+
+  const creates: ValidRow[] = [];
+  const updates: Update[] = [];
+  const pending = new Set<string>();
+  let skipped = 0;
+  for (const row of rows) {
+    const value = duplicateValue(row);
+    const isKnown =
+      value !== undefined && (ids.has(value) || pending.has(value) || rehearsed?.has(value));
+    if (!isKnown) {
+      creates.push(row);
+      if (value !== undefined) pending.add(value);
+    } else if (duplicates === 'update') {
+      updates.push({ row, value });
+    } else {
+      skipped += 1;
+    }
+  }
+
+  const failures: FailedRow[] = [];
+  let created = 0;
+  const create = async (some: readonly ValidRow[]): Promise<readonly string[] | undefined> =>
+    attempt(db, async () => {
+      const inputs = some.map(({ input }) => input);
+      for (const [index, id] of (await target.create(db, caller, inputs)).entries()) {
+        const row = some[index];
+        const value = row && duplicateValue(row);
+        if (value !== undefined) ids.set(value, id);
+      }
+      created += some.length;
+    });
+  const fail = ({ row_number, cells }: ValidRow, errors: readonly string[]): void => {
+    failures.push({ row_number, cells, errors });
+  };
+
+  // One statement for all; only if it is rejected, one for each, to find the rows that cause it.
+  if (creates.length > 0 && (await create(creates))) {
+    for (const row of creates) {
+      const errors = await create([row]);
+      if (errors) fail(row, errors);
+    }
+  }
+  let updated = 0;
+  for (const { row, value } of updates) {
+    const id = ids.get(value);
+    if (!id && rehearsed?.has(value)) {
+      updated += 1;
+      continue;
+    }
+    const errors = id
+      ? await attempt(db, () => target.update(db, caller, id, row.input))
+      : await create([row]);
+    if (errors) fail(row, errors);
+    else if (id) updated += 1;
+  }
+  for (const value of pending) if (ids.has(value)) rehearsed?.add(value);
+  return {
+    counts: { rows_created: created, rows_updated: updated, rows_skipped: skipped },
+    failures,
+  };
+};

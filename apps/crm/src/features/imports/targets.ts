@@ -1,0 +1,66 @@
+import type { CrmPermission } from '@tessera/contracts';
+import type { Shape } from '@tessera/fields';
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Caller } from '../../http.ts';
+import type { Kind, KindTypes } from '../../records/kind.ts';
+import { createRecords, type Records } from '../../records/records.ts';
+import { company } from '../companies/companies.kind.ts';
+import { contact } from '../contacts/contacts.kind.ts';
+import type { ImportableResource } from './imports.kind.ts';
+
+const { sql, raw } = Prisma;
+
+/** A kind of record that files can be imported into. */
+export interface ImportTarget {
+  /** What a row of the file must be. */
+  readonly input: Shape;
+  /** The field by which a record is known to exist. */
+  readonly duplicateField: string;
+  /** The permissions to create and to update a record. */
+  readonly permissions: { readonly create: CrmPermission; readonly update: CrmPermission };
+  /** Live records by the value of their duplicate field; of several with one value, the oldest. */
+  findExisting(db: TenantDb, values: readonly string[]): Promise<Map<string, string>>;
+  /** Creates records in one statement, all or none, and returns their ids in the order of the inputs. */
+  create(db: TenantDb, caller: Caller, inputs: readonly object[]): Promise<readonly string[]>;
+  /** Changes the fields that are given. */
+  update(db: TenantDb, caller: Caller, id: string, change: object): Promise<void>;
+}
+
+const targetOf = <T extends KindTypes>(
+  kind: Kind<T>,
+  resource: ImportableResource,
+  duplicateField: keyof T['create'] & string,
+): ImportTarget => {
+  const within = (db: TenantDb): Records<T> => createRecords(kind, { forTenant: () => db });
+  return {
+    input: kind.create,
+    duplicateField,
+    permissions: { create: `${resource}.create`, update: `${resource}.update` },
+
+    async findExisting(db, values) {
+      const column = raw(duplicateField);
+      const rows = await db.query<{ value: string; id: string }>(sql`
+        SELECT DISTINCT ON (${column}) ${column} AS value, id FROM ${raw(`tenant_crm.${kind.table}`)}
+        WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL
+          AND ${column} = ANY(${values}::text[])
+        ORDER BY ${column}, id`);
+      return new Map(rows.map(({ value, id }) => [value, id]));
+    },
+
+    async create(db, caller, inputs) {
+      const created = await within(db).createMany(caller, inputs as T['create'][]);
+      return created.map(({ id }) => id);
+    },
+
+    async update(db, caller, id, change) {
+      await within(db).update(caller, id, change as T['update']);
+    },
+  };
+};
+
+/** The targets of imports by resource. */
+export const importTargets: Readonly<Record<ImportableResource, ImportTarget>> = {
+  contacts: targetOf(contact, 'contacts', 'email'),
+  companies: targetOf(company, 'companies', 'domain'),
+};

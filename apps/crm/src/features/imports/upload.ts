@@ -1,0 +1,164 @@
+import type { JobQueue } from '@tessera/background-work/jobs';
+import { crmPermission } from '@tessera/contracts';
+import { mapOf, nullable, text, validate } from '@tessera/fields';
+import { invalidField, permissionDenied, validationFailed } from '@tessera/http-kit';
+import type { Database } from '../../database.ts';
+import type { Caller, CrmPermission } from '../../http.ts';
+import type { AnswerOf } from '../../records/kind.ts';
+import type { Versioned } from '../../records/records.ts';
+import { assignColumns, type Mapping } from './columns.ts';
+import {
+  type CsvFormat,
+  type Delimiter,
+  decode,
+  detectDelimiter,
+  detectEncoding,
+  type Encoding,
+  readHeader,
+  UnreadableFile,
+} from './csv.ts';
+import type { ImportableResource, ImportRow, Imports, importKind } from './imports.kind.ts';
+import { CHUNK_BYTES, endImport, writeChunk } from './imports.repository.ts';
+import { importJob, uploadExpiryJob } from './run-import.ts';
+import { type ImportTarget, importTargets } from './targets.ts';
+
+/** An upload that has not ended by then was interrupted. */
+const UPLOAD_EXPIRY_MS = 2 * 3600_000;
+
+/** What the sender of a file says about it. */
+export interface ImportRequest {
+  readonly resource: ImportableResource;
+  readonly encoding: Encoding | 'auto';
+  readonly delimiter: Delimiter | 'auto';
+  /** JSON text. */
+  readonly mapping?: string;
+  readonly duplicates: ImportRow['duplicates'];
+  readonly dry_run: boolean;
+  readonly file_name: string | null;
+}
+
+/** Reads the `mapping` of a form. Throws 422. */
+const readMapping = (json: string | undefined): Mapping | null => {
+  if (json === undefined) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw invalidField('mapping', 'mapping must be a JSON object');
+  }
+  const checked = validate(mapOf(nullable(text(100))), value, 'mapping');
+  if (!checked.ok) throw validationFailed(checked.errors);
+  return checked.value;
+};
+
+const demandPermissions = (
+  caller: Caller,
+  { permissions }: ImportTarget,
+  duplicates: ImportRequest['duplicates'],
+): void => {
+  const needed: CrmPermission[] = [permissions.create];
+  if (duplicates === 'update') needed.push(permissions.update);
+  for (const permission of needed) {
+    if (caller.can(permission)) continue;
+    throw permissionDenied(crmPermission(caller.tenantSlug, permission), {
+      resourceType: 'import',
+      resourceId: null,
+      userId: caller.principal.id,
+    });
+  }
+};
+
+/** Joins the parts of a stream to chunks of `CHUNK_BYTES`, the last one excepted. */
+async function* chunksOf(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of content) {
+    parts.push(part);
+    size += part.length;
+    if (size < CHUNK_BYTES) continue;
+    const all = Buffer.concat(parts, size);
+    let start = 0;
+    for (; size - start >= CHUNK_BYTES; start += CHUNK_BYTES) {
+      yield all.subarray(start, start + CHUNK_BYTES);
+    }
+    parts = [all.subarray(start)];
+    size -= start;
+  }
+  if (size > 0) yield Buffer.concat(parts, size);
+}
+
+/** Detects the format, and checks the header. Throws 422 that names the field. */
+const inspect = async (
+  start: Buffer,
+  request: ImportRequest,
+  mapping: Mapping | null,
+): Promise<CsvFormat & { readonly header: readonly string[] }> => {
+  try {
+    const encoding = request.encoding === 'auto' ? detectEncoding(start) : request.encoding;
+    const { value: beginning = '' } = await decode([start], encoding).next();
+    const delimiter = request.delimiter === 'auto' ? detectDelimiter(beginning) : request.delimiter;
+    const header = readHeader(beginning, delimiter);
+    const { input } = importTargets[request.resource];
+    const assigned = assignColumns(input, header, mapping ?? {});
+    if (!assigned.ok) throw invalidField(assigned.field, assigned.message);
+    return { encoding, delimiter, header };
+  } catch (error) {
+    if (error instanceof UnreadableFile) throw invalidField('file', error.message);
+    throw error;
+  }
+};
+
+/**
+ * Stores a file and enqueues its import. Throws 403 if the caller may not create the records, or not update
+ * them where `duplicates` is `update`; 422 names what is wrong with the form or the file's header.
+ */
+export type Upload = (
+  caller: Caller,
+  request: ImportRequest,
+  content: AsyncIterable<Buffer>,
+) => Promise<Versioned<AnswerOf<typeof importKind>>>;
+
+interface Dependencies {
+  readonly imports: Imports;
+  readonly database: Pick<Database, 'forTenant'>;
+  readonly jobs: JobQueue;
+}
+
+export const createUpload =
+  ({ imports, database, jobs }: Dependencies): Upload =>
+  async (caller, request, content) => {
+    const { resource, duplicates, dry_run, file_name } = request;
+    demandPermissions(caller, importTargets[resource], duplicates);
+    const mapping = readMapping(request.mapping);
+    const chunks = chunksOf(content);
+    const { value: first } = await chunks.next();
+    if (!first) throw invalidField('file', 'file is empty');
+    const { encoding, delimiter, header } = await inspect(first, request, mapping);
+    const db = database.forTenant(caller.tenantId);
+    const input = { resource, file_name, encoding, delimiter, mapping, duplicates, dry_run };
+    const { id } = await imports.create(caller, input);
+    const payload = { tenant_id: caller.tenantId, import_id: id };
+    try {
+      const runAt = new Date(Date.now() + UPLOAD_EXPIRY_MS);
+      await db.transaction((tx) => jobs.enqueue(tx, uploadExpiryJob, payload, { runAt }));
+      await writeChunk(db, id, 0, first);
+      let size = first.length;
+      let number = 1;
+      for await (const chunk of chunks) {
+        await writeChunk(db, id, number, chunk);
+        size += chunk.length;
+        number += 1;
+      }
+      const start = {
+        name: 'start',
+        rule: async ({ db: tx }: { db: typeof db }) => {
+          await jobs.enqueue(tx, importJob, payload, { key: caller.tenantId });
+          return { status: 'pending' as const, file_size: size, header };
+        },
+      };
+      return await imports.act(caller, id, start, undefined);
+    } catch (error) {
+      await endImport(db, id, 'failed', 'The file was not sent completely.');
+      throw error;
+    }
+  };
