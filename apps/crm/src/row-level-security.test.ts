@@ -190,4 +190,30 @@ describe('A service whose user is not a superuser', () => {
     expect(await tenants.forTenant(mine).query(all)).toEqual([{ first_name: 'Ada' }]);
     await crm.stop();
   });
+
+  test('and is not the owner of the tables needs nothing more, or is told what the owner must grant', async () => {
+    const reader = `reader_${randomUUID()}`;
+    await database.pool.query(`CREATE ROLE "${reader}" LOGIN PASSWORD 'secret'`);
+    const address = new URL(url);
+    address.username = reader;
+    address.password = 'secret';
+    const pool = new pg.Pool({ connectionString: address.href });
+    try {
+      await database.pool.query(`GRANT USAGE ON SCHEMA tenant_crm TO "${reader}"`);
+      await expect(prepareTenantRole(pool)).rejects.toThrow(`GRANT tessera_tenant TO "${reader}"`);
+      await database.pool.query(`GRANT ${TENANT_ROLE} TO "${reader}"`);
+      await prepareTenantRole(pool);
+      await database.pool.query('CREATE SEQUENCE tenant_crm.later');
+      await expect(prepareTenantRole(pool)).rejects.toThrow(
+        /\(permission denied for sequence later\)\. As the owner of the tables: SELECT tenant_crm\./,
+      );
+      await prepareTenantRole(database.pool);
+      await prepareTenantRole(pool);
+    } finally {
+      await pool.end();
+      await database.pool.query('DROP SEQUENCE IF EXISTS tenant_crm.later');
+      await database.pool.query(`DROP OWNED BY "${reader}"`);
+      await database.pool.query(`DROP ROLE "${reader}"`);
+    }
+  });
 });

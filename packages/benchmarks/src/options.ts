@@ -11,12 +11,14 @@ export interface Options {
   readonly policyChanges: number;
   readonly json: string | undefined;
   readonly markdown: string | undefined;
+  /** Whether CRM runs the statements of tenants under row-level security, as it does by default. */
+  readonly rowSecurity: boolean;
   /** Folder for the CPU profiles of both services. */
   readonly profile: string | undefined;
 }
 
 export const usage = `npm run bench -- [--only name,...] [--seconds N] [--contacts N]
-           [--smoke] [--json FILE] [--markdown FILE] [--profile FOLDER]`;
+           [--no-row-security] [--smoke] [--json FILE] [--markdown FILE] [--profile FOLDER]`;
 
 const positive = (name: string, text: string): number => {
   const number = Number(text);
@@ -33,6 +35,7 @@ export const readOptions = (args: readonly string[]): Options => {
       seconds: { type: 'string' },
       contacts: { type: 'string' },
       smoke: { type: 'boolean', default: false },
+      'no-row-security': { type: 'boolean', default: false },
       json: { type: 'string' },
       markdown: { type: 'string' },
       profile: { type: 'string' },
@@ -45,6 +48,7 @@ export const readOptions = (args: readonly string[]): Options => {
     seconds: positive('seconds', values.seconds ?? (smoke ? '0.5' : '16')),
     contacts: positive('contacts', values.contacts ?? (smoke ? '2000' : '100000')),
     policyChanges: smoke ? 5 : 200,
+    rowSecurity: !values['no-row-security'],
     json: values.json,
     markdown: values.markdown,
     profile: values.profile,

@@ -70,7 +70,10 @@ export const startSystem = async (options: Options): Promise<System> => {
       environment: { ...limits, ...profiling(options.profile) },
       environmentOf: {
         identity: { METRICS_PORT: `${metricsPorts.identity}` },
-        crm: { METRICS_PORT: `${metricsPorts.crm}` },
+        crm: {
+          METRICS_PORT: `${metricsPorts.crm}`,
+          DATABASE_ROW_SECURITY: `${options.rowSecurity}`,
+        },
       },
     });
   const metric = async (service: Service, name: string): Promise<number> => {

@@ -26,7 +26,7 @@ const SEARCH = `
       SELECT least($4, greatest(total - 1, 0) / $3 * $3) FROM counted)
   )
   SELECT total, ${COLUMNS} FROM counted
-  LEFT JOIN tenant_crm.contacts ON id = ANY(ARRAY(SELECT id FROM page))
+  LEFT JOIN tenant_crm.contacts ON tenant_id = $1::uuid AND id = ANY(ARRAY(SELECT id FROM page))
   ORDER BY created_at DESC, id DESC`;
 
 const PER_PAGE = 25;
