@@ -18,7 +18,7 @@ import { createVault, type Vault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import type { Config } from './config.ts';
-import { createDatabase, type Database, migrations } from './database.ts';
+import { createDatabase, type Database, JOB_SCHEMA, migrations } from './database.ts';
 import type { CrmPermission } from './http.ts';
 import { startKeyExpiry } from './idempotency/expired-keys.ts';
 import { prepareTenantRole, TENANT_ROLE } from './row-level-security.ts';
@@ -81,7 +81,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const queue = new JobQueue({
     pool: database.pool,
     directUrl: config.database.directUrl,
-    schema: 'crm_jobs',
+    schema: JOB_SCHEMA,
     logger,
     registry: metrics.registry,
     enqueueOnly: overrides.enqueueOnly,

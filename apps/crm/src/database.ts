@@ -50,6 +50,9 @@ export const migrations = new URL('../prisma/migrations', import.meta.url);
 
 const SCHEMA = 'tenant_crm';
 
+/** The schema that belongs to the job queue alone. */
+export const JOB_SCHEMA = 'crm_jobs';
+
 const openPool = (url: string, { poolSize: size, pooler }: DatabaseOptions, logger: Logger): Pool =>
   createPool(url, {
     applicationName: 'crm',

@@ -1,29 +1,53 @@
+import { addJobCommands, JobQueue } from '@tessera/background-work/jobs';
 import { createCommandLine } from '@tessera/command-line';
 import { migrate } from '@tessera/database-kit';
 import { createLogger } from '@tessera/http-kit';
-import { createVault, reseal, type Vault } from '@tessera/vault';
+import { createVault, reseal } from '@tessera/vault';
 import type { Command } from 'commander';
 import type { Pool } from 'pg';
-import { readConfig } from '../config.ts';
-import { createDatabase, migrations } from '../database.ts';
+import { type Config, readConfig } from '../config.ts';
+import { createDatabase, JOB_SCHEMA, migrations } from '../database.ts';
+import { importJobs } from '../features/imports/run-import.ts';
 import { sealedColumns } from './sealed-columns.ts';
 
 /** What the commands use. */
 interface Session {
+  readonly config: Config;
   readonly pool: Pool;
-  readonly vault: Vault;
 }
+
+const openLogger = () => createLogger('crm-admin', 'warn');
 
 /** Migrates the database that the service's environment names, runs the work on it, and returns the result. */
 const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
   const config = readConfig(process.env);
-  const vault = createVault(config.keyEncryptionKeys);
   await migrate(config.database.directUrl, migrations);
-  const database = createDatabase(config.database, createLogger('crm-admin', 'warn'));
+  const database = createDatabase(config.database, openLogger());
   try {
-    return await work({ pool: database.pool, vault });
+    return await work({ config, pool: database.pool });
   } finally {
     await database.close();
+  }
+};
+
+/** Runs the work with a job queue that runs no jobs. */
+const withQueue = async <T>(
+  { config, pool }: Session,
+  work: (queue: JobQueue) => Promise<T>,
+): Promise<T> => {
+  const queue = new JobQueue({
+    pool,
+    directUrl: config.database.directUrl,
+    schema: JOB_SCHEMA,
+    jobs: importJobs,
+    logger: openLogger(),
+    enqueueOnly: true,
+  });
+  await queue.start();
+  try {
+    return await work(queue);
+  } finally {
+    await queue.stop();
   }
 };
 
@@ -50,6 +74,9 @@ export const createProgram = (print: (text: string) => void): Command => {
         '\nExamples:\n  $ crm-admin reseal',
       ].join('\n'),
     )
-    .action(() => run(({ pool, vault }) => reseal(pool, vault, sealedColumns)));
+    .action(() =>
+      run(({ config, pool }) => reseal(pool, createVault(config.keyEncryptionKeys), sealedColumns)),
+    );
+  addJobCommands(program, (work) => run((session) => withQueue(session, work)));
   return program;
 };

@@ -1,16 +1,12 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { createVault, encryptionKeys, reseal } from '@tessera/vault';
 import { credentialsPurpose } from '../features/messaging-accounts/accounts.rules.ts';
+import { runAdmin } from '../testing/admin.ts';
 import { startCrm, type TestCrm } from '../testing/crm.ts';
 import { sealedColumns } from './sealed-columns.ts';
 
 const newKey = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
 const [older, newer] = [newKey('2025'), newKey('2026')];
-const script = fileURLToPath(new URL('../cli.ts', import.meta.url));
 
 let crm: TestCrm;
 beforeAll(async () => {
@@ -19,27 +15,8 @@ beforeAll(async () => {
 afterAll(() => crm.stop());
 beforeEach(() => crm.context.pool.query('DELETE FROM tenant_crm.messaging_accounts'));
 
-/** Runs `crm-admin` in a process with these keys. */
-const admin = async (keys: string, ...args: string[]) => {
-  const child = spawn(
-    process.execPath,
-    ['--conditions=source', '--import', 'tsx', script, '--json', ...args],
-    {
-      env: {
-        ...process.env,
-        DATABASE_URL: crm.context.config.database.url,
-        IDENTITY_URL: crm.identity.url,
-        KEY_ENCRYPTION_KEYS: keys,
-      },
-    },
-  );
-  const [out, error, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit'),
-  ]);
-  return { code, told: JSON.parse(out || error) };
-};
+const admin = (keys: string, ...args: string[]) =>
+  runAdmin(crm, args, { KEY_ENCRYPTION_KEYS: keys });
 
 const create = async (name: string, credentials: object | null) => {
   const account = { name, provider: 'twilio', sender: 'Acme', credentials };

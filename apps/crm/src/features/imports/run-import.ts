@@ -46,6 +46,9 @@ export const uploadExpiryJob = defineJob(
   shape({ tenant_id: uuid(), import_id: uuid() }),
 );
 
+/** All kinds of jobs of imports. */
+export const importJobs = [importJob, uploadExpiryJob];
+
 interface FileRow {
   readonly row_number: number;
   readonly cells: string[];

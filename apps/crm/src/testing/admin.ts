@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { TestCrm } from './crm.ts';
+
+const script = fileURLToPath(new URL('../cli.ts', import.meta.url));
+
+/** Runs `crm-admin` in a process of its own on a test's database; returns its exit code and what it printed. */
+export const runAdmin = async (
+  crm: TestCrm,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+) => {
+  const child = spawn(
+    process.execPath,
+    ['--conditions=source', '--import', 'tsx', script, '--json', ...args],
+    {
+      env: {
+        ...process.env,
+        DATABASE_URL: crm.context.config.database.url,
+        IDENTITY_URL: crm.identity.url,
+        ...environment,
+      },
+    },
+  );
+  const [out, error, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ]);
+  return { code, told: JSON.parse(out || error) };
+};
