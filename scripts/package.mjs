@@ -127,7 +127,7 @@ const proveComplete = () => {
   const environment = { PATH: process.env.PATH };
   for (const [entry, expected] of [
     ['dist/cli.js', /^Usage: /],
-    ['dist/main.js', /The configuration does not fit/],
+    ['dist/main.js', /Invalid configuration/],
   ]) {
     const { stdout, stderr } = spawnSync(process.execPath, [join(target, entry), '--help'], {
       encoding: 'utf8',

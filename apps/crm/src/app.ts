@@ -38,10 +38,10 @@ const BODY_LIMIT = 1024 * 1024;
 
 const problems = {
   ...standardProblems,
-  401: 'There is no token, or identity says that it is not good',
+  401: 'The token is missing, or identity rejects it',
   403: 'The caller lacks a permission, which is named, or may not act in the tenant',
-  404: 'There is no such thing in the tenant',
-  503: 'Identity or the database does not answer: the token may well be good, do not sign out',
+  404: 'The tenant has no such resource',
+  503: 'Identity or the database is unavailable. The token may still be valid, so do not sign out',
 };
 
 const MINUTE = 60;

@@ -3,7 +3,7 @@ import { readConfig } from './config.ts';
 
 const needed = { DATABASE_URL: 'postgresql://localhost/crm', IDENTITY_URL: 'http://identity:4000' };
 
-test('little has to be said', () => {
+test('few settings are required', () => {
   expect(readConfig(needed)).toEqual({
     isLocal: false,
     host: '0.0.0.0',
@@ -87,7 +87,7 @@ test('lists are separated by commas', () => {
   expect(kafkaBrokers).toEqual(['a:9092', 'b:9092']);
 });
 
-test('what does not fit is named, all of it at once, and no value is repeated', () => {
+test('all invalid variables are named at once, and no value is repeated', () => {
   const read = () =>
     readConfig({
       IDENTITY_URL: 'http://user:secret@identity',

@@ -63,10 +63,10 @@ const BODY_LIMIT = 100 * 1024;
 
 const problems = {
   ...standardProblems,
-  401: 'There is no token, or it is expired, revoked or not genuine',
+  401: 'The token is missing, expired, revoked or not genuine',
   403: 'The caller lacks a permission, which is named, or the tenant is suspended',
-  404: 'There is no such thing, or the caller may not know of it',
-  503: 'The service cannot answer now; `Retry-After` says when to come back',
+  404: 'The resource does not exist, or the caller may not see it',
+  503: 'The service is temporarily unavailable; `Retry-After` is the number of seconds to wait',
 };
 
 const MINUTE = 60;

@@ -22,7 +22,7 @@ export const finding = (operation: Operation, what: string, answer: ApiResponse)
 export const withoutAccess = (operations: readonly Operation[]): Findings =>
   operations
     .filter(({ 'x-permissions': marks }) => marks !== 'public' && !Array.isArray(marks))
-    .map(({ id }) => `${id} names neither a permission nor "public".`);
+    .map(({ id }) => `${id} declares neither a permission nor "public".`);
 
 /** Whether a response is an error with this status and code. The response to HEAD has no body and so no code. */
 export const isError = (

@@ -277,7 +277,7 @@ const checks = [
   badPaths,
 ] as const;
 
-describe('a service that is right passes', () => {
+describe('a correct service passes', () => {
   test('every check', async () => {
     const { subject, operation, checker } = await started();
     for (const id of ['listThings', 'createThing', 'updateThing', 'countThings']) {
@@ -292,7 +292,7 @@ describe('a service that is right passes', () => {
   });
 });
 
-describe('a planted flaw is found', () => {
+describe('a planted violation is found', () => {
   test('an operation that does not declare who may call it', async () => {
     const { operation } = await started();
     const { 'x-permissions': _dropped, ...bare } = operation('listThings');
@@ -348,7 +348,7 @@ describe('a planted flaw is found', () => {
   });
 });
 
-describe('an answer that is sent piece by piece', () => {
+describe('a response that is sent in parts', () => {
   const exportThings: Operation = {
     id: 'exportThings',
     operationId: 'exportThings',
@@ -364,8 +364,8 @@ describe('an answer that is sent piece by piece', () => {
   test.each([
     [['[1,', '2', ']'], []],
     [['[1,', '2'], [expect.stringContaining('which is not JSON')]],
-    [['{}'], [expect.stringContaining('which does not fit')]],
-  ])('%j is held against its declaration as a whole', async (pieces, findings) => {
+    [['{}'], [expect.stringContaining('which is invalid')]],
+  ])('%j is checked as a whole against its declaration', async (pieces, findings) => {
     const checker = createResponseChecker(() => document);
     const app = express();
     app.use(checker.observe);
@@ -381,7 +381,7 @@ describe('an answer that is sent piece by piece', () => {
   });
 });
 
-describe('headers are held against their declaration', () => {
+describe('headers are checked against their declaration', () => {
   const header = (pattern: string) => ({ schema: { type: 'string', pattern } });
   const reference = (name: string) => ({ $ref: `#/components/headers/${name}` });
   const showThing: Operation = {
@@ -417,7 +417,7 @@ describe('headers are held against their declaration', () => {
     ],
     [
       { ETag: '"1"', 'Retry-After': 'soon' },
-      [expect.stringContaining('the header Retry-After: soon, which does not fit')],
+      [expect.stringContaining('the header Retry-After: soon, which is invalid')],
     ],
   ])('%j', async (headers, findings) => {
     const checker = createResponseChecker(() => document);
@@ -434,7 +434,7 @@ describe('headers are held against their declaration', () => {
   });
 });
 
-test('a sample fits its schema, and a pattern without an example is told', async () => {
+test('a sample is valid for its schema, and a pattern without an example is reported', async () => {
   const { subject } = await started();
   expect(sample(subject.document, { type: 'string', maxLength: 3 })).toHaveLength(3);
   expect(() => sample(subject.document, { type: 'string', pattern: '^[0-9]{6}$' })).toThrow(

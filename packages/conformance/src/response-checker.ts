@@ -83,7 +83,7 @@ export const createResponseChecker = (documentOf: () => object): ResponseChecker
     const { schema } = response.content['application/json'];
     const fits = compiled.get(schema) ?? ajv.compile(inDocument(schema));
     compiled.set(schema, fits);
-    if (!fits(answered)) return `which does not fit (${ajv.errorsText(fits.errors)})`;
+    if (!fits(answered)) return `which is invalid (${ajv.errorsText(fits.errors)})`;
     return res.statusCode >= 400 ? unregisteredCode(answered) : undefined;
   };
 
@@ -98,7 +98,7 @@ export const createResponseChecker = (documentOf: () => object): ResponseChecker
       const fits = compiled.get(schema) ?? ajv.compile(schema);
       compiled.set(schema, fits);
       if (![sent].flat().every((value) => fits(`${value}`))) {
-        return `with the header ${name}: ${sent}, which does not fit`;
+        return `with the header ${name}: ${sent}, which is invalid`;
       }
     }
     const isMissing = (name: string): boolean =>

@@ -58,12 +58,12 @@ export const conformance = (
   });
   each('a missing or invalid credential is 401', guarded, wrongCredentials);
   each(
-    'without a needed permission it is 403 and names it',
+    'a missing permission is 403 and named',
     guarded.filter((o) => (o['x-permissions'] ?? []).length > 0),
     withoutPermission,
   );
   each(
-    "another tenant's ids give no data and change nothing",
+    "another tenant's ids in paths return no data and change nothing",
     guarded.filter((o) => pathParametersOf(o.path).length > 0),
     foreignIds,
   );
@@ -72,9 +72,9 @@ export const conformance = (
     guarded.filter((o) => referencesIn(document, o).length > 0),
     foreignReferences,
   );
-  each('the token of a client is answered or refused', guarded, withClientToken);
+  each('the token of a client gets a success or a 4xx', guarded, withClientToken);
   each(
-    'bodies that do not fit are 422 and name the field',
+    'invalid bodies are 422 and name the field',
     operations.filter((o) => bodySchemaOf(o) !== undefined),
     badBodies,
   );
@@ -84,27 +84,27 @@ export const conformance = (
     repeatedRequests,
   );
   each(
-    'files of another type are 415, files that are too large 413',
+    'files of other types are 415, and files that are too large are 413',
     operations.filter((o) => fileOptionsOf(o) !== undefined),
     badFiles,
   );
   each(
-    'files are answered in ranges, and not again to who has them',
+    'files are sent in ranges, and a known version is 304',
     operations.filter(servesFile),
     fileAnswers,
   );
   each(
-    'event streams begin at once, after any last event id',
+    'event streams begin immediately, after any last event id',
     operations.filter(sendsEvents),
     eventStreams,
   );
   each(
-    'queries that do not fit are 422 and name the parameter',
+    'invalid queries are 422 and name the parameter',
     guarded.filter((o) => o.method === 'GET'),
     badQueries,
   );
   each(
-    'paths that cannot be are 404',
+    'invalid path parameters are 404',
     guarded.filter((o) => pathParametersOf(o.path).length > 0),
     badPaths,
   );

@@ -44,7 +44,7 @@ describe('validate', () => {
     });
   });
 
-  test('an absent body is told, and a value of the wrong type is named body', () => {
+  test('a missing body is reported, and so is a body of the wrong type', () => {
     expect(validate(Contact, undefined)).toMatchObject({ errors: { body: ['body is required'] } });
     expect(validate(Contact, '{"name":"x"}')).toMatchObject({
       ok: false,
@@ -151,7 +151,7 @@ describe('validate', () => {
   });
 });
 
-test('a rule of its own is told in its own words, with all else that does not fit', () => {
+test('a custom rule reports its own message together with all other errors', () => {
   const even = withRule(text(9), (value) =>
     value.length % 2 === 0 ? undefined : `has {{#odd}} ${value}`,
   );

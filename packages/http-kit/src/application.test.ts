@@ -23,12 +23,12 @@ test.each([
   expect(headers).not.toHaveProperty('x-powered-by');
 });
 
-test('the document is served as it is given', async () => {
+test('the document is served unchanged', async () => {
   const { body } = await request(app).get('/docs/api.json').expect(200);
   expect(body).toEqual(JSON.parse(JSON.stringify(document)));
 });
 
-describe('what no route answers is counted by address', () => {
+describe('requests that no route handles are counted by address', () => {
   const few = { window: 60, address: 2, principal: 0 };
   test.each([
     ['an unknown address', 'default', 404, (to: Agent) => to.get('/nothing')],

@@ -21,7 +21,7 @@ const attemptsOf = (limit: number, window = 60) =>
   });
 
 describe('attempts', () => {
-  test('are so many a window and key; the refusal says when to come back', async () => {
+  test('are limited per window and key; the 429 contains the time to wait', async () => {
     const attempts = attemptsOf(2);
     await attempts.take('ada');
     await attempts.take('ada');

@@ -14,7 +14,7 @@ const put = (headers: Record<string, string>, body: string | Buffer) =>
     .serialize((given: unknown) => given as string)
     .send(body);
 
-describe('a body that does not fit is told apart:', () => {
+describe('an invalid body has a status for each cause:', () => {
   test.each([
     ['malformed JSON', 'application/json', '{"name":', 400],
     ['broken UTF-8', 'application/json', Buffer.from('7b226e616d65223a22ff227d', 'hex'), 400],

@@ -14,7 +14,7 @@ export const malformed = (cause: unknown): HttpError =>
 
 /** 400: the upload does not match its declared length or format. */
 export const malformedUpload = (cause?: unknown): HttpError =>
-  new HttpError(400, 'malformed_body', 'The file or its form is not complete and well-formed.', {
+  new HttpError(400, 'malformed_body', 'The file or its form is incomplete or malformed.', {
     cause,
   });
 
@@ -40,7 +40,7 @@ const errorsByType: Readonly<Record<string, (cause: unknown) => HttpError>> = {
   'entity.too.large': bodyTooLarge,
   'encoding.unsupported': unsupportedEncoding,
   'charset.unsupported': (cause) =>
-    new HttpError(415, 'unsupported_media_type', 'JSON is sent in UTF-8.', { cause }),
+    new HttpError(415, 'unsupported_media_type', 'JSON must be encoded in UTF-8.', { cause }),
 };
 
 const errorOf = (error: { type?: string }): HttpError =>

@@ -40,7 +40,7 @@ const seen = async (trustedProxies: number, forwarded: string): Promise<string> 
   return answer.body;
 };
 
-test('where a proxy forwards no address, the proxy stands for its client', async () => {
+test('if a proxy forwards no address, the address of the proxy is used', async () => {
   expect(await seen(2, 'junk, 198.51.100.9')).toBe('198.51.100.9');
   expect(await seen(1, '203.0.113.1, junk')).toBe('127.0.0.1');
   expect(await seen(0, '203.0.113.1')).toBe('127.0.0.1');

@@ -13,7 +13,7 @@ test('requests that count the same key at once each get a number of their own', 
   expect(counted.map(({ totalHits }) => totalHits)).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('a count that fails is told to its own request only, and counting goes on', async () => {
+test('a failing counter fails only its own request, and counting continues', async () => {
   const counter = store();
   const { increment } = MemoryStore.prototype;
   MemoryStore.prototype.increment = () => {

@@ -8,7 +8,7 @@ import {
   notJson,
   unsupportedMediaType,
 } from './body.ts';
-import { databaseUnavailable, malformedAddress, unexpected } from './error-handler.ts';
+import { databaseUnavailable, internalError, malformedAddress } from './error-handler.ts';
 import { fileChanged, unsatisfiableRange } from './files/conditions.ts';
 import { isFileBody } from './files/file-body.ts';
 import { requestTimeout } from './files/receive-file.ts';
@@ -54,7 +54,7 @@ const standard: Readonly<Record<number, (route: RouteEntry) => HttpError>> = {
   416: () => unsatisfiableRange(1024),
   422: validationOf,
   429: () => tooManyRequests(42),
-  500: () => unexpected(undefined),
+  500: () => internalError(undefined),
   503: () => databaseUnavailable(undefined),
 };
 

@@ -46,15 +46,15 @@ const logFailure = (error: HttpError, req: Request): void => {
 
 /** 400: the path or the query is not valid UTF-8. */
 export const malformedAddress = (cause: unknown): HttpError =>
-  new HttpError(400, 'malformed_address', 'The address is not well-formed UTF-8.', { cause });
+  new HttpError(400, 'malformed_address', 'The URL is not valid UTF-8.', { cause });
 
 /** 503: the database is unavailable, or has no free connection. */
 export const databaseUnavailable = (cause: unknown): HttpError =>
-  unavailable('database_unavailable', 'The database does not answer. Try again.', cause);
+  unavailable('database_unavailable', 'The database is unavailable. Try again.', cause);
 
 /** 500: an unexpected error. */
-export const unexpected = (cause: unknown): HttpError =>
-  new HttpError(500, 'internal_error', 'Something went wrong on our side.', { cause });
+export const internalError = (cause: unknown): HttpError =>
+  new HttpError(500, 'internal_error', 'An internal error occurred.', { cause });
 
 /**
  * Renders every thrown error in the app's envelope. The cause is logged and never sent to the caller; an error
@@ -66,7 +66,9 @@ export const errorHandler = (options: ErrorHandlerOptions): ErrorRequestHandler 
     if (cause instanceof URIError) {
       return malformedAddress(cause);
     }
-    return options.isDatabaseUnavailable?.(cause) ? databaseUnavailable(cause) : unexpected(cause);
+    return options.isDatabaseUnavailable?.(cause)
+      ? databaseUnavailable(cause)
+      : internalError(cause);
   };
   // Express recognises error handlers by their four parameters.
   return (thrown, req, res, _next) => {

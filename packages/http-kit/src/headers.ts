@@ -13,27 +13,32 @@ export const requestHeaders = {
   'If-Match': {
     field: entityTags(),
     description:
-      'Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1).',
+      'Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1).',
   },
   'If-None-Match': {
     field: entityTags(),
     description:
-      'Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2).',
+      'Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2).',
   },
   'If-Modified-Since': {
     field: verbatim(100),
     description:
-      'A time; the answer is 304 where the file has not changed since (RFC 9110 section 13.1.3).',
+      'A time. The response is 304 if the file has not changed since then (RFC 9110 section 13.1.3).',
+  },
+  'If-Unmodified-Since': {
+    field: verbatim(100),
+    description:
+      'A time. The response is 412 if the file has changed since then (RFC 9110 section 13.1.4).',
   },
   Range: {
     field: verbatim(1000),
     description:
-      'One range of bytes, such as `bytes=0-99`; the answer is 206 with that part of the file (RFC 9110 section 14.2).',
+      'One range of bytes, such as `bytes=0-99`. The response is 206 with that part of the file (RFC 9110 section 14.2).',
   },
   'If-Range': {
     field: verbatim(1000),
     description:
-      'The entity tag or time that the range is meant for; the answer is the whole file where it has changed (RFC 9110 section 13.1.5).',
+      'The entity tag or time of the version to which the range applies. If the file has changed, the response is the whole file (RFC 9110 section 13.1.5).',
   },
   'Idempotency-Key': {
     field: verbatim(257),
@@ -43,12 +48,12 @@ export const requestHeaders = {
   'Last-Event-ID': {
     field: verbatim(200),
     description:
-      'The id of the last event that the client received: the stream continues after it.',
+      'The id of the last event that the client received. The stream continues after it.',
   },
   'X-Tenant': {
     field: verbatim(63),
     description:
-      'The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators.',
+      'The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators.',
   },
   'X-Tenant-Id': {
     field: uuid(),
@@ -57,7 +62,7 @@ export const requestHeaders = {
   },
   'X-Request-Id': {
     field: matching(/^[A-Za-z0-9_.-]{1,64}$/, 'an id', 64),
-    description: 'An id for the request of the client’s own choice. Any other value is replaced.',
+    description: 'An id for the request, chosen by the client. An invalid value is replaced.',
   },
 } as const satisfies Record<string, Header>;
 
@@ -69,13 +74,16 @@ const limit = (description: string): Header => ({ field: verbatim(1000), descrip
 export const responseHeaders = {
   'X-Request-Id': {
     field: verbatim(64),
-    description: 'The id of the request, in the log of the service, too.',
+    description: 'The id of the request, which the log of the service also contains.',
   },
   ETag: {
     field: matching(/^"[!#-~]+"$/, 'an entity tag', 100),
-    description: 'The version of the record, for `If-Match` and `If-None-Match`.',
+    description: 'The version of the resource, for `If-Match` and `If-None-Match`.',
   },
-  Location: { field: verbatim(16_384), description: 'Where the new record is, or where to go on.' },
+  Location: {
+    field: verbatim(16_384),
+    description: 'The URL of the new resource, or of the page to go to.',
+  },
   'Content-Disposition': {
     field: verbatim(1000),
     description: 'The name of the file (RFC 6266).',
@@ -86,13 +94,16 @@ export const responseHeaders = {
   },
   'Accept-Ranges': {
     field: matching(/^bytes$/, 'bytes', 10),
-    description: 'Ranges of bytes are served.',
+    description: 'The file can be requested in ranges of bytes.',
   },
   'Content-Range': {
     field: matching(/^bytes ([0-9]+-[0-9]+|\*)\/[0-9]+$/, 'a range of bytes', 100),
-    description: 'Which bytes these are, and of how many (RFC 9110 section 14.4).',
+    description: 'The position of these bytes, and the size of the file (RFC 9110 section 14.4).',
   },
-  'Last-Modified': { field: verbatim(100), description: 'When the file last changed.' },
+  'Last-Modified': {
+    field: verbatim(100),
+    description: 'The time of the last change of the file.',
+  },
   'Retry-After': {
     field: matching(/^[0-9]+$/, 'a number of seconds', 10),
     description: 'Seconds to wait before the next attempt.',
@@ -102,11 +113,11 @@ export const responseHeaders = {
     description: 'How to authenticate (RFC 6750 section 3, RFC 7617).',
   },
   'RateLimit-Policy': limit(
-    'Each limit that counted the request: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers). Absent where no limit is set.',
+    'The limits that apply to the request: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers). Absent if there is no limit.',
   ),
-  RateLimit: limit('What is left of each limit: `r` requests for `t` seconds.'),
-  'X-RateLimit-Limit': limit('The limit that was asked last.'),
-  'X-RateLimit-Remaining': limit('What is left of it.'),
+  RateLimit: limit('The rest of each limit: `r` requests in the next `t` seconds.'),
+  'X-RateLimit-Limit': limit('The limit that was checked last.'),
+  'X-RateLimit-Remaining': limit('The number of requests that this limit still allows.'),
 } as const satisfies Record<string, Header>;
 
 export type ResponseHeader = keyof typeof responseHeaders;

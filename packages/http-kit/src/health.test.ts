@@ -16,17 +16,20 @@ const serviceThatIs = (ready: () => Promise<boolean>) => {
   return request(app);
 };
 
-test.each(['/api/health', '/livez', '/readyz'])('%s tells what runs', async (path) => {
-  const { body } = await serviceThatIs(async () => true)
-    .get(path)
-    .expect(200);
-  expect(body).toEqual({
-    status: 'ok',
-    service: 'things',
-    version: '1.2.3',
-    timestamp: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/),
-  });
-});
+test.each(['/api/health', '/livez', '/readyz'])(
+  '%s returns the service and its version',
+  async (path) => {
+    const { body } = await serviceThatIs(async () => true)
+      .get(path)
+      .expect(200);
+    expect(body).toEqual({
+      status: 'ok',
+      service: 'things',
+      version: '1.2.3',
+      timestamp: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/),
+    });
+  },
+);
 
 test.each([
   ['is not there yet', async () => false],

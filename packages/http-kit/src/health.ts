@@ -33,7 +33,7 @@ export const healthRoutes = ({ path, service, version, ready }: HealthOptions): 
     getHealth: route({
       ...common,
       path,
-      summary: 'Liveness, with the version that runs',
+      summary: 'Liveness and version',
       responses: { 200: Health },
       handler: ({ reply }) => reply(200, health()),
     }),
@@ -47,9 +47,9 @@ export const healthRoutes = ({ path, service, version, ready }: HealthOptions): 
     getReadiness: route({
       ...common,
       path: '/readyz',
-      summary: 'Whether the database answers and its migrations are applied',
+      summary: 'Whether the database is available and its migrations are applied',
       responses: { 200: Health },
-      problems: { 503: 'The service cannot do its work yet' },
+      problems: { 503: 'The service is not ready to handle requests yet' },
       async handler({ reply }) {
         if (await ready().catch(() => false)) return reply(200, health());
         throw new HttpError(503, 'not_ready', 'The database is not ready.', {

@@ -4,7 +4,7 @@ import { appOf, everything, things } from './testing/things.ts';
 const listThings = (app: ReturnType<typeof appOf>, as = everything) =>
   request(app).get('/things').set('authorization', as);
 
-test('a principal over the limit is 429 with the headers that tell when to come back', async () => {
+test('a principal over the limit is 429 with Retry-After', async () => {
   const app = appOf({ Things: things }, { address: 10, principal: 2 });
   const first = await listThings(app).expect(200);
   expect(first.headers).toMatchObject({
@@ -46,7 +46,7 @@ test('an address is read through the trusted proxies, from the right', async () 
   await from('203.0.113.7, 203.0.113.8').expect(401);
 });
 
-test('a header of a proxy that nobody trusts changes nothing', async () => {
+test('a header of a proxy that is not trusted has no effect', async () => {
   const app = appOf({ Things: things }, { address: 1 });
   await request(app).get('/things').set('x-forwarded-for', '203.0.113.1').expect(401);
   await request(app).get('/things').set('x-forwarded-for', '203.0.113.2').expect(429);

@@ -124,7 +124,8 @@ const checked = (
 };
 
 /** The message for a query parameter that the route does not have. */
-export const unknownParameter = (name: string): string => `${name} is no parameter of this address`;
+export const unknownParameter = (name: string): string =>
+  `${name} is not a parameter of this operation`;
 
 const checkedQuery = (
   declared: Shape | undefined,
@@ -174,7 +175,7 @@ const STREAMS_PER_PRINCIPAL = 20;
 const STREAM_LIFETIME_MS = 15 * 60_000;
 
 const tooManyStreams = (): HttpError =>
-  new HttpError(429, 'rate_limited', 'Too many of your streams are open. Close one first.', {
+  new HttpError(429, 'rate_limited', 'You have too many open event streams. Close one first.', {
     headers: { 'Retry-After': '10' },
   });
 

@@ -209,7 +209,7 @@ describe('a refusal never gets between a request and its answer', () => {
   });
 });
 
-test('a client that asks to continue is told to, and a plain HTTP/1.0 request needs no host', async () => {
+test('a client that expects 100-continue gets it, and an HTTP/1.0 request needs no Host', async () => {
   expect(parse(await conversation('GET /things/board HTTP/1.0\r\n\r\n'))[0]?.status).toBe(204);
   const text = `POST /broken HTTP/1.1\r\n${host}Connection: close\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
   expect(await conversation(text)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 500 /);

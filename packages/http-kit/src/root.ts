@@ -40,7 +40,7 @@ export const rootRoute = (options: RootOptions): RouteEntry => {
   return forwarded({
     method: 'get',
     path: '/',
-    summary: 'What this service is, and where to go on',
+    summary: 'Name, version and links of the service',
     description: 'Browsers get a page.',
     responses: { 200: envelope },
     forward: answer,

@@ -28,23 +28,26 @@ describe('a request travels through the steps of its route', () => {
   });
 });
 
-describe('input that does not fit', () => {
+describe('invalid input', () => {
   test.each([
     ['/things?page=two', { page: [expect.any(String)] }],
-    ['/things?pgae=2', { pgae: ['pgae is no parameter of this address'] }],
+    ['/things?pgae=2', { pgae: ['pgae is not a parameter of this operation'] }],
     ['/things?page=1&page=2', { page: ['page must be given once'] }],
     ['/things?page=0&done=maybe', { page: [expect.any(String)], done: [expect.any(String)] }],
-    ['/things?constructor=1', { constructor: ['constructor is no parameter of this address'] }],
+    [
+      '/things?constructor=1',
+      { constructor: ['constructor is not a parameter of this operation'] },
+    ],
     [
       '/things?__proto__=1',
-      JSON.parse('{"__proto__":["__proto__ is no parameter of this address"]}'),
+      JSON.parse('{"__proto__":["__proto__ is not a parameter of this operation"]}'),
     ],
   ])('%s is 422 with the names', async (path, errors) => {
     const answer = await request(app).get(path).set('authorization', everything).expect(422);
     expect(answer.body.errors).toEqual(errors);
   });
 
-  test('a parameter that is needed and given twice is told for the right reason', async () => {
+  test('a required parameter that is given twice is reported as repeated, not as missing', async () => {
     const find = route({
       method: 'get',
       path: '/find',
@@ -157,7 +160,7 @@ describe('addresses', () => {
   });
 });
 
-test('what nobody declared is a 500 that says nothing of its cause', async () => {
+test('an unexpected error is a 500 that does not reveal its cause', async () => {
   const answer = await request(app).post('/broken').expect(500);
   expect(answer.body.error).toBe('internal_error');
   expect(answer.text).not.toContain('hunter2');
@@ -169,7 +172,7 @@ describe('an app does not start', () => {
     expect(() => appOf({ Things: { unmarked } })).toThrow('unmarked: a route names its permission');
   });
 
-  test('with an operation or an address that stands twice', () => {
+  test('with an operation or a path that is declared twice', () => {
     expect(() => appOf({ A: things, B: things })).toThrow('"listThings" is declared twice');
     expect(() => appOf({ A: { a: things.listThings, b: things.listThings } })).toThrow(
       'GET /things is declared twice',
@@ -190,7 +193,7 @@ describe('an app does not start', () => {
   });
 });
 
-test('a route that does not fit together does not compile', () => {
+test('an inconsistent route does not compile', () => {
   const get = { method: 'get', path: '/a', summary: '', responses: { 200: Thing } } as const;
   const open = { ...get, permission: 'public' } as const;
   const byId = { ...open, path: '/a/{id}' } as const;

@@ -28,7 +28,7 @@ describe('browsers of other origins', () => {
   );
   const from = (origin: string) => request(open).get('/things').set({ origin });
 
-  test('a listed one reads answers, refusals too, and the headers that clients need', async () => {
+  test('an allowed origin may read responses, including errors, and the headers that clients need', async () => {
     for (const call of [from(ours).set('authorization', everything), from(ours)]) {
       const { headers } = await call;
       expect(headers).toMatchObject({
@@ -62,7 +62,7 @@ describe('browsers of other origins', () => {
       'access-control-request-headers': 'authorization,if-match',
     });
 
-  test('a preflight of a listed one is told what it may send', async () => {
+  test('a preflight request from an allowed origin gets the allowed methods and headers', async () => {
     const { headers } = await preflight(ours).expect(204);
     expect(headers).toMatchObject({
       'access-control-allow-origin': ours,
@@ -72,7 +72,7 @@ describe('browsers of other origins', () => {
     });
   });
 
-  test('a preflight of any other is told nothing', async () => {
+  test('a preflight request from any other origin gets no CORS headers', async () => {
     const { headers } = await preflight('https://evil.example').expect(204);
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });

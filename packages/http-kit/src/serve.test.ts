@@ -28,7 +28,7 @@ const isRefused = async ({ url }: Listening): Promise<boolean> =>
     () => true,
   );
 
-test('a taken port is told by its number and by the variable that changes it', async () => {
+test('a port in use is reported with its number and the variable that changes it', async () => {
   const { listening } = await holding();
   const { port } = listening;
   const second = listen(() => {}, { host: '127.0.0.1', port, variable: 'THINGS_PORT' });

@@ -31,7 +31,7 @@ test('reads numbers, switches and lists; what is empty counts as absent', () => 
   });
 });
 
-test('names every variable that does not fit, and repeats no value', () => {
+test('names every invalid variable, and repeats no value', () => {
   const environment = {
     PORT: 's3cret',
     ORIGINS: 'https://a.example,s3cret',
@@ -40,7 +40,7 @@ test('names every variable that does not fit, and repeats no value', () => {
   const read = () => readSettings(fields, environment);
   expect(read).toThrow(
     [
-      'The configuration does not fit:',
+      'Invalid configuration:',
       '- PORT must be an integer',
       '- ORIGINS.1 must be an origin',
       '- SECRET length must be less than or equal to 10 characters long',
@@ -94,12 +94,12 @@ describe('a variable in a file', () => {
     [file(''), 'is empty'],
   ])('%s: the error names variable and path, once', (path, problem) => {
     expect(() => readSettings(fields, { DATABASE_URL_FILE: path })).toThrow(
-      /^The configuration does not fit:\n- DATABASE_URL_FILE names [^\n]+$/,
+      /^Invalid configuration:\n- DATABASE_URL_FILE names [^\n]+$/,
     );
     expect(() => readSettings(fields, { DATABASE_URL_FILE: path })).toThrow(problem);
   });
 
-  test('whose secret stands in place of its path is refused without the secret', () => {
+  test('with a secret instead of a path is rejected without repeating the secret', () => {
     const read = () =>
       readSettings(fields, { DATABASE_URL_FILE: 'postgres://user:s3cret@host/db' });
     expect(read).toThrow('- DATABASE_URL_FILE names a file, which cannot be read (ENOENT)');

@@ -76,5 +76,5 @@ export const readSettings = <const F extends Fields>(
   const all = { ...(result.ok ? {} : result.errors), ...problems };
   const messages = Object.values(all).flat();
   if (result.ok && messages.length === 0) return result.value as OutOf<F>;
-  throw new Error(`The configuration does not fit:\n${messages.map((m) => `- ${m}`).join('\n')}`);
+  throw new Error(`Invalid configuration:\n${messages.map((m) => `- ${m}`).join('\n')}`);
 };

@@ -12,7 +12,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What this service is, and where to go on
+         * Name, version and links of the service
          * @description Browsers get a page.
          */
         get: operations["getService"];
@@ -31,7 +31,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Liveness, with the version that runs */
+        /** Liveness and version */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -65,7 +65,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the database answers and its migrations are applied */
+        /** Whether the database is available and its migrations are applied */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -3575,7 +3575,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description Too many requests; `Retry-After` says when to come back */
+        /** @description Too many requests; `Retry-After` is the number of seconds to wait */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3590,7 +3590,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description Something went wrong on the side of the service */
+        /** @description An internal error occurred */
         InternalServerError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3604,7 +3604,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The service cannot answer now; `Retry-After` says when to come back */
+        /** @description The service is temporarily unavailable; `Retry-After` is the number of seconds to wait */
         ServiceUnavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3633,7 +3633,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description Some of what was sent does not fit; `errors` names each field */
+        /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3689,7 +3689,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description There is no token, or it is expired, revoked or not genuine */
+        /** @description The token is missing, expired, revoked or not genuine */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3733,7 +3733,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description Some of what was sent does not fit; `errors` names each field */
+        /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3761,7 +3761,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description Some of what was sent does not fit; `errors` names each field */
+        /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity3: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3789,7 +3789,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description Some of what was sent does not fit; `errors` names each field */
+        /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity4: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3817,7 +3817,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description Some of what was sent does not fit; `errors` names each field */
+        /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity5: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3845,7 +3845,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description There is no such thing, or the caller may not know of it */
+        /** @description The resource does not exist, or the caller may not see it */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3916,7 +3916,7 @@ export interface components {
                 "application/json": components["schemas"]["OAuthFailure"];
             };
         };
-        /** @description Too many requests; `Retry-After` says when to come back */
+        /** @description Too many requests; `Retry-After` is the number of seconds to wait */
         TooManyRequests2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3931,7 +3931,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description Something went wrong on the side of the service */
+        /** @description An internal error occurred */
         InternalServerError2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3945,7 +3945,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The service cannot answer now; `Retry-After` says when to come back */
+        /** @description The service is temporarily unavailable; `Retry-After` is the number of seconds to wait */
         ServiceUnavailable2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3988,7 +3988,7 @@ export interface components {
                 "application/json": components["schemas"]["OAuthFailure"];
             };
         };
-        /** @description Some of what was sent does not fit; `errors` names each field */
+        /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity7: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4016,7 +4016,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description Some of what was sent does not fit; `errors` names each field */
+        /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity8: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4219,7 +4219,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description Some of what was sent does not fit; `errors` names each field */
+        /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity9: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4292,7 +4292,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description Some of what was sent does not fit; `errors` names each field */
+        /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity10: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4353,56 +4353,58 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+        /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
         "If-Match": string;
-        /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+        /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
         "If-None-Match": string;
-        /** @description A time; the answer is 304 where the file has not changed since (RFC 9110 section 13.1.3). */
+        /** @description A time. The response is 304 if the file has not changed since then (RFC 9110 section 13.1.3). */
         "If-Modified-Since": string;
-        /** @description One range of bytes, such as `bytes=0-99`; the answer is 206 with that part of the file (RFC 9110 section 14.2). */
+        /** @description A time. The response is 412 if the file has changed since then (RFC 9110 section 13.1.4). */
+        "If-Unmodified-Since": string;
+        /** @description One range of bytes, such as `bytes=0-99`. The response is 206 with that part of the file (RFC 9110 section 14.2). */
         Range: string;
-        /** @description The entity tag or time that the range is meant for; the answer is the whole file where it has changed (RFC 9110 section 13.1.5). */
+        /** @description The entity tag or time of the version to which the range applies. If the file has changed, the response is the whole file (RFC 9110 section 13.1.5). */
         "If-Range": string;
         /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
         "Idempotency-Key": string;
-        /** @description The id of the last event that the client received: the stream continues after it. */
+        /** @description The id of the last event that the client received. The stream continues after it. */
         "Last-Event-ID": string;
-        /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+        /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
         "X-Tenant": string;
         /** @description The id of the tenant to act in. */
         "X-Tenant-Id": string;
-        /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+        /** @description An id for the request, chosen by the client. An invalid value is replaced. */
         "X-Request-Id": string;
     };
     requestBodies: never;
     headers: {
-        /** @description The id of the request, in the log of the service, too. */
+        /** @description The id of the request, which the log of the service also contains. */
         "X-Request-Id": string;
-        /** @description The version of the record, for `If-Match` and `If-None-Match`. */
+        /** @description The version of the resource, for `If-Match` and `If-None-Match`. */
         ETag: string;
-        /** @description Where the new record is, or where to go on. */
+        /** @description The URL of the new resource, or of the page to go to. */
         Location: string;
         /** @description The name of the file (RFC 6266). */
         "Content-Disposition": string;
         /** @description Present where this is the response to an earlier request with the same key. */
         "Idempotent-Replayed": string;
-        /** @description Ranges of bytes are served. */
+        /** @description The file can be requested in ranges of bytes. */
         "Accept-Ranges": string;
-        /** @description Which bytes these are, and of how many (RFC 9110 section 14.4). */
+        /** @description The position of these bytes, and the size of the file (RFC 9110 section 14.4). */
         "Content-Range": string;
-        /** @description When the file last changed. */
+        /** @description The time of the last change of the file. */
         "Last-Modified": string;
         /** @description Seconds to wait before the next attempt. */
         "Retry-After": string;
         /** @description How to authenticate (RFC 6750 section 3, RFC 7617). */
         "WWW-Authenticate": string;
-        /** @description Each limit that counted the request: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers). Absent where no limit is set. */
+        /** @description The limits that apply to the request: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers). Absent if there is no limit. */
         "RateLimit-Policy": string;
-        /** @description What is left of each limit: `r` requests for `t` seconds. */
+        /** @description The rest of each limit: `r` requests in the next `t` seconds. */
         RateLimit: string;
-        /** @description The limit that was asked last. */
+        /** @description The limit that was checked last. */
         "X-RateLimit-Limit": string;
-        /** @description What is left of it. */
+        /** @description The number of requests that this limit still allows. */
         "X-RateLimit-Remaining": string;
     };
     pathItems: never;
@@ -4413,7 +4415,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4449,7 +4451,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4489,7 +4491,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4529,7 +4531,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4562,7 +4564,7 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description The service cannot do its work yet */
+            /** @description The service is not ready to handle requests yet */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4583,7 +4585,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4616,7 +4618,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4665,7 +4667,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4688,7 +4690,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4725,7 +4727,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4765,7 +4767,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4808,7 +4810,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4852,7 +4854,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4906,7 +4908,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4948,7 +4950,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4995,7 +4997,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5035,7 +5037,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5080,7 +5082,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5103,7 +5105,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5135,7 +5137,7 @@ export interface operations {
             409: components["responses"]["Conflict3"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5158,7 +5160,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5201,7 +5203,7 @@ export interface operations {
             409: components["responses"]["Conflict3"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5224,7 +5226,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5268,7 +5270,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5307,7 +5309,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5337,7 +5339,7 @@ export interface operations {
             409: components["responses"]["Conflict4"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5360,7 +5362,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5402,7 +5404,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5444,7 +5446,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5485,7 +5487,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5544,7 +5546,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5567,7 +5569,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5606,7 +5608,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5663,7 +5665,7 @@ export interface operations {
                 token: string;
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5714,7 +5716,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5780,7 +5782,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5819,7 +5821,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5859,7 +5861,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5899,7 +5901,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5938,7 +5940,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5961,7 +5963,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6001,7 +6003,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6056,7 +6058,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6093,7 +6095,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6157,7 +6159,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6180,7 +6182,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6220,7 +6222,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6260,7 +6262,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6297,7 +6299,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6337,7 +6339,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6377,7 +6379,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6440,7 +6442,7 @@ export interface operations {
                 id_token_hint?: string;
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6471,7 +6473,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6495,7 +6497,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest5"];
-            /** @description There is no such thing, or the caller may not know of it */
+            /** @description The resource does not exist, or the caller may not see it */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6518,7 +6520,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6558,7 +6560,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6598,7 +6600,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6631,7 +6633,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6664,7 +6666,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6704,9 +6706,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6746,7 +6748,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6786,7 +6788,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6840,7 +6842,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6880,7 +6882,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6933,7 +6935,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6973,7 +6975,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7029,7 +7031,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7080,7 +7082,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7123,7 +7125,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7163,7 +7165,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7209,7 +7211,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7255,7 +7257,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7305,7 +7307,7 @@ export interface operations {
                 to?: string;
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7345,7 +7347,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7398,7 +7400,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7421,7 +7423,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7463,7 +7465,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7503,7 +7505,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7544,7 +7546,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7581,7 +7583,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7632,7 +7634,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7672,7 +7674,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7717,9 +7719,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7761,7 +7763,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7822,7 +7824,7 @@ export interface operations {
                 sort?: "name" | "-name" | "email" | "-email" | "created_at" | "-created_at";
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -7879,7 +7881,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -7932,7 +7934,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7955,7 +7957,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8013,7 +8015,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8077,7 +8079,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8137,7 +8139,7 @@ export interface operations {
                 per_page?: number;
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8195,7 +8197,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8259,7 +8261,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8334,7 +8336,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8397,7 +8399,7 @@ export interface operations {
                 sort?: "name" | "-name" | "email" | "-email" | "created_at" | "-created_at";
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8454,7 +8456,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8502,7 +8504,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8525,7 +8527,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8569,7 +8571,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8633,7 +8635,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8704,7 +8706,7 @@ export interface operations {
                 permission?: string;
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8748,7 +8750,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -8826,7 +8828,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8856,7 +8858,7 @@ export interface operations {
                 sort?: "name" | "-name" | "created_at" | "-created_at";
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8913,7 +8915,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8976,7 +8978,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9034,7 +9036,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9112,7 +9114,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9194,7 +9196,7 @@ export interface operations {
                 sort?: "name" | "email" | "created_at" | "last_login_at" | "-name" | "-email" | "-created_at" | "-last_login_at";
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -9248,7 +9250,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9305,7 +9307,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9368,7 +9370,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9421,7 +9423,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9444,7 +9446,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9497,7 +9499,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9536,7 +9538,7 @@ export interface operations {
                 sort?: "created_at" | "-created_at";
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -9589,7 +9591,7 @@ export interface operations {
                 sort?: "created_at" | "-created_at";
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -9645,7 +9647,7 @@ export interface operations {
                 sort?: "created_at" | "-created_at";
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9699,7 +9701,7 @@ export interface operations {
                 sort?: "created_at" | "-created_at";
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9744,7 +9746,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -9787,7 +9789,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -9837,7 +9839,7 @@ export interface operations {
                 sort?: "name" | "-name" | "slug" | "-slug" | "plan" | "-plan" | "status" | "-status" | "created_at" | "-created_at";
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -9877,7 +9879,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -9933,7 +9935,7 @@ export interface operations {
                 sort?: "name" | "-name" | "slug" | "-slug" | "plan" | "-plan" | "status" | "-status" | "created_at" | "-created_at";
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -9973,7 +9975,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -10029,7 +10031,7 @@ export interface operations {
                 sort?: "name" | "-name" | "slug" | "-slug" | "plan" | "-plan" | "status" | "-status" | "created_at" | "-created_at";
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -10083,7 +10085,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -10140,7 +10142,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -10201,7 +10203,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -10275,7 +10277,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -10336,7 +10338,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -10397,7 +10399,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -10458,7 +10460,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -10516,7 +10518,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -10570,7 +10572,7 @@ export interface operations {
             409: components["responses"]["Conflict6"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10594,7 +10596,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -10651,7 +10653,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -10715,7 +10717,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -10775,7 +10777,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -10833,7 +10835,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -10896,7 +10898,7 @@ export interface operations {
                 per_page?: number;
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -10954,7 +10956,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -11021,9 +11023,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -11082,9 +11084,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -11157,9 +11159,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -11207,7 +11209,7 @@ export interface operations {
                 per_page?: number;
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -11265,7 +11267,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -11332,9 +11334,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -11393,9 +11395,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -11472,9 +11474,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -11522,7 +11524,7 @@ export interface operations {
                 per_page?: number;
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -11578,7 +11580,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -11643,9 +11645,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -11703,9 +11705,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -11777,9 +11779,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -11826,7 +11828,7 @@ export interface operations {
                 per_page?: number;
             };
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -11882,7 +11884,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -11947,9 +11949,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -12007,9 +12009,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -12085,9 +12087,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {

@@ -65,7 +65,7 @@ test('A killed broker comes back on its port', async () => {
   expect((await start({ port: broker.port })).brokers).toEqual(broker.brokers);
 });
 
-test('A port that is taken is told, whoever has it', async () => {
+test('A port in use is reported, whichever process uses it', async () => {
   const { port } = await start();
   await expect(start({ port })).rejects.toThrow(`Port ${port} is taken by another broker`);
 

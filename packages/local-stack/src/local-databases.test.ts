@@ -53,6 +53,6 @@ test('Where the system does not run, its server is started and ended again', asy
   await expect(nameAt(databases.identity)).rejects.toThrow('ECONNREFUSED');
 });
 
-test('A system that was never started is told from one that is there', async () => {
+test('A system that was never started is distinguished from one that is running', async () => {
   await expect(localDatabases(directory)).rejects.toThrow('run npm start once');
 });

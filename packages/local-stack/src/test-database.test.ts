@@ -39,7 +39,7 @@ test('A preparation that failed is tried again by the next', async () => {
   expect(await run(url, 'SELECT * FROM notes')).toEqual([]);
 });
 
-test('A dropped database is gone, whoever is connected to it', async () => {
+test('A database is dropped even if clients are connected to it', async () => {
   const { url, drop } = await freshDatabase(template, prepare);
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});

@@ -17,7 +17,7 @@ describe('decide', () => {
     });
   });
 
-  test('denies by a deny, wherever it stands and however broad the allows are', () => {
+  test('denies by a deny at any position, however broad the allows are', () => {
     expect(decide([allow('a.b'), deny('*')], 'a.b')).toEqual({ allowed: false, by: deny('*') });
     expect(decide([deny('a.*'), allow('a.b')], 'a.b')).toEqual({ allowed: false, by: deny('a.*') });
   });

@@ -322,7 +322,7 @@ describe('refused with 2 and the reason:', () => {
   });
 });
 
-test('A database without tables is told from one that is ready', async () => {
+test('A database without tables is distinguished from one that is ready', async () => {
   const { code, told } = await run('', { CRM_DATABASE_URL: stack.postgres.url('postgres') });
   expect(told).toContain('The database of crm lacks tenant_crm.');
   expect(code).toBe(1);

@@ -144,7 +144,7 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
   const assertBelowMaximum = async (db: TenantDb, scope: Scope<Row>, more = 1): Promise<void> => {
     if (maximum === undefined) return;
     if ((await repository.countLocked(db, scope)) + more <= maximum) return;
-    throw new HttpError(409, 'conflict', `There are ${maximum} already, which is the limit.`);
+    throw new HttpError(409, 'conflict', `The limit of ${maximum} has been reached.`);
   };
 
   const deletePermanently = async (

@@ -116,7 +116,7 @@ export const createParts = <T extends KindTypes, P extends Part>(
       const part = { ...input, id: uuidv7() } as P;
       const { version } = await edit(caller, id, versions, (parts) => {
         if (parts.length < max) return [...parts, part];
-        throw new HttpError(409, 'conflict', `There are ${max} already, which is the limit.`);
+        throw new HttpError(409, 'conflict', `The limit of ${max} has been reached.`);
       });
       return { part, version };
     },

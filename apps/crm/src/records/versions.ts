@@ -24,7 +24,7 @@ export const acceptedVersions = (ifMatch: string | undefined): number[] | undefi
 
 /** 412: the record has none of the versions that the caller accepts. */
 export const preconditionFailed = (): HttpError =>
-  new HttpError(412, 'precondition_failed', 'Someone changed it since it was read.');
+  new HttpError(412, 'precondition_failed', 'The resource has changed since it was read.');
 
 export const isPreconditionFailed = (error: unknown): boolean =>
   error instanceof HttpError && error.status === 412;

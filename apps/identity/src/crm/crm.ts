@@ -35,15 +35,15 @@ const MAX_ANSWER = 4 * 1024 * 1024;
 
 /** 503: CRM is not configured. */
 export const crmNotConfigured = (): HttpError =>
-  new HttpError(503, 'crm_not_configured', 'There is no CRM that could be asked.');
+  new HttpError(503, 'crm_not_configured', 'No CRM is configured.');
 
 /** 502: CRM's answer cannot be used; the cause is logged. */
 export const crmFailed = (cause: unknown): HttpError =>
-  new HttpError(502, 'crm_failed', 'CRM answered with something that cannot be used.', { cause });
+  new HttpError(502, 'crm_failed', 'CRM sent an invalid response.', { cause });
 
 /** 412: the current version does not match `If-Match`. */
 export const preconditionFailed = (): HttpError =>
-  new HttpError(412, 'precondition_failed', 'Someone changed it since it was read.');
+  new HttpError(412, 'precondition_failed', 'The resource has changed since it was read.');
 
 const Problem = openShape({ errors: optional(fieldErrors()) });
 const StorageAnswer = openShape({ data: StorageUsage });

@@ -35,7 +35,7 @@ export const notConfigured = (): HttpError =>
   new HttpError(
     503,
     'deployment_automation_not_configured',
-    'There is no deployment automation; nothing was changed.',
+    'No deployment automation is configured; nothing was changed.',
   );
 
 /** 502: the answer cannot be used; the cause is logged. */
@@ -43,7 +43,7 @@ export const failed = (cause: unknown): HttpError =>
   new HttpError(
     502,
     'deployment_automation_failed',
-    'Deployment automation failed or refused; nothing was changed.',
+    'Deployment automation failed or rejected the request; nothing was changed.',
     { cause },
   );
 

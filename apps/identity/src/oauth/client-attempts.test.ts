@@ -28,7 +28,7 @@ const grant = (
 const refused = oauthRefusal('rate_limited');
 
 describe('guesses at the secret of a client', () => {
-  test('are 10 a minute from one address; then nothing is read, and the answer says when to come back', async () => {
+  test('are limited to 10 a minute per address; after that nothing is read, and the response has Retry-After', async () => {
     const identity = await start({ RATE_LIMIT_CLIENT_FAILURES: '10' });
     const { clientId, secret } = await identity.people.application(SCOPE);
     for (let i = 0; i < 10; i += 1) {

@@ -37,7 +37,7 @@ test('A job of a transaction that is rolled back never runs; one that commits ru
   await Promise.all([first.stop(), second.stop()]);
 });
 
-test('A payload that does not fit its shape is refused with the name of the field', async () => {
+test('A payload that is invalid for its shape is rejected with the name of the field', async () => {
   const queue = await world.replica([]);
   const enqueue = world.transaction((tx) =>
     queue.enqueue(tx, plain, { number: 'one' as unknown as number, note }),
@@ -111,7 +111,7 @@ test('Jobs with the same key run one at a time and in order, also across a retry
   await Promise.all(queues.map((queue) => queue.stop()));
 });
 
-test('A stop waits for the running job, tells it to end at the limit, and has it tried again', async () => {
+test('A stop waits for the running job, aborts it after the time limit, and the job is retried', async () => {
   const started: JobRun[] = [];
   let finish = (): void => undefined;
   const handler = handleJob(slow, async ({ note: kind }, run) => {

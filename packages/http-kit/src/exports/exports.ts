@@ -3,7 +3,7 @@ import { HttpError } from '../http-error.ts';
 import { InFlight } from '../in-flight.ts';
 
 const tooManyExports = (): HttpError =>
-  new HttpError(429, 'rate_limited', 'Too many of your exports are running. Try again later.', {
+  new HttpError(429, 'rate_limited', 'You have too many running exports. Try again later.', {
     headers: { 'Retry-After': '10' },
   });
 

@@ -113,7 +113,7 @@ test.each([
   expect(opened).toHaveLength(status < 300 ? 1 : 0);
 });
 
-test('HEAD tells of the whole file and opens nothing, and its range is ignored', async () => {
+test('HEAD describes the whole file without opening it, and ignores a range', async () => {
   const { app, opened } = appWith();
   const answer = await request(app).head('/file').set('range', 'bytes=0-1');
   expect([answer.status, answer.headers['content-length']]).toEqual([200, '10']);

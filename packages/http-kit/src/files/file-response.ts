@@ -7,7 +7,8 @@ export interface FileResponse {
 
 /**
  * Declares a response that is a file, for the status 200 of a GET route. The route also responds with 206 to a
- * range, 304 if the client has the current version, and 416 to a range outside the file.
+ * range, 304 if the client has the current version (`If-None-Match`, `If-Modified-Since`), 412 if a precondition
+ * fails (`If-Match`, `If-Unmodified-Since`), and 416 to a range outside the file.
  */
 export const fileResponse = (...fileTypes: readonly string[]): FileResponse => ({ fileTypes });
 
@@ -28,7 +29,11 @@ export interface ServedFile {
   readonly lastModified?: Date;
   /** The name under which clients save the file; may contain any Unicode letters. */
   readonly name?: string;
-  /** `inline` is ignored for types that can run scripts. Default: `attachment`. */
+  /**
+   * `inline` is ignored for types that can run scripts. Files are sent with a sandboxing content security policy,
+   * under which Safari does not display a PDF: use `attachment` for PDFs that every browser must open. Default:
+   * `attachment`.
+   */
   readonly disposition?: 'attachment' | 'inline';
   /**
    * Opens the content, or a range of it. Called at most once, and not for HEAD and 304. Must reject if the

@@ -2,7 +2,7 @@ import { described, list, named, shape, text } from '@tessera/fields';
 import { forwarded, HttpError, openapi, type RouteGroups } from '../index.ts';
 import { route, things } from '../testing/things.ts';
 
-test('the OpenAPI document says what the routes do', () => {
+test('the OpenAPI document describes the routes', () => {
   const document = openapi(
     { Things: things },
     {
@@ -49,7 +49,7 @@ const answering = (field: ReturnType<typeof shape>, path = '/named') =>
     handler: ({ reply }) => reply(200, {}),
   });
 
-test('a named shape stands once, and everywhere else there is a reference to it', () => {
+test('a named shape is declared once and referenced everywhere else', () => {
   const Label = named('Label', shape({ text: described(text(10), 'What it says', 'new') }));
   const { paths, components } = documentOf({
     Labels: { listLabels: answering(shape({ first: Label, all: list(Label) })) },
@@ -61,7 +61,7 @@ test('a named shape stands once, and everywhere else there is a reference to it'
   expect(JSON.stringify(paths).split(reference)).toHaveLength(3);
 });
 
-test('two different shapes of one name are told, not mixed up', () => {
+test('two different shapes with one name are an error', () => {
   const groups = {
     Labels: {
       one: answering(named('Label', shape({ text: text(10) })), '/one'),
@@ -71,7 +71,7 @@ test('two different shapes of one name are told, not mixed up', () => {
   expect(() => documentOf(groups)).toThrow('Two different schemas are named "Label"');
 });
 
-test('a page for people stands in no document', () => {
+test('pages are not part of the document', () => {
   const page = { method: 'get', path: '/sign-in', summary: 'Sign in', isPage: true } as const;
   const shown = forwarded({ ...page, responses: {}, forward: (_req, res) => void res.end() });
   const document = documentOf({ Things: things, Pages: { shown } });
@@ -126,7 +126,7 @@ test('a route whose credential has no security scheme has no document', () => {
   );
 });
 
-describe('what is sent beside a body', () => {
+describe('headers in the document', () => {
   const show = {
     ...answering(shape({ a: text(1) })),
     requestHeaders: ['If-None-Match'],
@@ -179,7 +179,7 @@ describe('what is sent beside a body', () => {
     expect(components.parameters).toHaveProperty('If-None-Match.in', 'header');
   });
 
-  test('each refusal shows the code and the message that are sent', () => {
+  test('each error response has an example with the code and the message that are sent', () => {
     const exampleOf = (path: string, method: string, status: number) =>
       Object.values(
         responseOf(path, method, status)?.content['application/json']?.examples ?? {},
@@ -195,7 +195,7 @@ describe('what is sent beside a body', () => {
     });
   });
 
-  test('a refusal that is the same in several operations is described once', () => {
+  test('an error response that several operations share is described once', () => {
     const { $ref } = paths['/things']?.get?.responses[429] ?? {};
     expect($ref).toBe('#/components/responses/TooManyRequests');
     expect(paths['/things/{id}']?.put?.responses[429]?.$ref).toBe($ref);

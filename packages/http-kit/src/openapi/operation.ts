@@ -13,6 +13,7 @@ const fileConditions = [
   'If-Match',
   'If-None-Match',
   'If-Modified-Since',
+  'If-Unmodified-Since',
   'Range',
   'If-Range',
 ] as const;

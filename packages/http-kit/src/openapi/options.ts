@@ -38,7 +38,7 @@ export const standardProblems = {
   400: 'The body is not well-formed',
   413: 'The body is too large',
   415: 'The body is not JSON',
-  422: 'Some of what was sent does not fit; `errors` names each field',
-  429: 'Too many requests; `Retry-After` says when to come back',
-  500: 'Something went wrong on the side of the service',
+  422: 'The input is invalid; `errors` names every invalid field',
+  429: 'Too many requests; `Retry-After` is the number of seconds to wait',
+  500: 'An internal error occurred',
 } as const;

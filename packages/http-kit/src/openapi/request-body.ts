@@ -22,7 +22,7 @@ const fileRequestBody = (
   { types, maxBytes, fields }: FileBody['file'],
   schemas: Schemas,
 ): object => {
-  const description = `A file of at most ${maxBytes} bytes. Its type is found in its content.`;
+  const description = `A file of at most ${maxBytes} bytes. Its type is detected from its content.`;
   const limits = { 'x-file': { types, maxBytes } };
   if (!fields) {
     const content = Object.fromEntries(types.map((type) => [type, {}]));

@@ -12,7 +12,7 @@ import { hoist, jsonContent, mapped } from './schemas.ts';
 const fileProblems = {
   408: 'The file did not arrive in time',
   412: 'The file has changed',
-  416: 'The range is outside of the file',
+  416: 'The range is outside the file',
 } as const;
 
 const fileHeaders = ['ETag', 'Last-Modified', 'Accept-Ranges', 'Content-Disposition'] as const;

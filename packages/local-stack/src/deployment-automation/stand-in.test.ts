@@ -47,12 +47,12 @@ test('it has every operation of the contract', () => {
   ]);
 });
 
-test('it lets nobody in without its token', async () => {
+test('it rejects requests without its token', async () => {
   expect((await ask('GET', '/health', { token: 'x' })).status).toBe(401);
   expect((await ask('GET', '/health')).body).toEqual({ status: 'ok' });
 });
 
-test('it refuses what does not fit the contract: no key, another body, another path', async () => {
+test('it rejects what the contract does not allow: no key, another body, another path', async () => {
   expect((await ask('POST', path('/suspend'), { key: null })).status).toBe(400);
   expect((await ask('PUT', path('/versions'), { body: { versions: { api: 7 } } })).status).toBe(
     422,
@@ -75,7 +75,7 @@ test('what was begun is done when it is next asked for', async () => {
   expect((await ask('GET', one)).body.state).toBe('gone');
 });
 
-test('a call that it is told to fail is not carried out', async () => {
+test('a call that is set to fail has no effect', async () => {
   const one = path();
   standIn.break('suspendDeployment', 500);
   expect((await ask('POST', `${one}/suspend`)).status).toBe(500);

@@ -64,7 +64,7 @@ test('the key set is the same at every start, and holds nothing private', async 
   }
 });
 
-test('a taken port is told by name', async () => {
+test('a port in use is reported with the variable that changes it', async () => {
   const port = Number(new URL(stub.url).port);
   await expect(startIdentityStub(port)).rejects.toThrow(
     `Port ${port} is taken; set IDENTITY_STUB_PORT`,

@@ -64,7 +64,7 @@ describe('a person', () => {
     expect(seen.at(-1)).toMatchObject({ status: 401, body: { error: 'unauthenticated' } });
   });
 
-  test('who only views is told which permission is missing', async () => {
+  test('a member who may only view gets the name of the missing permission', async () => {
     const token = await signIn(stack, 'viewer');
     expect((await crm('GET', '/contacts', { token })).status).toBe(200);
     expect(await createContact(token)).toMatchObject({
@@ -147,7 +147,7 @@ describe('a system application', () => {
   });
 });
 
-test('no token, secret or password stands in a database or a log as it is', async () => {
+test('no token, secret or password is in a database or a log in plain text', async () => {
   const token = await signIn(stack, 'owner');
   const { system_application, clients, owner, viewer } = stack.system;
   const form = new URLSearchParams({

@@ -56,7 +56,7 @@ describe('a system application names the tenant that it acts in', () => {
     ]);
   });
 
-  test('again and again, by turns: what is remembered of one tenant is not told of another', async () => {
+  test('repeatedly and in turn: what is cached for one tenant is not used for another', async () => {
     const token = await systemToken();
     for (const tenant of ['acme', 'globex', 'acme', 'globex']) {
       const seen = names(await contacts('GET', { token, tenant }));
@@ -100,7 +100,7 @@ describe('a system application names the tenant that it acts in', () => {
     },
   );
 
-  test('is told to name one where it does not', async () => {
+  test('must name a tenant', async () => {
     const answer = await contacts('GET', { token: await systemToken() });
     expect(refusal(answer)).toEqual(FORBIDDEN);
     expect(answer.text).toContain('X-Tenant');

@@ -14,7 +14,7 @@ const seedDocument = async () => {
   const problems = Object.entries(given.errors).flatMap(([field, messages]) =>
     messages.map((message) => `${field}: ${message}`),
   );
-  throw new Error(`The document does not fit:\n${problems.join('\n')}`);
+  throw new Error(`Invalid document:\n${problems.join('\n')}`);
 };
 
 /** Standard input without the line break at its end. */

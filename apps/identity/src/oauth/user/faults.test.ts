@@ -99,7 +99,7 @@ describe.each(ways)('the database gone in the middle of the exchange %s', (_what
   });
 });
 
-test('without the database an authorization is 503 and says when to come back', async () => {
+test('without the database an authorization is 503 with Retry-After', async () => {
   const cookie = await flow.signIn(await identity.people.user());
   await way.cut();
   const answer = await flow.authorize(flow.query(client, 'c'.repeat(43)), cookie);
