@@ -142,11 +142,13 @@ test('Expired keys are deleted, and no others', async () => {
   expect(rows).toEqual([{ key: 'kept' }]);
 });
 
-test('Every operation that creates something takes the header', () => {
+test('Every operation that creates something takes the header, except for those with a file', () => {
   const { document } = createApp(crm().context);
   const { paths } = document as { paths: Record<string, Record<string, Operation>> };
   const creating = Object.values(paths).flatMap(({ post: operation }) =>
-    operation?.responses[201] ? [operation] : [],
+    operation?.responses[201] && !operation.requestBody?.content['multipart/form-data']
+      ? [operation]
+      : [],
   );
   expect(creating.length).toBeGreaterThan(3);
   for (const { operationId, parameters = [] } of creating) {
@@ -159,6 +161,7 @@ test('Every operation that creates something takes the header', () => {
 
 interface Operation {
   readonly operationId: string;
+  readonly requestBody?: { readonly content: Readonly<Record<string, object>> };
   readonly responses: Readonly<Record<number, object>>;
   readonly parameters?: readonly { readonly $ref?: string }[];
 }
