@@ -68,6 +68,7 @@ const defaults: Record<KindName, number> = {
   contacts: 10_000,
   communication_logs: 5_000,
   leave_requests: 1_000,
+  projects: 50,
   tasks: 5_000,
 };
 const recordOptions = kindNames.map((name) => {

@@ -1,6 +1,7 @@
 import type { Faker } from '@faker-js/faker';
 import type { Row } from './copy.ts';
 import { leaveRequests } from './leave-requests.ts';
+import { projects } from './projects.ts';
 import type { Language, Origin, Random } from './random.ts';
 import { tasks } from './tasks.ts';
 
@@ -158,6 +159,7 @@ export const recordKinds = {
   contacts,
   communication_logs: communicationLogs,
   leave_requests: leaveRequests,
+  projects,
   tasks,
 } satisfies Record<string, RecordKind>;
 export type KindName = keyof typeof recordKinds;
