@@ -16,12 +16,12 @@ const projectFields = () => {
 const entryFields = () => {
   hours += 1;
   const started_at = new Date(Date.UTC(2026, 0, 1, hours)).toISOString();
-  return { started_at, minutes: 60, ended_at: undefined };
+  return { started_at, minutes: 60, ended_at: undefined, task_id: undefined };
 };
 /** Only callers with a permission create entries for others. */
 const newEntryFields = () => {
   const { started_at, minutes } = entryFields();
-  return { started_at, minutes, ended_at: undefined, user_id: undefined };
+  return { started_at, minutes, ended_at: undefined, user_id: undefined, task_id: undefined };
 };
 
 conformance(

@@ -19,7 +19,7 @@ import { equals, equalTo, from, to } from '../../records/filters.ts';
 import { answerOf, declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { isNull } from './time-entries.filters.ts';
-import { checkNewEntry, checkTimes, lockEntriesOf } from './time-entries.rules.ts';
+import { checkChange, checkNewEntry, lockEntriesOf } from './time-entries.rules.ts';
 import { minutesBetween } from './time-entries.times.ts';
 import { visibleEntries } from './time-entries.visibility.ts';
 
@@ -27,7 +27,8 @@ import { visibleEntries } from './time-entries.visibility.ts';
 const MOST_MINUTES = 527_040;
 
 const fields = {
-  project_id: clearable(reference('projects')),
+  project_id: described(clearable(reference('projects')), 'Default: the project of the task'),
+  task_id: described(clearable(reference('tasks')), 'A task of the project'),
   started_at: described(time(), 'When the work began', '2026-03-02T08:00:00Z'),
   ended_at: described(
     clearable(time()),
@@ -51,6 +52,7 @@ export const TimeEntryInput = named(
       'Whose time it is. Default: the caller. Others need `time_entries.export`.',
     ),
     project_id: fields.project_id,
+    task_id: fields.task_id,
     started_at: fields.started_at,
     ended_at: fields.ended_at,
     minutes: fields.minutes,
@@ -82,7 +84,7 @@ export const timeEntry = declareKind({
   defaultSort: '-started_at',
   filters: {
     user_id: equals('user_id', uuid()),
-    ...equalTo(TimeEntryInput, 'project_id', 'billable'),
+    ...equalTo(TimeEntryInput, 'project_id', 'task_id', 'billable'),
     running: isNull('ended_at'),
     started_from: from('started_at', time()),
     started_to: to('started_at', time()),
@@ -106,7 +108,7 @@ export const timeEntry = declareKind({
   },
   rules: {
     create: (input, context) => checkNewEntry(input, context),
-    update: (change, context) => checkTimes(change, context),
+    update: (change, context) => checkChange(change, context),
     restore: ({ db, row }) => lockEntriesOf(db, row.user_id),
   },
 });

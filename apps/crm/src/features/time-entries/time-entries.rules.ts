@@ -6,8 +6,11 @@ import type { Caller } from '../../http.ts';
 import type { TypesOf } from '../../records/kind.ts';
 import type { ActionRule } from '../../records/records.ts';
 import { requireContributor } from '../projects/projects.roles.ts';
+import { inVisibleProjects } from '../projects/projects.visibility.ts';
 import type { timeEntry } from './time-entries.kind.ts';
 import { minutesAfter } from './time-entries.times.ts';
+
+const { sql } = Prisma;
 
 interface Context {
   readonly caller: Caller;
@@ -25,6 +28,7 @@ interface Times {
 interface EntryState {
   readonly user_id: string;
   readonly project_id: string | null;
+  readonly task_id: string | null;
   readonly started_at: Date;
   readonly ended_at: Date | null;
 }
@@ -35,7 +39,21 @@ interface EntryState {
  */
 export const lockEntriesOf = async (db: TenantDb, userId: string): Promise<void> => {
   const lock = `time_entries ${db.tenantId} ${userId}`;
-  await db.query(Prisma.sql`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))::text`);
+  await db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))::text`);
+};
+
+/** The project of a task; undefined if the caller cannot see the task, or if it is deleted. */
+const findVisibleTask = async (
+  caller: Caller,
+  db: TenantDb,
+  taskId: string,
+): Promise<{ readonly project_id: string | null } | undefined> => {
+  const { condition = sql`true` } = inVisibleProjects(caller, 'tasks');
+  const [task] = await db.query<{ project_id: string | null }>(sql`
+    SELECT project_id FROM tenant_crm.tasks
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${taskId}::uuid AND deleted_at IS NULL
+      AND (${condition})`);
+  return task;
 };
 
 /** The end that an input gives; undefined if it gives none. */
@@ -52,35 +70,74 @@ const userOf = (given: string | undefined, own: string | undefined, caller: Call
   throw invalidField('user_id', 'user_id must be your own without time_entries.export');
 };
 
+/**
+ * The project of an entry: the given one, or else that of its task. Throws 422 if the caller cannot see the task,
+ * or if it belongs to another project.
+ */
+const projectOf = async (
+  { caller, db }: Context,
+  taskId: string | null | undefined,
+  given: string | null | undefined,
+): Promise<string | null> => {
+  if (taskId === undefined || taskId === null) return given ?? null;
+  const task = await findVisibleTask(caller, db, taskId);
+  if (!task) throw invalidField('task_id', 'task_id must be the id of an existing task');
+  if (given !== undefined && given !== task.project_id) {
+    throw invalidField('task_id', 'task_id must be the id of a task of the project');
+  }
+  return task.project_id;
+};
+
+/** The project after a change. With another task, an entry moves to the project of the task. */
+const projectAfter = async (
+  { task_id: taskId, project_id: given }: Partial<Pick<EntryState, 'task_id' | 'project_id'>>,
+  { caller, db, row }: Context & { readonly row: EntryState },
+): Promise<string | null> => {
+  const isSameTask = taskId === undefined || taskId === row.task_id;
+  if (isSameTask && (given === undefined || given === row.project_id)) return row.project_id;
+  if (taskId === null && given === undefined) return row.project_id;
+  const projectId = await projectOf(
+    { caller, db },
+    taskId === undefined ? row.task_id : taskId,
+    given,
+  );
+  if (projectId !== row.project_id) await requireContributor(caller, db, projectId);
+  return projectId;
+};
+
 /** A new entry has either minutes or an end; null as the end is a running timer. */
 export const checkNewEntry = async (
   input: Times & {
     readonly user_id?: string;
     readonly project_id?: string | null;
+    readonly task_id?: string | null;
     readonly started_at: Date;
   },
   { caller, db, columns }: Context & { readonly columns: { readonly user_id?: string } },
-): Promise<{ user_id: string; ended_at: Date | null }> => {
+): Promise<{ user_id: string; ended_at: Date | null; project_id: string | null }> => {
   const endedAt = endOf(input, input.started_at);
   if (endedAt === undefined) {
     throw invalidField('ended_at', 'either ended_at or minutes is required');
   }
   const userId = userOf(input.user_id, columns.user_id, caller);
-  await requireContributor(caller, db, input.project_id ?? null);
+  const projectId = await projectOf({ caller, db }, input.task_id, input.project_id);
+  await requireContributor(caller, db, projectId);
   await lockEntriesOf(db, userId);
-  return { user_id: userId, ended_at: endedAt };
+  return { user_id: userId, ended_at: endedAt, project_id: projectId };
 };
 
-/** A change may move an entry, end it, or give it to another project. */
-export const checkTimes = async (
-  change: Times & { readonly project_id?: string | null },
+/** A change may move an entry, end it, or give it to another task or project. */
+export const checkChange = async (
+  change: Times & { readonly project_id?: string | null; readonly task_id?: string | null },
   { caller, db, row }: Context & { readonly row: EntryState },
-): Promise<{ ended_at?: Date | null }> => {
-  const { project_id: projectId = row.project_id, started_at: startedAt = row.started_at } = change;
-  const endedAt = endOf(change, startedAt);
-  if (projectId !== row.project_id) await requireContributor(caller, db, projectId);
+): Promise<{ ended_at?: Date | null; project_id?: string | null }> => {
+  const endedAt = endOf(change, change.started_at ?? row.started_at);
+  const projectId = await projectAfter(change, { caller, db, row });
   await lockEntriesOf(db, row.user_id);
-  return endedAt === undefined ? {} : { ended_at: endedAt };
+  return {
+    ...(endedAt !== undefined && { ended_at: endedAt }),
+    ...(projectId !== row.project_id && { project_id: projectId }),
+  };
 };
 
 /** Stops a running timer now. */

@@ -208,3 +208,42 @@ describe('Entries of a private project', () => {
     expect((await post(path, entry, viewer).expect(403)).body.error).toBe('project_role_required');
   });
 });
+
+describe('A task of an entry', () => {
+  const task = async (fields: object, headers: Headers = {}): Promise<string> => {
+    const { body } = await post('/api/crm/tasks', { title: 'T', ...fields }, headers).expect(201);
+    return body.data.id;
+  };
+
+  test('gives the entry its project, and filters the list', async () => {
+    const project_id = await project({});
+    const [task_id, other] = [await task({ project_id }), await task({})];
+    const { body } = await post(path, { started_at: at(8), minutes: 60, task_id }).expect(201);
+    expect(body.data).toMatchObject({ task_id, project_id });
+    expect((await get(`${path}?task_id=${task_id}`)).body.meta.total).toBe(1);
+    const entry = `${path}/${body.data.id}`;
+    const moved = await put(entry, { task_id: other }).expect(200);
+    expect(moved.body.data).toMatchObject({ task_id: other, project_id: null });
+    const removed = await put(entry, { task_id: null, project_id }).expect(200);
+    expect(removed.body.data).toMatchObject({ task_id: null, project_id });
+    const same = await put(entry, {}).expect(200);
+    expect(same.headers.etag).toBe(removed.headers.etag);
+  });
+
+  test('is a task of its project', async () => {
+    const [one, other] = [await project({}), await project({})];
+    const task_id = await task({ project_id: one });
+    const refused = { started_at: at(8), minutes: 60, task_id, project_id: other };
+    const { body } = await post(path, refused).expect(422);
+    expect(body.errors).toEqual({ task_id: ['task_id must be the id of a task of the project'] });
+    const entry = await created({ started_at: at(8), minutes: 60, task_id });
+    expect(Object.keys((await put(entry, { project_id: other })).body.errors)).toEqual(['task_id']);
+  });
+
+  test('is one that the user can see', async () => {
+    const task_id = await task({ project_id: await project({ is_private: true }) });
+    const { body } = await post(`${path}/start`, { task_id }, caller()).expect(422);
+    expect(body.errors).toEqual({ task_id: ['task_id must be the id of an existing task'] });
+    expect((await post(`${path}/start`, { task_id }).expect(201)).body.data.task_id).toBe(task_id);
+  });
+});

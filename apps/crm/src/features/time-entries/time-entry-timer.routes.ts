@@ -6,8 +6,8 @@ import type { Versioned } from '../../records/records.ts';
 import { tagged } from '../../records/versions.ts';
 import { type TimeEntries, TimeEntry, TimeEntryInput } from './time-entries.kind.ts';
 
-const { project_id, billable, note } = TimeEntryInput.fields;
-const Timer = named('TimerInput', shape({ project_id, billable, note }));
+const { project_id, task_id, billable, note } = TimeEntryInput.fields;
+const Timer = named('TimerInput', shape({ project_id, task_id, billable, note }));
 
 /** A timer overlaps with what ends later: a running timer, or an entry in the future. */
 const asConflict = (error: unknown): never => {
@@ -31,11 +31,9 @@ export const startRoute = (timeEntries: TimeEntries): RouteEntry =>
     problems: { 409: 'A timer of the caller is running already, or an entry ends later than now' },
     async handler({ caller, body, req, reply }) {
       const timer: Out<typeof TimeEntryInput> = {
-        project_id: body.project_id ?? null,
+        ...body,
         started_at: new Date(),
         ended_at: null,
-        billable: body.billable,
-        note: body.note ?? null,
         user_id: requireUser(caller),
       };
       const started: Versioned<Out<typeof TimeEntry>> = await timeEntries
