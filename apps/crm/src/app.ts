@@ -18,6 +18,7 @@ import { communicationLogRoutes } from './features/communication-logs/communicat
 import { companyRoutes } from './features/companies/companies.routes.ts';
 import { duplicateRoutes } from './features/companies/duplicates.routes.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
+import { mergeRoutes } from './features/contacts/merges.routes.ts';
 import { importRoutes } from './features/imports/imports.routes.ts';
 import { leaveRequestRoutes } from './features/leave-requests/leave-requests.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
@@ -68,6 +69,7 @@ const routesOf = (
   {
     contacts,
     imports,
+    contactMerges,
     companies,
     communicationLogs,
     leaveRequests,
@@ -102,6 +104,7 @@ const routesOf = (
   },
   Contacts: under('/api/crm', {
     ...contactRoutes(contacts, exports),
+    ...mergeRoutes(contactMerges),
     ...timelineRoutes(timelines).contacts,
   }),
   Companies: under('/api/crm', {

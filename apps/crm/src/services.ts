@@ -7,6 +7,7 @@ import {
 } from './features/communication-logs/communication-logs.kind.ts';
 import { type Companies, company } from './features/companies/companies.kind.ts';
 import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
+import { type ContactMerges, createContactMerges } from './features/contacts/merges.service.ts';
 import { type Imports, importKind } from './features/imports/imports.kind.ts';
 import { importHandler, uploadExpiryHandler } from './features/imports/run-import.ts';
 import { createUpload, type Upload } from './features/imports/upload.ts';
@@ -26,6 +27,7 @@ import { createRecords } from './records/records.ts';
 /** The services of CRM, one for each feature. */
 export interface Services {
   readonly contacts: Contacts;
+  readonly contactMerges: ContactMerges;
   readonly communicationLogs: CommunicationLogs;
   readonly companies: Companies;
   readonly leaveRequests: LeaveRequests;
@@ -56,6 +58,7 @@ export const createServices = ({ config, database, jobs, logger, vault }: Contex
   jobs.register(uploadExpiryHandler({ database, logger }));
   return {
     contacts: createRecords(contact, database),
+    contactMerges: createContactMerges(database),
     communicationLogs: createRecords(communicationLog, database),
     companies: createRecords(company, database),
     leaveRequests: createRecords(leaveRequest, database),

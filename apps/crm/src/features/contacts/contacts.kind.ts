@@ -9,11 +9,13 @@ import {
   uuid,
   withDefault,
 } from '@tessera/fields';
+import { HttpError } from '@tessera/http-kit';
 import { equalTo, has, timeFilters, timeSort } from '../../records/filters.ts';
 import { answerOf, declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { Address, AddressInput } from '../addresses.schema.ts';
 import { tag, tags } from '../tags.schema.ts';
+import { findMerge } from './merges.repository.ts';
 
 const label = text(50);
 const few = { max: 20 };
@@ -50,6 +52,14 @@ export const contact = declareKind({
     ...timeFilters,
   },
   search: true,
+  rules: {
+    async restore({ db, row }) {
+      const merge = await findMerge(db, row.id);
+      if (!merge) return;
+      const message = `The contact is merged into ${merge.survivor_id}: undo the merge instead.`;
+      throw new HttpError(409, 'conflict', message);
+    },
+  },
 });
 
 export type Contacts = RecordsOf<typeof contact>;

@@ -12,7 +12,7 @@ export const contactRoutes = (contacts: Contacts, exports: Exports): RouteTable 
     getContact: routes.get(),
     updateContact: routes.update(),
     deleteContact: routes.delete(),
-    restoreContact: routes.restore(),
+    restoreContact: routes.restore({ problems: { 409: 'The contact is merged into another one' } }),
     listContactHistory: routes.history(),
     updateContactTags: routes.replace('tags'),
     deleteContactTag: removeTagRoute(contact, contacts, 'contacts.update'),

@@ -1,11 +1,13 @@
 import { lastPage } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { Caller } from '../../http.ts';
 import { readChanges } from '../../records/history.ts';
-import type { AnswerOf, RowOfKind } from '../../records/kind.ts';
+import type { Kind, KindTypes } from '../../records/kind.ts';
 import { offsetOf, type Page } from '../../records/listing.ts';
 import { columnsOf, presenter } from '../../records/row.ts';
 import { communicationLog } from '../communication-logs/communication-logs.kind.ts';
+import { task } from '../tasks/tasks.kind.ts';
 import type { EntryType, TimelineEntryPayload } from './timelines.schema.ts';
 
 const { sql, raw, join } = Prisma;
@@ -18,6 +20,9 @@ export interface TimelineOf {
 
 /** What a timeline shows, and which page of it. */
 export interface TimelineRequest {
+  readonly of: TimelineOf;
+  /** Decides which tasks are shown: those in private projects only to members. */
+  readonly caller: Caller;
   readonly types: readonly EntryType[];
   readonly page: number;
   readonly perPage: number;
@@ -36,7 +41,17 @@ interface Source {
 
 const reference = { contacts: 'contact_id', companies: 'company_id' } as const;
 
-const sourceOf = (type: EntryType, db: TenantDb, { table, id }: TimelineOf): Source => {
+/** The records that timelines show, by the type of their entries, and the column with their time. */
+const records = {
+  communication_log: { kind: communicationLog, at: 'happened_at' },
+  task: { kind: task, at: 'created_at' },
+} as const;
+
+const sourceOf = (
+  type: EntryType,
+  db: TenantDb,
+  { of: { table, id }, caller }: Pick<TimelineRequest, 'of' | 'caller'>,
+): Source => {
   const schema = raw(db.readSchema);
   if (type === 'change') {
     return {
@@ -46,11 +61,13 @@ const sourceOf = (type: EntryType, db: TenantDb, { table, id }: TimelineOf): Sou
       order: sql`changed_at DESC, version DESC`,
     };
   }
+  const { kind, at } = records[type];
+  const { condition = sql`TRUE` } = kind.scope?.(caller) ?? {};
   return {
-    columns: sql`happened_at AS at, id, NULL::integer AS version`,
-    from: sql`${schema}.communication_logs WHERE tenant_id = ${db.tenantId}::uuid
-      AND ${raw(reference[table])} = ${id}::uuid AND deleted_at IS NULL`,
-    order: sql`happened_at DESC, id DESC`,
+    columns: sql`${raw(at)} AS at, id, NULL::integer AS version`,
+    from: sql`${schema}.${raw(kind.table)} WHERE tenant_id = ${db.tenantId}::uuid
+      AND ${raw(reference[table])} = ${id}::uuid AND deleted_at IS NULL AND (${condition})`,
+    order: sql`${raw(at)} DESC, id DESC`,
   };
 };
 
@@ -61,9 +78,20 @@ interface EntryKey {
   readonly version: number | null;
 }
 
-const logColumns = raw([...columnsOf(communicationLog).keys()].join(', '));
-type LogRow = RowOfKind<typeof communicationLog>;
-const presentLog = presenter<LogRow, AnswerOf<typeof communicationLog>>(communicationLog);
+/** Reads records as responses show them, by id. */
+const readRecords = async <T extends KindTypes>(
+  db: TenantDb,
+  kind: Kind<T>,
+  ids: readonly string[],
+): Promise<Map<string, T['answer']>> => {
+  if (ids.length === 0) return new Map();
+  const present = presenter<T['row'], T['answer']>(kind);
+  const columns = raw([...columnsOf(kind).keys()].join(', '));
+  const rows = await db.read<T['row']>(sql`
+    SELECT ${columns} FROM ${raw(db.readSchema)}.${raw(kind.table)}
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[])`);
+  return new Map(rows.map((row) => [row.id, present(row)]));
+};
 
 /** Reads what the entries of a page refer to. */
 const complete = async (
@@ -71,21 +99,19 @@ const complete = async (
   of: TimelineOf,
   keys: readonly EntryKey[],
 ): Promise<TimelineEntryPayload[]> => {
-  const ids = keys.flatMap(({ id }) => id ?? []);
+  const idsOf = (wanted: EntryType) =>
+    keys.flatMap(({ type, id }) => (type === wanted && id !== null ? id : []));
   const versions = keys.flatMap(({ version }) => version ?? []);
-  const logs =
-    ids.length > 0
-      ? await db.read<LogRow>(sql`
-          SELECT ${logColumns} FROM ${raw(db.readSchema)}.communication_logs
-          WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[])`)
-      : [];
+  const logs = await readRecords(db, communicationLog, idsOf('communication_log'));
+  const tasks = await readRecords(db, task, idsOf('task'));
   const changes =
     versions.length > 0 ? await readChanges(db, of, { limit: keys.length, versions }) : [];
-  const logOf = new Map(logs.map((log) => [log.id, presentLog(log)]));
   const changeOf = new Map(changes.map((change) => [change.version, change]));
   return keys.flatMap(({ type, at, id, version }): TimelineEntryPayload[] => {
-    const [log, change] = [logOf.get(id ?? ''), changeOf.get(version ?? 0)];
+    const [log, shownTask] = [logs.get(id ?? ''), tasks.get(id ?? '')];
+    const change = changeOf.get(version ?? 0);
     if (log) return [{ type, at, communication_log: log }];
+    if (shownTask) return [{ type, at, task: shownTask }];
     return change ? [{ type, at, change }] : [];
   });
 };
@@ -96,11 +122,10 @@ const complete = async (
  */
 export const readTimeline = (
   db: TenantDb,
-  of: TimelineOf,
-  { types, page: asked, perPage }: TimelineRequest,
+  { of, caller, types, page: asked, perPage }: TimelineRequest,
 ): Promise<Page<TimelineEntryPayload>> =>
   db.snapshot(async (snapshot) => {
-    const sources = types.map((type) => ({ type, ...sourceOf(type, snapshot, of) }));
+    const sources = types.map((type) => ({ type, ...sourceOf(type, snapshot, { of, caller }) }));
     const counts = sources.map(
       ({ from }) =>
         sql`(SELECT count(*) FROM (SELECT FROM ${from} LIMIT ${COUNTED + 1}) AS counted)`,

@@ -24,7 +24,7 @@ export const timelineRoutes = (
       params: shape({ id: uuid() }),
       summary: `List what happened to a ${name}`,
       description:
-        'Communication logs and changes of the record, newest first. Communication logs are shown to callers with the permission `communication_logs.list`.',
+        'Communication logs, tasks and changes of the record, newest first. Logs and tasks are shown to callers with the permissions `communication_logs.list` and `tasks.list`.',
       query: TimelineQuery,
       responses: { 200: page(TimelineEntry) },
       handler: async ({ caller, params, query, req, reply }) => {

@@ -24,14 +24,20 @@ export const createTimelines = (database: Database): Timelines => {
   return {
     async read(caller, of, { page, per_page: perPage, type }) {
       await records[of.table].get(caller, of.id);
-      const visible: EntryType[] = caller.can('communication_logs.list')
-        ? ['communication_log', 'change']
-        : ['change'];
+      const visible: EntryType[] = ['change'];
+      if (caller.can('communication_logs.list')) visible.push('communication_log');
+      if (caller.can('tasks.list')) visible.push('task');
       const types = visible.filter((one) => type === undefined || one === type);
       if (types.length === 0) {
         return { rows: [], page: 1, perPage, total: 0, totalIsMinimum: false, more: false };
       }
-      return readTimeline(database.forTenant(caller.tenantId), of, { types, page, perPage });
+      return readTimeline(database.forTenant(caller.tenantId), {
+        of,
+        caller,
+        types,
+        page,
+        perPage,
+      });
     },
   };
 };

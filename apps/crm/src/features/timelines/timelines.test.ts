@@ -57,6 +57,18 @@ test('The timeline of a company has the logs about it', async () => {
   ]);
 });
 
+test('Tasks are part of the timeline, those of private projects for members only', async () => {
+  const contact_id = await idOf('contacts', { first_name: 'Ada' });
+  await idOf('tasks', { title: 'public', contact_id });
+  const project = { name: 'Secret', key: 'SECRET', is_private: true };
+  const project_id = await idOf('projects', project);
+  await idOf('tasks', { title: 'private', contact_id, project_id });
+  const types = async (headers = {}) =>
+    (await entries(`contacts/${contact_id}`, 'type=task', headers)).length;
+  expect([await types(), await types(caller())]).toEqual([2, 1]);
+  expect(await types(caller({ lacking: ['tasks.list'] }))).toBe(0);
+});
+
 test('Callers without the permission to list logs see the changes only', async () => {
   const contact_id = await idOf('contacts', { first_name: 'Ada' });
   await log('secret', '2020-03-01', { contact_id });

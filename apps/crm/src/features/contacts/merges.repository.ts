@@ -1,0 +1,106 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { type Cause, recordChanges } from '../../records/record-changes.ts';
+
+const { sql, raw } = Prisma;
+
+/** The tables whose records refer to a contact by `contact_id`; a test holds them against the foreign keys. */
+export const linkingTables = ['communication_logs', 'tasks'] as const;
+
+/** Table -> the ids of the records that a merge moved. */
+export type MovedLinks = Readonly<Partial<Record<(typeof linkingTables)[number], string[]>>>;
+
+/** A merge that has not been undone. */
+export interface ContactMerge {
+  readonly id: string;
+  readonly survivor_id: string;
+  readonly merged_at: Date;
+  readonly moved: MovedLinks;
+  /** What the survivor took: fields that were empty, and items that lists did not have. */
+  readonly taken: Readonly<Record<string, unknown>>;
+}
+
+/** Locks contacts in the order of their ids, so that concurrent merges cannot block each other. */
+export const lockContacts = async (db: TenantDb, ids: readonly string[]): Promise<void> => {
+  await db.query(sql`
+    SELECT id FROM tenant_crm.contacts WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[])
+    ORDER BY id FOR UPDATE`);
+};
+
+/** The latest merge of a contact into another one that has not been undone. */
+export const findMerge = async (
+  db: TenantDb,
+  mergedId: string,
+): Promise<ContactMerge | undefined> => {
+  const [merge] = await db.query<ContactMerge>(sql`
+    SELECT id, survivor_id, merged_at, moved, taken FROM tenant_crm.contact_merges
+    WHERE tenant_id = ${db.tenantId}::uuid AND merged_id = ${mergedId}::uuid AND undone_at IS NULL`);
+  return merge;
+};
+
+export const insertMerge = async (
+  db: TenantDb,
+  {
+    survivorId,
+    mergedId,
+    moved,
+    taken,
+  }: {
+    readonly survivorId: string;
+    readonly mergedId: string;
+    readonly moved: MovedLinks;
+    readonly taken: object;
+  },
+): Promise<void> => {
+  await db.query(sql`
+    INSERT INTO tenant_crm.contact_merges (tenant_id, id, survivor_id, merged_id, merged_at, moved, taken)
+    VALUES (${db.tenantId}::uuid, ${uuidv7()}::uuid, ${survivorId}::uuid, ${mergedId}::uuid, ${new Date()},
+      ${JSON.stringify(moved)}::jsonb, ${JSON.stringify(taken)}::jsonb)`);
+};
+
+export const markUndone = async (db: TenantDb, id: string): Promise<void> => {
+  await db.query(sql`
+    UPDATE tenant_crm.contact_merges SET undone_at = ${new Date()}
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`);
+};
+
+/** A move of the records that refer to one contact to another one. */
+interface LinkMove {
+  readonly table: (typeof linkingTables)[number];
+  readonly from: string;
+  readonly to: string;
+  /** Only these records. Default: all that are not deleted. */
+  readonly ids?: readonly string[] | undefined;
+}
+
+/** Moves records, each with a new version and an entry in its history; returns their ids. */
+export const moveLinks = async (
+  db: TenantDb,
+  { table, from, to, ids }: LinkMove,
+  cause: Cause,
+): Promise<string[]> => {
+  const which = ids ? sql`id = ANY(${ids}::uuid[])` : sql`deleted_at IS NULL`;
+  const recorded = recordChanges(db, cause, {
+    table,
+    from: sql`changed`,
+    changes: sql`jsonb_build_object('contact_id', jsonb_build_array(${from}::text, ${to}::text))`,
+  });
+  const rows = await db.query<{ id: string }>(sql`
+    WITH changed AS (
+      UPDATE ${raw(`tenant_crm.${table}`)}
+      SET contact_id = ${to}::uuid, version = version + 1, updated_at = ${new Date()}
+      WHERE tenant_id = ${db.tenantId}::uuid AND contact_id = ${from}::uuid AND ${which}
+      RETURNING id, version
+    ), recorded AS (${recorded})
+    SELECT id FROM changed`);
+  return rows.map(({ id }) => id);
+};
+
+/** Whether a company is not deleted. */
+export const isLiveCompany = async (db: TenantDb, id: string): Promise<boolean> => {
+  const rows = await db.query(sql`
+    SELECT id FROM tenant_crm.companies
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL`);
+  return rows.length > 0;
+};

@@ -1,0 +1,59 @@
+import { described, named, reference, shape, uuid } from '@tessera/fields';
+import type { RouteTable } from '@tessera/http-kit';
+import { record, route } from '../../http.ts';
+import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
+import { contact } from './contacts.kind.ts';
+import type { ContactMerges } from './merges.service.ts';
+
+const OtherContact = named(
+  'OtherContact',
+  shape({ contact_id: described(reference('contacts'), 'The contact that is merged.') }),
+);
+
+// Not a reference: the contact is deleted.
+const MergedContact = named(
+  'MergedContact',
+  shape({ contact_id: described(uuid(), 'The contact that was merged.') }),
+);
+
+const common = {
+  method: 'post',
+  permission: ['contacts.update', 'contacts.delete'],
+  resource: 'contact',
+  params: shape({ id: uuid() }),
+  responses: { 200: record(contact.answer) },
+  requestHeaders: ['If-Match'],
+  responseHeaders: { 200: ['ETag'] },
+} as const;
+
+export const mergeRoutes = (merges: ContactMerges): RouteTable => ({
+  mergeContact: route({
+    ...common,
+    path: '/contacts/{id}/merge',
+    body: OtherContact,
+    summary: 'Merge another contact into a contact',
+    description:
+      'The contact takes over the communication logs and tasks of the other one, values for its empty fields, tags, email addresses, phone numbers and addresses. The other contact is deleted. `unmerge` undoes this within 30 days.',
+    problems: changeProblems,
+    handler: async ({ caller, params, body, req, reply }) => {
+      const versions = acceptedVersions(req.get('If-Match'));
+      const survivor = await merges.merge(caller, params.id, body.contact_id, versions);
+      return reply(200, { data: survivor.answer }, tagged(survivor));
+    },
+  }),
+
+  unmergeContact: route({
+    ...common,
+    path: '/contacts/{id}/unmerge',
+    body: MergedContact,
+    summary: 'Undo the merge of another contact into a contact',
+    description:
+      'The other contact is restored, and gets back its communication logs and tasks. What has been changed since the merge stays as it is.',
+    problems: { ...changeProblems, 409: 'The merge is older than 30 days' },
+    handler: async ({ caller, params, body, req, reply }) => {
+      const versions = acceptedVersions(req.get('If-Match'));
+      const survivor = await merges.unmerge(caller, params.id, body.contact_id, versions);
+      return reply(200, { data: survivor.answer }, tagged(survivor));
+    },
+  }),
+});

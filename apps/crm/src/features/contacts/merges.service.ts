@@ -1,0 +1,142 @@
+import { HttpError, invalidField } from '@tessera/http-kit';
+import type { Database, TenantDb } from '../../database.ts';
+import type { Caller } from '../../http.ts';
+import { actorOf } from '../../records/actor.ts';
+import type { AnswerOf } from '../../records/kind.ts';
+import { createRecords, type Versioned } from '../../records/records.ts';
+import { type Contacts, contact } from './contacts.kind.ts';
+import {
+  findMerge,
+  insertMerge,
+  isLiveCompany,
+  linkingTables,
+  lockContacts,
+  type MovedLinks,
+  markUndone,
+  moveLinks,
+} from './merges.repository.ts';
+import { type MergedColumns, takenBy, withoutTaken, withTaken } from './merges.rules.ts';
+
+type Contact = AnswerOf<typeof contact>;
+
+const DAY_MS = 86_400_000;
+/** How long a merge can be undone. */
+const REVERSIBLE_MS = 30 * DAY_MS;
+
+/** Merges of contacts. Each is one transaction. */
+export interface ContactMerges {
+  /**
+   * Merges the contact `mergedId` into the contact `id` and returns the latter. 404 without the survivor, 422 on
+   * `contact_id` without the other one, 412 if the survivor has none of the `versions`.
+   */
+  merge(
+    caller: Caller,
+    id: string,
+    mergedId: string,
+    versions?: readonly number[],
+  ): Promise<Versioned<Contact>>;
+  /**
+   * Undoes a merge: restores the other contact and gives back its links, except for those that have been changed
+   * since. 422 on `contact_id` if it was not merged into this contact, 409 after 30 days.
+   */
+  unmerge(
+    caller: Caller,
+    id: string,
+    mergedId: string,
+    versions?: readonly number[],
+  ): Promise<Versioned<Contact>>;
+}
+
+export const createContactMerges = (database: Database): ContactMerges => {
+  /** Runs in a transaction that has locked both contacts. */
+  const locked = <R>(
+    { tenantId }: Caller,
+    ids: readonly string[],
+    work: (contacts: Contacts, db: TenantDb) => Promise<R>,
+  ): Promise<R> =>
+    database.forTenant(tenantId).transaction(async (db) => {
+      await lockContacts(db, ids);
+      return work(createRecords(contact, { forTenant: () => db }), db);
+    });
+
+  const otherOf = async (contacts: Contacts, caller: Caller, id: string): Promise<Contact> => {
+    try {
+      return (await contacts.get(caller, id)).answer;
+    } catch (error) {
+      if (!(error instanceof HttpError && error.status === 404)) throw error;
+      throw invalidField('contact_id', 'contact_id must be the id of an existing contact');
+    }
+  };
+
+  const moveAll = async (
+    move: (table: (typeof linkingTables)[number]) => Promise<string[]>,
+  ): Promise<MovedLinks> => {
+    const moved: [string, string[]][] = [];
+    for (const table of linkingTables) moved.push([table, await move(table)]);
+    return Object.fromEntries(moved);
+  };
+
+  return {
+    merge(caller, id, mergedId, versions) {
+      if (id === mergedId) throw invalidField('contact_id', 'contact_id must be another contact');
+      return locked(caller, [id, mergedId], async (contacts, db) => {
+        await contacts.get(caller, id);
+        const merged = await otherOf(contacts, caller, mergedId);
+        let taken: MergedColumns = {};
+        const rule = async ({ row }: { readonly row: Contact }): Promise<MergedColumns> => {
+          const { company_id, ...rest } = takenBy(row, merged);
+          // A deleted company can no longer be referred to.
+          const isKept = company_id && (await isLiveCompany(db, company_id));
+          taken = isKept ? { ...rest, company_id } : rest;
+          return withTaken(row, taken);
+        };
+        const survivor = await contacts.act(
+          caller,
+          id,
+          { name: 'merge', rule },
+          undefined,
+          versions,
+        );
+        const cause = { action: 'merge', actor: actorOf(caller) };
+        const moved = await moveAll((table) =>
+          moveLinks(db, { table, from: mergedId, to: id }, cause),
+        );
+        await insertMerge(db, { survivorId: id, mergedId, moved, taken });
+        await contacts.delete(caller, mergedId);
+        return survivor;
+      });
+    },
+
+    unmerge(caller, id, mergedId, versions) {
+      return locked(caller, [id, mergedId], async (contacts, db) => {
+        await contacts.get(caller, id);
+        const merge = await findMerge(db, mergedId);
+        if (merge?.survivor_id !== id) {
+          throw invalidField(
+            'contact_id',
+            'contact_id must be the id of a contact that was merged into this one',
+          );
+        }
+        if (Date.now() - merge.merged_at.getTime() > REVERSIBLE_MS) {
+          throw new HttpError(409, 'conflict', 'The merge is older than 30 days.');
+        }
+        const rule = ({ row }: { readonly row: Contact }): MergedColumns =>
+          withoutTaken(row, merge.taken as MergedColumns);
+        const survivor = await contacts.act(
+          caller,
+          id,
+          { name: 'unmerge', rule },
+          undefined,
+          versions,
+        );
+        await markUndone(db, merge.id);
+        await contacts.restore(caller, mergedId);
+        const cause = { action: 'unmerge', actor: actorOf(caller) };
+        await moveAll((table) =>
+          moveLinks(db, { table, from: id, to: mergedId, ids: merge.moved[table] ?? [] }, cause),
+        );
+        return survivor;
+      });
+    },
+  };
+};

@@ -1,0 +1,177 @@
+import { tenantForEachTest } from '../../testing/tenant.ts';
+import { linkingTables } from './merges.repository.ts';
+
+const { crm, caller, get, post, put, remove } = tenantForEachTest();
+const path = '/api/crm/contacts';
+
+const contact = async (fields: object): Promise<string> =>
+  (await post(path, { first_name: 'Ada', ...fields }).expect(201)).body.data.id;
+const log = async (contact_id: string): Promise<string> =>
+  (await post('/api/crm/communication-logs', { kind: 'note', contact_id }).expect(201)).body.data
+    .id;
+const task = async (contact_id: string): Promise<string> =>
+  (await post('/api/crm/tasks', { title: 'Call', contact_id }).expect(201)).body.data.id;
+const merge = (id: string, contact_id: string, headers = {}) =>
+  post(`${path}/${id}/merge`, { contact_id }, headers);
+const unmerge = (id: string, contact_id: string) => post(`${path}/${id}/unmerge`, { contact_id });
+const logsOf = async (id: string): Promise<string[]> =>
+  (await get(`/api/crm/communication-logs?contact_id=${id}&sort=created_at`)).body.data.map(
+    (found: { id: string }) => found.id,
+  );
+const show = async (id: string) => (await get(`${path}/${id}`).expect(200)).body.data;
+
+const one = {
+  last_name: 'Lovelace',
+  email: 'ada@a.example',
+  tags: ['vip', 'press'],
+  phones: [{ label: 'work', phone: '1' }],
+};
+const two = {
+  first_name: 'A.',
+  email: 'ada@b.example',
+  title: 'Countess',
+  phone: '2',
+  tags: ['press', 'lead'],
+  phones: [
+    { label: 'private', phone: '1' },
+    { label: 'private', phone: '3' },
+  ],
+  emails: [{ label: 'private', email: 'ada@c.example' }],
+};
+
+describe('Merging a contact into another one', () => {
+  test('fills empty fields, unites lists and loses no address', async () => {
+    const [id, other] = [await contact(one), await contact(two)];
+    const { body } = await merge(id, other).expect(200);
+    expect(body.data).toMatchObject({
+      id,
+      first_name: 'Ada',
+      last_name: 'Lovelace',
+      email: 'ada@a.example',
+      title: 'Countess',
+      phone: '2',
+      tags: ['vip', 'press', 'lead'],
+      emails: [
+        { label: 'merged', email: 'ada@b.example' },
+        { label: 'private', email: 'ada@c.example' },
+      ],
+      phones: [
+        { label: 'work', phone: '1' },
+        { label: 'private', phone: '3' },
+      ],
+    });
+    await get(`${path}/${other}`).expect(404);
+    const [change] = (await get(`${path}/${id}/history`)).body.data;
+    expect(change).toMatchObject({ action: 'merge', changes: { title: { to: 'Countess' } } });
+  });
+
+  test('moves its logs and tasks, with new versions', async () => {
+    const [id, other] = [await contact(one), await contact(two)];
+    const [mine, theirs, todo] = [await log(id), await log(other), await task(other)];
+    const before = await get(`/api/crm/communication-logs/${theirs}`);
+    await merge(id, other).expect(200);
+    expect(await logsOf(id)).toEqual([mine, theirs]);
+    expect((await get(`/api/crm/tasks/${todo}`)).body.data.contact_id).toBe(id);
+    const stale = { 'If-Match': before.headers.etag as string };
+    await put(`/api/crm/communication-logs/${theirs}`, { subject: 'A' }, stale).expect(412);
+  });
+
+  test('needs two live contacts, and an update of the survivor since then is a 412', async () => {
+    const [id, other] = [await contact(one), await contact(two)];
+    expect((await merge(id, id).expect(422)).body.errors).toHaveProperty('contact_id');
+    const { etag } = (await get(`${path}/${id}`)).headers as { etag: string };
+    await put(`${path}/${id}`, { title: 'CEO' }).expect(200);
+    await merge(id, other, { 'If-Match': etag }).expect(412);
+    expect(await show(other)).toMatchObject({ tags: ['press', 'lead'] });
+    await remove(`${path}/${other}`).expect(204);
+    expect((await merge(id, other).expect(422)).body.errors).toHaveProperty('contact_id');
+    await merge(other, id).expect(404);
+  });
+
+  test('leaves out a company that is deleted', async () => {
+    const company = await post('/api/crm/companies', { name: 'Gone' }).expect(201);
+    const company_id = company.body.data.id;
+    const [id, other] = [await contact(one), await contact({ company_id })];
+    await remove(`/api/crm/companies/${company_id}`).expect(204);
+    expect((await merge(id, other).expect(200)).body.data.company_id).toBeNull();
+  });
+
+  test('needs the permissions to update and to delete contacts', async () => {
+    const [id, other] = [await contact(one), await contact(two)];
+    for (const lacking of ['contacts.update', 'contacts.delete']) {
+      await merge(id, other, caller({ lacking: [lacking] })).expect(403);
+    }
+  });
+
+  test('loses nothing when merges run at once', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 5 }, (_, at) => contact({ tags: [`${at}`] })),
+    );
+    const logs = await Promise.all(ids.map(log));
+    const pairs = ids.flatMap((id) =>
+      ids.filter((other) => other !== id).map((other) => [id, other]),
+    );
+    const answers = await Promise.all(pairs.map(([id = '', other = '']) => merge(id, other)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
+    expect(answers.filter(({ status }) => ![200, 404, 422].includes(status))).toEqual([]);
+    const { data: left } = (await get(path)).body;
+    expect(left).toHaveLength(1);
+    expect([...left[0].tags].sort()).toEqual(['0', '1', '2', '3', '4']);
+    expect((await logsOf(left[0].id)).sort()).toEqual([...logs].sort());
+  });
+});
+
+describe('Undoing a merge', () => {
+  test('restores the other contact with its links, and the survivor to what it was', async () => {
+    const [id, other] = [await contact(one), await contact(two)];
+    const [mine, theirs, todo] = [await log(id), await log(other), await task(other)];
+    const [before, otherBefore] = [await show(id), await show(other)];
+    await merge(id, other).expect(200);
+    const { body } = await unmerge(id, other).expect(200);
+    const { updated_at: _survivor, ...survivor } = before;
+    const { updated_at: _other, ...restored } = otherBefore;
+    expect(body.data).toMatchObject(survivor);
+    expect(await show(other)).toMatchObject(restored);
+    expect([await logsOf(id), await logsOf(other)]).toEqual([[mine], [theirs]]);
+    expect((await get(`/api/crm/tasks/${todo}`)).body.data.contact_id).toBe(other);
+    expect((await unmerge(id, other).expect(422)).body.errors).toHaveProperty('contact_id');
+    await merge(id, other).expect(200);
+  });
+
+  test('keeps what has been changed since', async () => {
+    const [id, other] = [await contact(one), await contact(two)];
+    const theirs = await log(other);
+    await merge(id, other).expect(200);
+    await put(`${path}/${id}`, { title: 'CEO', tags: ['lead', 'new'] }).expect(200);
+    await put(`/api/crm/communication-logs/${theirs}`, { contact_id: await contact({}) }).expect(
+      200,
+    );
+    const { body } = await unmerge(id, other).expect(200);
+    expect(body.data).toMatchObject({ title: 'CEO', phone: null, tags: ['new'] });
+    expect(await logsOf(other)).toEqual([]);
+  });
+
+  test('is possible for 30 days; restoring the merged contact is not', async () => {
+    const [id, other] = [await contact(one), await contact(two)];
+    await merge(id, other).expect(200);
+    await post(`${path}/${other}/restore`).expect(409);
+    const age = (interval: string) =>
+      crm().context.pool.query(
+        'UPDATE tenant_crm.contact_merges SET merged_at = now() - $1::interval WHERE merged_id = $2',
+        [interval, other],
+      );
+    await age('30 days 1 minute');
+    await unmerge(id, other).expect(409);
+    await age('29 days 23 hours');
+    await unmerge(id, other).expect(200);
+  });
+});
+
+test('Every table that refers to contacts is moved by a merge', async () => {
+  const { rows } = await crm().context.pool.query<{ name: string }>(
+    `SELECT DISTINCT relname AS name FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid
+     WHERE contype = 'f' AND conparentid = 0 AND confrelid = 'tenant_crm.contacts'::regclass
+       AND relname <> 'contact_merges' ORDER BY relname`,
+  );
+  expect(rows.map(({ name }) => name)).toEqual([...linkingTables]);
+});
