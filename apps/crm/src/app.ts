@@ -138,7 +138,7 @@ export const createApp = (
     about: {
       title: 'Tessera CRM',
       version,
-      description: "The tenants' records, every route gated by the caller's rights.",
+      description: 'The records of tenants. Every route states the permissions that it requires.',
       error: Problem,
       problems,
       errorExample: crmErrorExample,

@@ -60,11 +60,11 @@ export interface Overrides {
 const accessOf = (config: Config, logger: Logger, clock: Overrides['clock']): Access => {
   const { fakeAuth } = config;
   if (typeof fakeAuth === 'object') {
-    logger.warn(fakeAuth, 'fake authentication: everybody is taken for this caller');
+    logger.warn(fakeAuth, 'fake authentication is on: every request is handled as this caller');
     return createFakeResourceServer('crm', fakeAuth);
   }
   if (fakeAuth === 'ignored') {
-    logger.error('CRM_FAKE_AUTH is ignored: it is honoured only where APP_ENV is "local"');
+    logger.error('CRM_FAKE_AUTH is ignored because APP_ENV is not "local"');
   }
   return createResourceServer({ ...config, service: 'crm', logger, ...(clock && { clock }) });
 };

@@ -46,7 +46,7 @@ export interface Services {
 /** How many exports one caller may run concurrently. */
 const EXPORTS_PER_CALLER = 2;
 
-/** Makes the services from the context. */
+/** Creates the services from the context. */
 export const createServices = ({ config, database, jobs, logger, vault }: Context): Services => {
   const accountsOf = (channel: Channel): AccountService => {
     const kind = declareAccounts(channel, vault);

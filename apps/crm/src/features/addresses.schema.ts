@@ -34,7 +34,7 @@ export const AddressPart = named('CompanyAddress', shape({ id: uuid(), ...Addres
 export const AddressPartInput = named(
   'CompanyAddressInput',
   shape({
-    id: described(optional(uuid()), 'The id of an address that stays; a new address gets one.'),
+    id: described(optional(uuid()), 'The id of an existing address; a new address gets one.'),
     ...AddressInput.fields,
   }),
 );

@@ -28,7 +28,7 @@ export const changeRoutes = <T extends KindTypes>(
         method: 'post',
         summary: `Create ${aRecord}`,
         ...(kind.maximum !== undefined && {
-          problems: { 409: `There are ${kind.maximum} already` },
+          problems: { 409: `The limit of ${kind.maximum} records is reached` },
         }),
         ...text,
         body: create,
@@ -78,7 +78,7 @@ export const changeRoutes = <T extends KindTypes>(
           ...onOne('delete', '/restore'),
           method: 'post',
           summary: `Restore ${aRecord}`,
-          description: 'A record that is not deleted stays as it is.',
+          description: 'A record that is not deleted does not change.',
           ...text,
         },
         (caller, params, _body, versions) =>
@@ -87,7 +87,7 @@ export const changeRoutes = <T extends KindTypes>(
 
     replace: (field, text = {}) => {
       const { [field]: declared } = update.fields;
-      if (!declared) throw new TypeError(`Updating ${aRecord} takes no ${field}.`);
+      if (!declared) throw new TypeError(`An update of ${aRecord} has no field ${field}.`);
       return changing(
         {
           ...onOne('update', `/${field.replaceAll('_', '-')}`),

@@ -49,7 +49,7 @@ interface Change<T extends KindTypes> {
 
 /**
  * A change without a rule and without `follow` is a single statement. Otherwise one transaction locks the row,
- * asks the rule, writes the row and runs `follow`.
+ * runs the rule, writes the row and runs `follow`.
  */
 export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T> => {
   type Row = T['row'];

@@ -171,7 +171,7 @@ const kindsFor =
       deletion: 'soft',
       key: 'id',
       keyField: uuid(),
-      updateDescription: 'Fields that are left out stay as they are; null empties a field.',
+      updateDescription: 'Fields that are left out do not change; null clears a field.',
       parent: undefined,
       constraints: {},
       rules: {},

@@ -45,7 +45,7 @@ export const narrowingFields = <T extends KindTypes>({
   ...(search && {
     search: described(
       optional(verbatim(200, 0)),
-      'Found anywhere in the text; case and diacritics do not matter.',
+      'Matches anywhere in the text, regardless of case and diacritics.',
     ),
   }),
   ...Object.fromEntries(

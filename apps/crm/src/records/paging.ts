@@ -36,9 +36,9 @@ export const paging = (
 };
 
 /** One page of a list that is in memory. */
-export const pageOf = <T>(all: readonly T[], asked: number, perPage: number): Page<T> => {
+export const pageOf = <T>(all: readonly T[], requested: number, perPage: number): Page<T> => {
   const total = all.length;
-  const page = pageWithin({ page: asked, perPage }, total);
+  const page = pageWithin({ page: requested, perPage }, total);
   const from = offsetOf(page, perPage);
   return exactly({ perPage }, { rows: all.slice(from, from + perPage), page, total });
 };

@@ -48,7 +48,7 @@ export const partRoutes = <T extends KindTypes, P extends Part>(
     params: shape({ ...params.fields, [partId]: uuid() }) as Shape as typeof params,
   };
   const problems = { ...changeProblems, ...declaration.problems };
-  const full = [`There are ${declaration.max} already`, declaration.problems?.[409]]
+  const full = [`The list already has ${declaration.max} entries`, declaration.problems?.[409]]
     .filter((reason) => reason !== undefined)
     .join('; ');
   const partsOf = (within: Params) => createParts(declaration, scoped(within));
@@ -108,7 +108,7 @@ export const partRoutes = <T extends KindTypes, P extends Part>(
         ...one,
         method: 'put',
         summary: `Update ${aPart} ${ofOne}`,
-        description: 'Fields that are left out stay as they are; null empties a field.',
+        description: 'Fields that are left out do not change; null clears a field.',
         body: change,
         responses: { 200: record(answer) },
         requestHeaders: ['If-Match'],

@@ -17,7 +17,7 @@ export const identified = <P extends { readonly id?: string }>(
   const all = parts.map((part, i) => {
     const { id = uuidv7() } = part;
     const path = `${field}.${i}.id`;
-    if (ids.has(id)) errors[path] = [`${path} is the id of another one in the list`];
+    if (ids.has(id)) errors[path] = [`${path} must be unique in the list`];
     ids.add(id);
     return { ...part, id };
   });

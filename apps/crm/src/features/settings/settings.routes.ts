@@ -33,7 +33,7 @@ export const settingsRoutes = (database: Database): RouteTable => ({
     permission: 'settings.update',
     resource: 'settings',
     summary: 'Update the settings of the tenant',
-    description: 'Settings that are left out stay as they are; null restores the default.',
+    description: 'Settings that are left out do not change; null restores the default.',
     body: SettingsInput,
     responses: { 200: record(TenantSettings) },
     requestHeaders: ['If-Match'],

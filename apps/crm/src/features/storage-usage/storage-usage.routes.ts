@@ -9,7 +9,7 @@ export const storageUsageRoutes = (database: Database): RouteTable => ({
   getStorageUsage: systemRoute({
     method: 'get',
     path: '/system/storage-usage',
-    summary: 'How much a tenant keeps, by kind of record',
+    summary: 'Show the storage usage of a tenant, by kind of record',
     responses: { 200: record(StorageUsage) },
     async handler({ caller, reply }) {
       return reply(200, { data: await storageUsage(database, caller.tenantId) });
