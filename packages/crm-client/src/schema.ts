@@ -12,7 +12,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What this service is, and where to go on
+         * Name, version and links of the service
          * @description Browsers get a page.
          */
         get: operations["getService"];
@@ -31,7 +31,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Liveness, with the version that runs */
+        /** Liveness and version */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -65,7 +65,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the database answers and its migrations are applied */
+        /** Whether the database is available and its migrations are applied */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -121,7 +121,7 @@ export interface paths {
         get: operations["getContact"];
         /**
          * Update a contact
-         * @description Fields that are left out stay as they are; null empties a field.
+         * @description Fields that are left out do not change; null clears a field.
          */
         put: operations["updateContact"];
         post?: never;
@@ -146,7 +146,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a contact
-         * @description A record that is not deleted stays as it is.
+         * @description A record that is not deleted does not change.
          */
         post: operations["restoreContact"];
         delete?: never;
@@ -335,7 +335,7 @@ export interface paths {
         get: operations["getCompany"];
         /**
          * Update a company
-         * @description Fields that are left out stay as they are; null empties a field.
+         * @description Fields that are left out do not change; null clears a field.
          */
         put: operations["updateCompany"];
         post?: never;
@@ -360,7 +360,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a company
-         * @description A record that is not deleted stays as it is.
+         * @description A record that is not deleted does not change.
          */
         post: operations["restoreCompany"];
         delete?: never;
@@ -452,7 +452,7 @@ export interface paths {
         get: operations["getCompanyAddress"];
         /**
          * Update an address of a company
-         * @description Fields that are left out stay as they are; null empties a field.
+         * @description Fields that are left out do not change; null clears a field.
          */
         put: operations["updateCompanyAddress"];
         post?: never;
@@ -532,7 +532,7 @@ export interface paths {
         get: operations["getCommunicationLog"];
         /**
          * Update a communication log
-         * @description Fields that are left out stay as they are; null empties a field.
+         * @description Fields that are left out do not change; null clears a field.
          */
         put: operations["updateCommunicationLog"];
         post?: never;
@@ -557,7 +557,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a communication log
-         * @description A record that is not deleted stays as it is.
+         * @description A record that is not deleted does not change.
          */
         post: operations["restoreCommunicationLog"];
         delete?: never;
@@ -615,7 +615,7 @@ export interface paths {
         get: operations["getProject"];
         /**
          * Update a project
-         * @description Fields that are left out stay as they are; null empties a field.
+         * @description Fields that are left out do not change; null clears a field.
          */
         put: operations["updateProject"];
         post?: never;
@@ -640,7 +640,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a project
-         * @description A record that is not deleted stays as it is.
+         * @description A record that is not deleted does not change.
          */
         post: operations["restoreProject"];
         delete?: never;
@@ -787,7 +787,7 @@ export interface paths {
         get: operations["getTimeEntry"];
         /**
          * Update a time entry
-         * @description Fields that are left out stay as they are; null empties a field.
+         * @description Fields that are left out do not change; null clears a field.
          */
         put: operations["updateTimeEntry"];
         post?: never;
@@ -812,7 +812,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a time entry
-         * @description A record that is not deleted stays as it is.
+         * @description A record that is not deleted does not change.
          */
         post: operations["restoreTimeEntry"];
         delete?: never;
@@ -1260,7 +1260,7 @@ export interface paths {
         put?: never;
         /**
          * Restore an import
-         * @description A record that is not deleted stays as it is.
+         * @description A record that is not deleted does not change.
          */
         post: operations["restoreImport"];
         delete?: never;
@@ -1283,7 +1283,7 @@ export interface paths {
         get: operations["getSettings"];
         /**
          * Update the settings of the tenant
-         * @description Settings that are left out stay as they are; null restores the default.
+         * @description Settings that are left out do not change; null restores the default.
          */
         put: operations["updateSettings"];
         post?: never;
@@ -1430,7 +1430,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How much a tenant keeps, by kind of record */
+        /** Show the storage usage of a tenant, by kind of record */
         get: operations["getStorageUsage"];
         put?: never;
         post?: never;
@@ -1613,7 +1613,7 @@ export interface components {
         CompanyAddressInput: {
             /**
              * Format: uuid
-             * @description The id of an address that stays; a new address gets one.
+             * @description The id of an existing address; a new address gets one.
              */
             id?: string;
             label: string;
@@ -2288,8 +2288,16 @@ export interface components {
             id: string;
             /** Format: uuid */
             user_id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Default: the project of the task
+             */
             project_id: string | null;
+            /**
+             * Format: uuid
+             * @description A task of the project
+             */
+            task_id: string | null;
             /**
              * Format: date-time
              * @description When the work began
@@ -2317,8 +2325,16 @@ export interface components {
              * @description Whose time it is. Default: the caller. Others need `time_entries.export`.
              */
             user_id?: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Default: the project of the task
+             */
             project_id?: string | null;
+            /**
+             * Format: uuid
+             * @description A task of the project
+             */
+            task_id?: string | null;
             /**
              * Format: date-time
              * @description When the work began
@@ -2369,8 +2385,16 @@ export interface components {
             billable_minutes: number;
         };
         TimeEntryUpdate: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Default: the project of the task
+             */
             project_id?: string | null;
+            /**
+             * Format: uuid
+             * @description A task of the project
+             */
+            task_id?: string | null;
             /**
              * Format: date-time
              * @description When the work began
@@ -2407,15 +2431,23 @@ export interface components {
             change?: components["schemas"]["RecordChange"];
         };
         TimerInput: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Default: the project of the task
+             */
             project_id?: string | null;
+            /**
+             * Format: uuid
+             * @description A task of the project
+             */
+            task_id?: string | null;
             /** @default false */
             billable?: boolean;
             note?: string | null;
         };
     };
     responses: {
-        /** @description Too many requests; `Retry-After` says when to come back */
+        /** @description Too many requests; `Retry-After` is the number of seconds to wait */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2430,7 +2462,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Something went wrong on the side of the service */
+        /** @description An internal error occurred */
         InternalServerError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2444,7 +2476,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Identity or the database does not answer: the token may well be good, do not sign out */
+        /** @description Identity or the database is unavailable. The token may still be valid, so do not sign out */
         ServiceUnavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2473,7 +2505,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Some of what was sent does not fit; `errors` names each field */
+        /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2487,7 +2519,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no token, or identity says that it is not good */
+        /** @description The token is missing, or identity rejects it */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2502,7 +2534,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Identity or the database does not answer: the token may well be good, do not sign out */
+        /** @description Identity or the database is unavailable. The token may still be valid, so do not sign out */
         ServiceUnavailable2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2588,7 +2620,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such thing in the tenant */
+        /** @description The tenant has no such resource */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2631,7 +2663,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Some of what was sent does not fit; `errors` names each field */
+        /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2660,7 +2692,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Some of what was sent does not fit; `errors` names each field */
+        /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity3: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2674,7 +2706,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Some of what was sent does not fit; `errors` names each field */
+        /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity4: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2703,7 +2735,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Some of what was sent does not fit; `errors` names each field */
+        /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity5: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3015,7 +3047,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no token, or identity says that it is not good */
+        /** @description The token is missing, or identity rejects it */
         Unauthorized2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3045,7 +3077,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description There are 100 already. A request with the same `Idempotency-Key` is still running */
+        /** @description The limit of 100 records is reached. A request with the same `Idempotency-Key` is still running */
         Conflict4: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3061,56 +3093,58 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+        /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
         "If-Match": string;
-        /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+        /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
         "If-None-Match": string;
-        /** @description A time; the answer is 304 where the file has not changed since (RFC 9110 section 13.1.3). */
+        /** @description A time. The response is 304 if the file has not changed since then (RFC 9110 section 13.1.3). */
         "If-Modified-Since": string;
-        /** @description One range of bytes, such as `bytes=0-99`; the answer is 206 with that part of the file (RFC 9110 section 14.2). */
+        /** @description A time. The response is 412 if the file has changed since then (RFC 9110 section 13.1.4). */
+        "If-Unmodified-Since": string;
+        /** @description One range of bytes, such as `bytes=0-99`. The response is 206 with that part of the file (RFC 9110 section 14.2). */
         Range: string;
-        /** @description The entity tag or time that the range is meant for; the answer is the whole file where it has changed (RFC 9110 section 13.1.5). */
+        /** @description The entity tag or time of the version to which the range applies. If the file has changed, the response is the whole file (RFC 9110 section 13.1.5). */
         "If-Range": string;
         /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
         "Idempotency-Key": string;
-        /** @description The id of the last event that the client received: the stream continues after it. */
+        /** @description The id of the last event that the client received. The stream continues after it. */
         "Last-Event-ID": string;
-        /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+        /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
         "X-Tenant": string;
         /** @description The id of the tenant to act in. */
         "X-Tenant-Id": string;
-        /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+        /** @description An id for the request, chosen by the client. An invalid value is replaced. */
         "X-Request-Id": string;
     };
     requestBodies: never;
     headers: {
-        /** @description The id of the request, in the log of the service, too. */
+        /** @description The id of the request, which the log of the service also contains. */
         "X-Request-Id": string;
-        /** @description The version of the record, for `If-Match` and `If-None-Match`. */
+        /** @description The version of the resource, for `If-Match` and `If-None-Match`. */
         ETag: string;
-        /** @description Where the new record is, or where to go on. */
+        /** @description The URL of the new resource, or of the page to go to. */
         Location: string;
         /** @description The name of the file (RFC 6266). */
         "Content-Disposition": string;
         /** @description Present where this is the response to an earlier request with the same key. */
         "Idempotent-Replayed": string;
-        /** @description Ranges of bytes are served. */
+        /** @description The file can be requested in ranges of bytes. */
         "Accept-Ranges": string;
-        /** @description Which bytes these are, and of how many (RFC 9110 section 14.4). */
+        /** @description The position of these bytes, and the size of the file (RFC 9110 section 14.4). */
         "Content-Range": string;
-        /** @description When the file last changed. */
+        /** @description The time of the last change of the file. */
         "Last-Modified": string;
         /** @description Seconds to wait before the next attempt. */
         "Retry-After": string;
         /** @description How to authenticate (RFC 6750 section 3, RFC 7617). */
         "WWW-Authenticate": string;
-        /** @description Each limit that counted the request: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers). Absent where no limit is set. */
+        /** @description The limits that apply to the request: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers). Absent if there is no limit. */
         "RateLimit-Policy": string;
-        /** @description What is left of each limit: `r` requests for `t` seconds. */
+        /** @description The rest of each limit: `r` requests in the next `t` seconds. */
         RateLimit: string;
-        /** @description The limit that was asked last. */
+        /** @description The limit that was checked last. */
         "X-RateLimit-Limit": string;
-        /** @description What is left of it. */
+        /** @description The number of requests that this limit still allows. */
         "X-RateLimit-Remaining": string;
     };
     pathItems: never;
@@ -3121,7 +3155,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -3154,7 +3188,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -3194,7 +3228,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -3234,7 +3268,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -3267,7 +3301,7 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description The service cannot do its work yet */
+            /** @description The service is not ready to handle requests yet */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3295,7 +3329,7 @@ export interface operations {
                 sort?: "name" | "-name" | "email" | "-email" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
-                /** @description Found anywhere in the text; case and diacritics do not matter. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 email?: string;
                 company_id?: string;
@@ -3307,9 +3341,9 @@ export interface operations {
                 updated_to?: string;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -3362,11 +3396,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -3417,7 +3451,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3439,7 +3473,7 @@ export interface operations {
     exportContacts: {
         parameters: {
             query?: {
-                /** @description Found anywhere in the text; case and diacritics do not matter. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 email?: string;
                 company_id?: string;
@@ -3452,9 +3486,9 @@ export interface operations {
                 format?: "csv" | "json";
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -3507,11 +3541,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3565,11 +3599,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3633,11 +3667,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3676,11 +3710,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3743,9 +3777,9 @@ export interface operations {
                 per_page?: number;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3787,11 +3821,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3841,11 +3875,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3885,11 +3919,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -3937,11 +3971,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4010,9 +4044,9 @@ export interface operations {
                 type?: "communication_log" | "task" | "change";
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4061,9 +4095,9 @@ export interface operations {
                 field?: "domain" | "tax_number";
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4109,7 +4143,7 @@ export interface operations {
                 sort?: "name" | "-name" | "domain" | "-domain" | "industry" | "-industry" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
-                /** @description Found anywhere in the text; case and diacritics do not matter. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 domain?: string;
                 email?: string;
@@ -4123,9 +4157,9 @@ export interface operations {
                 updated_to?: string;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4164,11 +4198,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4228,7 +4262,7 @@ export interface operations {
     exportCompanies: {
         parameters: {
             query?: {
-                /** @description Found anywhere in the text; case and diacritics do not matter. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 domain?: string;
                 email?: string;
@@ -4243,9 +4277,9 @@ export interface operations {
                 format?: "csv" | "json";
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -4298,11 +4332,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4356,11 +4390,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4422,11 +4456,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4465,11 +4499,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4518,9 +4552,9 @@ export interface operations {
                 per_page?: number;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4562,11 +4596,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4616,11 +4650,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4665,9 +4699,9 @@ export interface operations {
                 per_page?: number;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4709,13 +4743,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4752,7 +4786,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden6"];
             404: components["responses"]["NotFound"];
-            /** @description There are 50 already. A request with the same `Idempotency-Key` is still running */
+            /** @description The list already has 50 entries. A request with the same `Idempotency-Key` is still running */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4769,7 +4803,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4792,11 +4826,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4851,11 +4885,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4912,11 +4946,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -4963,9 +4997,9 @@ export interface operations {
                 type?: "communication_log" | "task" | "change";
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5014,7 +5048,7 @@ export interface operations {
                 sort?: "happened_at" | "-happened_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
-                /** @description Found anywhere in the text; case and diacritics do not matter. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 kind?: "call" | "email" | "meeting" | "note" | "sms";
                 direction?: "inbound" | "outbound";
@@ -5029,9 +5063,9 @@ export interface operations {
                 updated_to?: string;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5084,11 +5118,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5139,7 +5173,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5161,7 +5195,7 @@ export interface operations {
     exportCommunicationLogs: {
         parameters: {
             query?: {
-                /** @description Found anywhere in the text; case and diacritics do not matter. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 kind?: "call" | "email" | "meeting" | "note" | "sms";
                 direction?: "inbound" | "outbound";
@@ -5177,9 +5211,9 @@ export interface operations {
                 format?: "csv" | "json";
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5232,11 +5266,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5304,11 +5338,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5398,11 +5432,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5441,11 +5475,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5496,7 +5530,7 @@ export interface operations {
                 sort?: "name" | "-name" | "key" | "-key" | "status" | "-status" | "start_date" | "-start_date" | "due_date" | "-due_date" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
-                /** @description Found anywhere in the text; case and diacritics do not matter. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 /** @description Short name, unique among the tenant's projects that are not deleted */
                 key?: string;
@@ -5515,9 +5549,9 @@ export interface operations {
                 updated_to?: string;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5570,11 +5604,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5625,7 +5659,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5647,7 +5681,7 @@ export interface operations {
     exportProjects: {
         parameters: {
             query?: {
-                /** @description Found anywhere in the text; case and diacritics do not matter. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 /** @description Short name, unique among the tenant's projects that are not deleted */
                 key?: string;
@@ -5667,9 +5701,9 @@ export interface operations {
                 format?: "csv" | "json";
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -5722,11 +5756,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5794,11 +5828,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5889,11 +5923,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5932,11 +5966,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -5990,9 +6024,9 @@ export interface operations {
                 role?: "manager" | "member" | "viewer";
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6034,11 +6068,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6078,7 +6112,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6101,11 +6135,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6160,11 +6194,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6204,7 +6238,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6227,11 +6261,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6281,6 +6315,7 @@ export interface operations {
                 exact_total?: boolean;
                 user_id?: string;
                 project_id?: string;
+                task_id?: string;
                 billable?: boolean;
                 running?: boolean;
                 started_from?: string;
@@ -6289,9 +6324,9 @@ export interface operations {
                 updated_to?: string;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6344,11 +6379,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6385,7 +6420,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6409,6 +6444,7 @@ export interface operations {
             query?: {
                 user_id?: string;
                 project_id?: string;
+                task_id?: string;
                 billable?: boolean;
                 running?: boolean;
                 started_from?: string;
@@ -6418,9 +6454,9 @@ export interface operations {
                 format?: "csv" | "json";
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6485,9 +6521,9 @@ export interface operations {
                 billable?: boolean;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6539,11 +6575,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6603,11 +6639,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6675,11 +6711,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6727,11 +6763,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6770,11 +6806,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6818,11 +6854,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -6900,9 +6936,9 @@ export interface operations {
                 updated_to?: string;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -6955,11 +6991,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7010,7 +7046,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7038,9 +7074,9 @@ export interface operations {
                 to: string;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7104,9 +7140,9 @@ export interface operations {
                 format?: "csv" | "json";
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7159,11 +7195,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -7231,11 +7267,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -7316,11 +7352,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -7359,11 +7395,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -7407,11 +7443,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -7462,11 +7498,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -7517,11 +7553,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -7587,7 +7623,7 @@ export interface operations {
                 sort?: "due_date" | "-due_date" | "priority" | "-priority" | "title" | "-title" | "completed_at" | "-completed_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
-                /** @description Found anywhere in the text; case and diacritics do not matter. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 project_id?: string;
                 /** @description The column of the board */
@@ -7609,9 +7645,9 @@ export interface operations {
                 updated_to?: string;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7664,11 +7700,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7719,7 +7755,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7741,7 +7777,7 @@ export interface operations {
     exportTasks: {
         parameters: {
             query?: {
-                /** @description Found anywhere in the text; case and diacritics do not matter. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 project_id?: string;
                 /** @description The column of the board */
@@ -7764,9 +7800,9 @@ export interface operations {
                 format?: "csv" | "json";
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7827,9 +7863,9 @@ export interface operations {
                 per_page?: number;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7894,11 +7930,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -7947,7 +7983,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7970,11 +8006,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8028,11 +8064,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8125,11 +8161,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8173,9 +8209,9 @@ export interface operations {
                 per_page?: number;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8217,11 +8253,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8276,9 +8312,9 @@ export interface operations {
                 status?: "uploading" | "pending" | "running" | "completed" | "failed" | "cancelled";
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -8331,15 +8367,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description A file of at most 268435456 bytes. Its type is found in its content. */
+        /** @description A file of at most 268435456 bytes. Its type is detected from its content. */
         requestBody: {
             content: {
                 "multipart/form-data": {
@@ -8468,7 +8504,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8491,11 +8527,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8549,11 +8585,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8606,11 +8642,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description The id of the last event that the client received: the stream continues after it. */
+                /** @description The id of the last event that the client received. The stream continues after it. */
                 "Last-Event-ID"?: components["parameters"]["Last-Event-ID"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8648,9 +8684,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8689,11 +8725,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8765,11 +8801,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -8813,11 +8849,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -8882,11 +8918,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -8954,9 +8990,9 @@ export interface operations {
                 search?: string;
             };
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -9009,9 +9045,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9057,9 +9093,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The slug of the tenant to act in. Tokens of clients need it; for a person it must be the tenant of the token, except for system administrators. */
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9112,7 +9148,7 @@ export interface operations {
             header: {
                 /** @description The id of the tenant to act in. */
                 "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -9155,7 +9191,7 @@ export interface operations {
                 "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
                 /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -9192,7 +9228,7 @@ export interface operations {
             409: components["responses"]["Conflict4"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9217,9 +9253,9 @@ export interface operations {
             header: {
                 /** @description The id of the tenant to act in. */
                 "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9275,9 +9311,9 @@ export interface operations {
             header: {
                 /** @description The id of the tenant to act in. */
                 "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9347,9 +9383,9 @@ export interface operations {
             header: {
                 /** @description The id of the tenant to act in. */
                 "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9399,7 +9435,7 @@ export interface operations {
             header: {
                 /** @description The id of the tenant to act in. */
                 "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -9442,7 +9478,7 @@ export interface operations {
                 "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
                 /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -9479,7 +9515,7 @@ export interface operations {
             409: components["responses"]["Conflict4"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description Some of what was sent does not fit; `errors` names each field */
+            /** @description The input is invalid; `errors` names every invalid field */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9504,9 +9540,9 @@ export interface operations {
             header: {
                 /** @description The id of the tenant to act in. */
                 "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
-                /** @description Entity tags that the client has; the answer is 304 where one is current (RFC 9110 section 13.1.2). */
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9562,9 +9598,9 @@ export interface operations {
             header: {
                 /** @description The id of the tenant to act in. */
                 "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9638,9 +9674,9 @@ export interface operations {
             header: {
                 /** @description The id of the tenant to act in. */
                 "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
-                /** @description Entity tags of the versions that the change is meant for; the answer is 412 where the record has another one (RFC 9110 section 13.1.1). */
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -9681,7 +9717,7 @@ export interface operations {
             header: {
                 /** @description The id of the tenant to act in. */
                 "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
-                /** @description An id for the request of the client’s own choice. Any other value is replaced. */
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
