@@ -38,6 +38,21 @@ const planned = (message: string): PlannedStatement | undefined => {
   return { text, partitions: [...partitions].sort(), isPrunedLate };
 };
 
+interface Connection {
+  parse(statement: { readonly name?: string; readonly text: string }): void;
+}
+
+/**
+ * Has statements that are planned once (`QueryOptions.planOnce`) planned for their values, as all others: a plan
+ * for all values always prunes partitions late, so it shows nothing about the statement.
+ */
+const planForValues = (client: PoolClient): void => {
+  const { connection } = client as unknown as { readonly connection: Connection };
+  const parse = connection.parse.bind(connection);
+  connection.parse = (statement) =>
+    parse(statement.name === 'plan_once' ? { name: statement.name, text: 'SELECT' } : statement);
+};
+
 /** All tables are partitioned in the same way, so a tenant's rows have the same partition number in each. */
 const isOnePartition = ({ partitions, isPrunedLate }: PlannedStatement): boolean =>
   !isPrunedLate && new Set(partitions.map((name) => PARTITION.exec(name)?.[1])).size <= 1;
@@ -71,6 +86,7 @@ export class StatementPlans {
   }
 
   #watch(client: PoolClient): void {
+    planForValues(client);
     // The service uses named (prepared) statements; statements that tests send through the same pool are
     // unnamed.
     let isOfService = false;
