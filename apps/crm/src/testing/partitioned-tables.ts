@@ -19,11 +19,18 @@ DECLARE
     SELECT objid FROM pg_depend WHERE refobjid = distributed AND refobjsubid > 0 AND deptype = 'a'
       AND EXISTS (SELECT FROM pg_sequence WHERE seqrelid = objid)
   );
+  -- Before PostgreSQL 17 a partitioned table cannot have an exclusion constraint, but its partitions can.
+  on_whole boolean := current_setting('server_version_num')::int >= 170000;
+  exclusions text[] := ARRAY(
+    SELECT format('ALTER TABLE tenant_crm.%%I ADD CONSTRAINT %I %s', conname || '_10200%s', pg_get_constraintdef(oid))
+    FROM pg_constraint WHERE conrelid = distributed AND contype = 'x' AND NOT on_whole
+  );
   -- What stands on the table, as the statements that make it.
   definitions text[] := ARRAY(
     SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
     FROM pg_constraint
     WHERE (conrelid = distributed OR confrelid = distributed) AND contype IN ('p', 'u', 'x', 'f') AND conparentid = 0
+      AND (contype <> 'x' OR on_whole)
     ORDER BY contype = 'f'
   ) || ARRAY(
     SELECT pg_get_indexdef(indexrelid) FROM pg_index
@@ -68,6 +75,9 @@ BEGIN
   FOR remainder IN 0..7 LOOP
     EXECUTE format('CREATE TABLE tenant_crm.%I PARTITION OF tenant_crm.%I FOR VALUES WITH (MODULUS 8, REMAINDER %s)',
       name || '_p' || remainder, name, remainder);
+    FOREACH definition IN ARRAY exclusions LOOP
+      EXECUTE format(replace(definition, '_10200%s', '_10200' || remainder), name || '_p' || remainder);
+    END LOOP;
   END LOOP;
   FOREACH definition IN ARRAY definitions LOOP
     EXECUTE definition;
