@@ -70,6 +70,7 @@ const defaults: Record<KindName, number> = {
   leave_requests: 1_000,
   projects: 50,
   tasks: 5_000,
+  time_entries: 20_000,
 };
 const recordOptions = kindNames.map((name) => {
   const text = `how many ${wordsOf(name)} the tenants without any get, together`;

@@ -4,6 +4,7 @@ import { leaveRequests } from './leave-requests.ts';
 import { projects } from './projects.ts';
 import type { Language, Origin, Random } from './random.ts';
 import { tasks } from './tasks.ts';
+import { timeEntries } from './time-entries.ts';
 
 /** The tenant's language, and the rows that its records may refer to. */
 export interface RecordContext {
@@ -161,5 +162,6 @@ export const recordKinds = {
   leave_requests: leaveRequests,
   projects,
   tasks,
+  time_entries: timeEntries,
 } satisfies Record<string, RecordKind>;
 export type KindName = keyof typeof recordKinds;

@@ -135,7 +135,7 @@ const forget = async (seed: number): Promise<void> => {
 };
 
 describe('a seeded system', () => {
-  const options = `--tenants 3 --users 12 --companies 20 --contacts 601 --communication-logs 61 --leave-requests 180 --projects 6 --tasks 90 --password ${PASSWORD}`;
+  const options = `--tenants 3 --users 12 --companies 20 --contacts 601 --communication-logs 61 --leave-requests 180 --projects 6 --tasks 90 --time-entries 300 --password ${PASSWORD}`;
   let first: Awaited<ReturnType<typeof run>>;
   beforeAll(async () => {
     // CRM's own connections end when nobody has asked for ten seconds.
@@ -162,7 +162,7 @@ describe('a seeded system', () => {
   test('has in each tenant an owner who can sign in and sees a share of the records', async () => {
     expect(first).toMatchObject({ code: 0 });
     expect(first.output).toMatch(
-      /^Added 3 tenants, 12 users, 20 companies, 601 contacts, 61 communication logs, 180 leave requests, 6 projects, 90 tasks in \d+ s\.$/m,
+      /^Added 3 tenants, 12 users, 20 companies, 601 contacts, 61 communication logs, 180 leave requests, 6 projects, 90 tasks, 300 time entries in \d+ s\.$/m,
     );
     const owners = ownersOf(first.output);
     expect(owners).toHaveLength(3);
@@ -211,6 +211,14 @@ describe('a seeded system', () => {
     expect(meta.total).toBeGreaterThan(3);
     expect(data.every(({ user_id, reviewed_by }) => user_id !== reviewed_by)).toBe(true);
     expect(Number(data[0]?.working_days)).toBeLessThanOrEqual(10);
+  });
+
+  test('has time entries in projects', async () => {
+    const token = await signIn(ownersOf(first.output)[0] ?? '');
+    const { data, meta } = await list(token, 'time-entries?per_page=100');
+    expect(meta.total).toBe(100);
+    expect(data.filter(({ project_id }) => project_id !== null).length).toBeGreaterThan(50);
+    expect(data.every(({ minutes }) => Number(minutes) > 0)).toBe(true);
   });
 
   test('has tasks in projects, which can be moved to the end of another column', async () => {
