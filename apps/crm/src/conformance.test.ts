@@ -24,6 +24,12 @@ const newEntryFields = () => {
   return { started_at, minutes, ended_at: undefined, user_id: undefined, task_id: undefined };
 };
 
+/** A batch that creates one record. */
+const batchOf = (fields: object, text: string) => (): object => {
+  keys += 1;
+  return { operations: [{ op: 'create', body: { ...fields, [text]: `${keys}` } }] };
+};
+
 conformance(
   document() as OpenApiDocument,
   async () => {
@@ -37,6 +43,9 @@ conformance(
         createTimeEntry: newEntryFields,
         updateTimeEntry: entryFields,
         createImport: () => ({ resource: 'contacts', mapping: '{}', file: 'first_name\nAda\n' }),
+        batchContacts: batchOf({ first_name: 'Ada' }, 'notes'),
+        batchCompanies: batchOf({ name: 'Engines' }, 'notes'),
+        batchTasks: batchOf({ title: 'Call Ada' }, 'description'),
       },
       // Tags exist in records only.
       async parameters(side, path): Promise<Record<string, string>> {

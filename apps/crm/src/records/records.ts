@@ -41,6 +41,8 @@ export interface Records<T extends KindTypes> {
     caller: T['caller'],
     inputs: readonly T['create'][],
   ): Promise<readonly Versioned<T['answer']>[]>;
+  /** Prevents other changes of the records that exist until the caller's transaction ends. */
+  lock(caller: T['caller'], ids: readonly string[]): Promise<void>;
   /** Changes only the given fields; without any, the version does not change. */
   update(
     caller: T['caller'],
@@ -164,6 +166,12 @@ export const createRecords = <T extends KindTypes>(
 
       async createMany(caller, inputs) {
         return (await changes.createMany(caller, inputs)).map(versioned);
+      },
+
+      async lock(caller, ids) {
+        if (ids.length === 0) return;
+        const { db, scope } = await open(caller);
+        await repository.lock(db, scope, ids);
       },
 
       async update(caller, id, change, versions) {

@@ -60,6 +60,8 @@ export interface RecordRepository<T extends KindTypes> {
     records: readonly NewRecord[],
     cause: Cause,
   ): Promise<readonly T['row'][]>;
+  /** Locks the rows that exist, in the order of their ids, until the transaction ends. */
+  lock(db: TenantDb, scope: Scope<T['row']>, ids: readonly string[]): Promise<void>;
   /** Changes the row in one statement; undefined if no row has the expected state. */
   update(
     db: TenantDb,
@@ -264,6 +266,11 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
         .catch(refuse);
       const byId = new Map(rows.map((row) => [row.id, row]));
       return records.map(({ id }) => byId.get(id) as Row);
+    },
+
+    async lock(db, scope, ids) {
+      const where = join([...within(db, scope), sql`${raw(key)} = ANY(${ids})`], ' AND ');
+      await db.query(sql`SELECT id FROM ${table} WHERE ${where} ORDER BY id FOR NO KEY UPDATE`);
     },
 
     async update(db, scope, expected, values, cause) {

@@ -1,11 +1,17 @@
 import type { Exports, RouteTable } from '@tessera/http-kit';
+import type { Database } from '../../database.ts';
+import { batchRoute } from '../../records/batch-routes.ts';
 import { partRoutes } from '../../records/part-routes.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { addressParts } from '../addresses.schema.ts';
 import { removeTagRoute } from '../tags/tag-removal.ts';
 import { type Companies, company } from './companies.kind.ts';
 
-export const companyRoutes = (companies: Companies, exports: Exports): RouteTable => {
+export const companyRoutes = (
+  companies: Companies,
+  exports: Exports,
+  database: Database,
+): RouteTable => {
   const routes = recordRoutes(company, companies);
   const addresses = partRoutes(company, companies, {
     ...addressParts,
@@ -18,6 +24,7 @@ export const companyRoutes = (companies: Companies, exports: Exports): RouteTabl
     getCompany: routes.get(),
     updateCompany: routes.update(),
     deleteCompany: routes.delete(),
+    batchCompanies: batchRoute(company, companies, database),
     restoreCompany: routes.restore(),
     listCompanyHistory: routes.history(),
     updateCompanyTags: routes.replace('tags'),

@@ -1,9 +1,15 @@
 import type { Exports, RouteTable } from '@tessera/http-kit';
+import type { Database } from '../../database.ts';
+import { batchRoute } from '../../records/batch-routes.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { removeTagRoute } from '../tags/tag-removal.ts';
 import { type Contacts, contact } from './contacts.kind.ts';
 
-export const contactRoutes = (contacts: Contacts, exports: Exports): RouteTable => {
+export const contactRoutes = (
+  contacts: Contacts,
+  exports: Exports,
+  database: Database,
+): RouteTable => {
   const routes = recordRoutes(contact, contacts);
   return {
     listContacts: routes.list(),
@@ -12,6 +18,7 @@ export const contactRoutes = (contacts: Contacts, exports: Exports): RouteTable 
     getContact: routes.get(),
     updateContact: routes.update(),
     deleteContact: routes.delete(),
+    batchContacts: batchRoute(contact, contacts, database),
     restoreContact: routes.restore({ problems: { 409: 'The contact is merged into another one' } }),
     listContactHistory: routes.history(),
     updateContactTags: routes.replace('tags'),

@@ -1,6 +1,8 @@
 import { described, list, named, type Out, oneOf, optional, shape, uuid } from '@tessera/fields';
 import { type Exports, invalidField, type RouteTable } from '@tessera/http-kit';
+import type { Database } from '../../database.ts';
 import { PageLinks, PageMeta, record, route } from '../../http.ts';
+import { batchRoute } from '../../records/batch-routes.ts';
 import { pageFields } from '../../records/list-query.ts';
 import { paging } from '../../records/paging.ts';
 import { recordRoutes } from '../../records/routes.ts';
@@ -41,7 +43,11 @@ const present = (
   return { status, tasks: rows, ...paging(`${pathname}?${searchParams}`, position) };
 };
 
-export const taskRoutes = ({ tasks, reorder, readBoard }: Tasks, exports: Exports): RouteTable => {
+export const taskRoutes = (
+  { tasks, reorder, readBoard }: Tasks,
+  exports: Exports,
+  database: Database,
+): RouteTable => {
   const routes = recordRoutes(task, tasks);
   return {
     listTasks: routes.list(),
@@ -84,6 +90,7 @@ export const taskRoutes = ({ tasks, reorder, readBoard }: Tasks, exports: Export
         return reply(200, { data: moved.answer }, tagged(moved));
       },
     }),
+    batchTasks: batchRoute(task, tasks, database),
     createTask: routes.create({
       description:
         'It gets the last place of its column. Viewers of a private project change none of its tasks.',

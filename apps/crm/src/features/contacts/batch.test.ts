@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { tenantForEachTest } from '../../testing/tenant.ts';
+
+const { caller, get, post, put } = tenantForEachTest();
+const path = '/api/crm/contacts';
+
+interface Operation {
+  readonly op: string;
+  readonly id?: string;
+  readonly version?: number;
+  readonly body?: object;
+}
+
+const create = (body: object = { first_name: 'Ada' }): Operation => ({ op: 'create', body });
+const batch = (operations: readonly Operation[], atomic = true) =>
+  post(`${path}/batch`, { atomic, operations });
+const results = async (operations: readonly Operation[]) =>
+  (await batch(operations, false).expect(200)).body.data.results;
+
+const created = async (body: object = { first_name: 'Ada' }): Promise<string> =>
+  (await post(path, body).expect(201)).body.data.id;
+const total = async (): Promise<number> => (await get(path)).body.meta.total;
+const history = async (id: string) => (await get(`${path}/${id}/history`).expect(200)).body.data;
+
+describe('An atomic batch', () => {
+  test('creates, updates and deletes in order, with the answers of the single operations', async () => {
+    const [kept, gone] = [await created(), await created()];
+    const { body } = await batch([
+      create({ first_name: 'Eve', tags: ['new'] }),
+      { op: 'update', id: kept, version: 1, body: { title: 'Countess' } },
+      { op: 'delete', id: gone },
+      create({ first_name: 'Mallory' }),
+    ]).expect(200);
+    const [eve, update, deletion, mallory] = body.data.results;
+    expect(eve).toMatchObject({ status: 201, version: 1, data: { tags: ['new'] } });
+    expect((await get(`${path}/${eve.data.id}`)).body.data).toEqual(eve.data);
+    expect(update).toMatchObject({ status: 200, version: 2, data: { title: 'Countess' } });
+    expect(deletion).toEqual({ status: 204 });
+    expect(mallory.data.first_name).toBe('Mallory');
+    await get(`${path}/${gone}`).expect(404);
+    expect(await total()).toBe(3);
+  });
+
+  test('of 500 creations keeps their order, the total and a history of each', async () => {
+    const names = Array.from({ length: 500 }, (_, i) => `Contact ${i}`);
+    const { body } = await batch(names.map((first_name) => create({ first_name }))).expect(200);
+    const made = body.data.results.map(({ data }: { data: { first_name: string } }) => data);
+    expect(made.map(({ first_name }: { first_name: string }) => first_name)).toEqual(names);
+    expect(await total()).toBe(500);
+    expect(await history(made[499].id)).toMatchObject([{ action: 'create', version: 1 }]);
+  });
+
+  test('with invalid fields changes nothing and names each field', async () => {
+    const id = await created();
+    const { status, body } = await batch([
+      { op: 'update', id, body: { title: 'Changed' } },
+      create({ first_name: 'Eve', email: 'no' }),
+      create({ last_name: 'Nobody' }),
+      { op: 'delete' },
+      { op: 'create', id, body: { first_name: 'Eve' } },
+    ]);
+    expect([status, Object.keys(body.errors)]).toEqual([
+      422,
+      [
+        'operations.1.body.email',
+        'operations.2.body.first_name',
+        'operations.3.id',
+        'operations.4.id',
+      ],
+    ]);
+    expect((await get(`${path}/${id}`)).body.data.title).toBeNull();
+  });
+
+  test('that the database refuses changes nothing and names the field of the operation', async () => {
+    const refused = await batch([
+      create(),
+      create({ first_name: 'Eve', company_id: randomUUID() }),
+      create(),
+    ]);
+    expect([refused.status, Object.keys(refused.body.errors)]).toEqual([
+      422,
+      ['operations.1.body.company_id'],
+    ]);
+    expect(await total()).toBe(0);
+  });
+
+  test.each([
+    ['that does not exist is 404', {}, 404, 'not_found'],
+    ['in another version is 412', { version: 7 }, 412, 'precondition_failed'],
+  ])('with a record %s and changes nothing', async (_what, change, status, error) => {
+    const id = status === 412 ? await created() : randomUUID();
+    const before = await total();
+    const refused = await batch([create(), { op: 'delete', id, ...change }]);
+    expect([refused.status, refused.body.error]).toEqual([status, error]);
+    expect(Object.keys(refused.body.errors)).toEqual(['operations.1']);
+    expect(await total()).toBe(before);
+  });
+
+  test.each(['create', 'update', 'delete'])('needs the permission to %s', async (verb) => {
+    const id = await created();
+    const operations = [create(), { op: 'update', id, body: { title: 'x' } }, { op: 'delete', id }];
+    const headers = caller({ lacking: [`contacts.${verb}`] });
+    const refused = await post(`${path}/batch`, { operations }, headers);
+    expect([refused.status, refused.body.required_permission]).toEqual([
+      403,
+      `tenant.acme.crm.contacts.${verb}`,
+    ]);
+    expect(await history(id)).toHaveLength(1);
+    const allowed = operations.filter(({ op }) => op !== verb);
+    await post(`${path}/batch`, { operations: allowed }, headers).expect(200);
+  });
+});
+
+describe('A batch that is not atomic', () => {
+  test('does what it can, and says of each operation what became of it', async () => {
+    const id = await created();
+    const all = await results([
+      create(),
+      create({ first_name: '' }),
+      create({ first_name: 'Eve', company_id: randomUUID() }),
+      { op: 'update', id, version: 7, body: { title: 'x' } },
+      { op: 'update', id, version: 1, body: { title: 'y' } },
+      { op: 'delete', id: randomUUID() },
+      create(),
+    ]);
+    expect(all.map(({ status }: { status: number }) => status)).toEqual([
+      201, 422, 422, 412, 200, 404, 201,
+    ]);
+    expect(all[2].error).toMatchObject({
+      error: 'validation_failed',
+      errors: { 'operations.2.body.company_id': [expect.any(String)] },
+    });
+    expect(await total()).toBe(3);
+    expect((await history(id))[0]).toMatchObject({ version: 2, changes: { title: { to: 'y' } } });
+  });
+
+  test('does the operations that the caller has the permission for', async () => {
+    const id = await created();
+    const { body } = await post(
+      `${path}/batch`,
+      { atomic: false, operations: [{ op: 'delete', id }, create()] },
+      caller({ lacking: ['contacts.delete'] }),
+    ).expect(200);
+    const [deletion, creation] = body.data.results;
+    expect([deletion.status, deletion.error.error]).toEqual([403, 'permission_denied']);
+    expect(creation.status).toBe(201);
+    expect(await total()).toBe(2);
+  });
+});
+
+test('Batches of the same records in opposite orders do not wait for each other for ever', async () => {
+  const ids = await Promise.all(Array.from({ length: 20 }, () => created()));
+  const update = (id: string) => ({ op: 'update', id, body: { title: randomUUID() } });
+  const batches = Array.from({ length: 6 }, (_, i) => (i % 2 ? ids : ids.toReversed()).map(update));
+  const statuses = await Promise.all(batches.map(async (one) => (await batch(one)).status));
+  expect(statuses).toEqual(Array(6).fill(200));
+});
+
+test('A batch that is repeated with its Idempotency-Key has no further effect', async () => {
+  const key = { 'Idempotency-Key': randomUUID() };
+  const body = { atomic: false, operations: [create(), create({ first_name: '' })] };
+  const first = await post(`${path}/batch`, body, key).expect(200);
+  const second = await post(`${path}/batch`, body, key).expect(200);
+  expect([second.text, second.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+  expect(await total()).toBe(1);
+});
+
+test('A batch has 1 to 500 operations', async () => {
+  await batch([]).expect(422);
+  await batch(Array.from({ length: 501 }, () => create())).expect(422);
+  expect(await total()).toBe(0);
+});
+
+test('Tasks, whose creation has rules, and companies are changed in batches, too', async () => {
+  const tasks = ['a', 'b', 'c'].map((title) => create({ title }));
+  const { body } = await post('/api/crm/tasks/batch', { operations: tasks }).expect(200);
+  const [first] = body.data.results;
+  const change = { op: 'update', id: first.data.id, version: 1, body: { status: 'done' } };
+  const done = await post('/api/crm/tasks/batch', { operations: [change] }).expect(200);
+  expect(done.body.data.results[0].data.completed_at).toEqual(expect.any(String));
+  expect((await get('/api/crm/tasks')).body.meta.total).toBe(3);
+  const companies = { operations: [create({ name: 'A' }), create({ name: 'B' })] };
+  await post('/api/crm/companies/batch', companies).expect(200);
+  expect((await get('/api/crm/companies')).body.meta.total).toBe(2);
+  await put(`/api/crm/tasks/${first.data.id}`, { title: 'd' }).expect(200);
+});

@@ -1,0 +1,108 @@
+import {
+  anything,
+  bool,
+  described,
+  type Field,
+  int,
+  list,
+  mapOf,
+  named,
+  oneOf,
+  optional,
+  shape,
+  uuid,
+  withDefault,
+} from '@tessera/fields';
+import type { RouteEntry } from '@tessera/http-kit';
+import type { Database } from '../database.ts';
+import { Problem, record, renderError } from '../http.ts';
+import { type BatchOutcome, runBatch } from './batch.ts';
+import type { Kind, KindTypes } from './kind.ts';
+import type { Records } from './records.ts';
+import { createFrame, declare } from './route-frame.ts';
+import { changeProblems } from './versions.ts';
+
+/** The largest number of operations in a batch. */
+const MAX_OPERATIONS = 500;
+
+const version = int(1, 2 ** 31 - 1);
+
+const Operation = named(
+  'BatchOperation',
+  shape({
+    op: oneOf('create', 'update', 'delete'),
+    id: described(optional(uuid()), 'The record to update or delete'),
+    version: described(
+      optional(version),
+      'The version that the update or deletion is meant for; another one is 412. Default: any.',
+    ),
+    body: described(
+      optional(mapOf(anything(), 200)),
+      'The fields to create or update, as in the operations for one record',
+      { first_name: 'Ada' },
+    ),
+  }),
+);
+
+const BatchInput = named(
+  'BatchInput',
+  shape({
+    atomic: described(
+      withDefault(bool(), true),
+      'Whether the first error undoes the whole batch; otherwise each operation succeeds or fails by itself.',
+    ),
+    operations: list(Operation, { min: 1, max: MAX_OPERATIONS }),
+  }),
+);
+
+const resultOf = (answer: Field) =>
+  shape({
+    status: described(int(200, 499), 'The status that the operation alone would have'),
+    version: optional(version),
+    data: optional(answer),
+    error: optional(Problem),
+  });
+
+const present = (outcome: BatchOutcome<unknown>) => {
+  if ('error' in outcome) {
+    const error = renderError(outcome.error) as { message: string; error: string };
+    return { status: outcome.status, error };
+  }
+  if (!('record' in outcome)) return { status: outcome.status };
+  const { answer: data, version: made } = outcome.record;
+  return { status: outcome.status, version: made, data };
+};
+
+/** `POST .../batch`: up to 500 creates, updates and deletions, in order. */
+export const batchRoute = <T extends KindTypes>(
+  kind: Kind<T>,
+  records: Records<T>,
+  database: Pick<Database, 'transaction'>,
+): RouteEntry => {
+  const { all, answer } = createFrame(kind, records);
+  const words = kind.table.replaceAll('_', ' ');
+  return declare({
+    path: `${all}/batch`,
+    method: 'post',
+    // Each operation needs the permission of its verb (decision C22).
+    permission: 'authenticated',
+    resource: kind.name,
+    isIdempotent: true,
+    summary: `Create, update and delete ${words}`,
+    description: `Up to ${MAX_OPERATIONS} operations in order; each needs the permission of its verb. The results are in the order of the operations. Errors name the operation: \`operations.3.body.email\`.`,
+    body: BatchInput,
+    responses: { 200: record(shape({ results: list(resultOf(answer), { max: MAX_OPERATIONS }) })) },
+    problems: {
+      ...changeProblems,
+      404: 'A record of an atomic batch does not exist',
+      409: 'An operation of an atomic batch conflicts with the state of its record',
+    },
+    handler: async ({ caller, body, reply }) => {
+      const { atomic: isAtomic, operations } = body;
+      const outcomes = await database.transaction(caller.tenantId, (db) =>
+        runBatch(db, caller, operations, { kind, records, isAtomic }),
+      );
+      return reply(200, { data: { results: outcomes.map(present) } } as never);
+    },
+  });
+};
