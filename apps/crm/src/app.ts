@@ -20,6 +20,7 @@ import { duplicateRoutes } from './features/companies/duplicates.routes.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
 import { mergeRoutes } from './features/contacts/merges.routes.ts';
 import { importRoutes } from './features/imports/imports.routes.ts';
+import { customFieldRoutes } from './features/custom-fields/custom-fields.routes.ts';
 import { leaveRequestRoutes } from './features/leave-requests/leave-requests.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { projectRoutes } from './features/projects/projects.routes.ts';
@@ -72,6 +73,7 @@ const routesOf = (
     contactMerges,
     companies,
     communicationLogs,
+    customFields,
     leaveRequests,
     messagingAccounts,
     projects,
@@ -116,6 +118,7 @@ const routesOf = (
   'Communication logs': under('/api/crm', communicationLogRoutes(communicationLogs, exports)),
   Projects: under('/api/crm', projectRoutes(projects, projectMembers, exports)),
   'Time entries': under('/api/crm', timeEntryRoutes(timeEntries, database, exports)),
+  'Custom fields': under('/api/crm', customFieldRoutes(customFields)),
   'Leave requests': under('/api/crm', leaveRequestRoutes(leaveRequests, database, exports)),
   Tasks: under('/api/crm', taskRoutes(tasks, exports, database)),
   Imports: under('/api/crm', importRoutes({ ...imports, database })),

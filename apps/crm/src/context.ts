@@ -19,6 +19,7 @@ import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, JOB_SCHEMA, migrations } from './database.ts';
+import { startValueRemoval } from './features/custom-fields/value-removal.ts';
 import type { CrmPermission } from './http.ts';
 import { startKeyExpiry } from './idempotency/expired-keys.ts';
 import { prepareTenantRole, TENANT_ROLE } from './row-level-security.ts';
@@ -87,6 +88,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     enqueueOnly: overrides.enqueueOnly,
     enqueuingRole: config.database.rowSecurity ? TENANT_ROLE : undefined,
   });
+  let valueRemoval: PeriodicWork | undefined;
   return {
     config,
     logger,
@@ -105,9 +107,11 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       await access.start();
       keyExpiry = startKeyExpiry(database.pool, logger);
       await queue.start();
+      valueRemoval = startValueRemoval(database, logger);
     },
 
     async stop() {
+      await valueRemoval?.stop();
       await keyExpiry?.stop();
       await access.stop();
       await queue.stop();

@@ -11,6 +11,7 @@ import { type ContactMerges, createContactMerges } from './features/contacts/mer
 import { type Imports, importKind } from './features/imports/imports.kind.ts';
 import { importHandler, uploadExpiryHandler } from './features/imports/run-import.ts';
 import { createUpload, type Upload } from './features/imports/upload.ts';
+import { type CustomFields, customField } from './features/custom-fields/custom-fields.kind.ts';
 import { type LeaveRequests, leaveRequest } from './features/leave-requests/leave-requests.kind.ts';
 import {
   type AccountService,
@@ -30,6 +31,7 @@ export interface Services {
   readonly contactMerges: ContactMerges;
   readonly communicationLogs: CommunicationLogs;
   readonly companies: Companies;
+  readonly customFields: CustomFields;
   readonly leaveRequests: LeaveRequests;
   readonly imports: { readonly imports: Imports; readonly upload: Upload };
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
@@ -61,6 +63,7 @@ export const createServices = ({ config, database, jobs, logger, vault }: Contex
     contactMerges: createContactMerges(database),
     communicationLogs: createRecords(communicationLog, database),
     companies: createRecords(company, database),
+    customFields: createRecords(customField, database),
     leaveRequests: createRecords(leaveRequest, database),
     imports: { imports, upload: createUpload({ imports, database, jobs }) },
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },

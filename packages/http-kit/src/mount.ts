@@ -127,20 +127,47 @@ const checked = (
 export const unknownParameter = (name: string): string =>
   `${name} is not a parameter of this operation`;
 
+/** `custom.tier` and `custom[tier]`: a member of an object. */
+const MEMBER = /^(\w+)(?:\.(.+)|\[(.+)\])$/s;
+
+/** The object that a parameter is a member of, if the route declares one, and the member's key. */
+const memberOf = (declared: Shape | undefined, name: string) => {
+  const [, object = '', dotted, bracketed = ''] = MEMBER.exec(name) ?? [];
+  const isObject =
+    declared &&
+    Object.hasOwn(declared.fields, object) &&
+    declared.fields[object]?.json.type === 'object';
+  return isObject ? { object, key: dotted ?? bracketed } : undefined;
+};
+
+/** Objects of the query by name; without a prototype, as keys come from the caller. */
+type Objects = Map<string, Record<string, unknown>>;
+
+const objectNamed = (objects: Objects, name: string): Record<string, unknown> => {
+  const object = objects.get(name) ?? (Object.create(null) as Record<string, unknown>);
+  objects.set(name, object);
+  return object;
+};
+
 const checkedQuery = (
   declared: Shape | undefined,
   query: Readonly<Record<string, unknown>>,
   errors: FieldErrors,
 ): unknown => {
   const known: Record<string, unknown> = {};
+  const objects: Objects = new Map();
   const misplaced: FieldErrors = Object.create(null);
   for (const [sent, value] of Object.entries(query)) {
     const name = shortName(sent);
-    if (!declared || !Object.hasOwn(declared.fields, name)) {
+    const member = memberOf(declared, name);
+    if (member && !Array.isArray(value)) {
+      objectNamed(objects, member.object)[member.key] = value;
+    } else if (!member && (!declared || !Object.hasOwn(declared.fields, name))) {
       misplaced[name] = [unknownParameter(name)];
     } else if (Array.isArray(value)) misplaced[name] = [`${name} must be given once`];
     else known[name] = value;
   }
+  for (const [name, object] of objects) known[name] = { ...object };
   const value = declared && checked(declared, readTexts(declared, known), 'query', errors);
   Object.assign(errors, misplaced);
   return value;

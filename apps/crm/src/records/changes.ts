@@ -7,6 +7,7 @@ import type { Cause } from './record-changes.ts';
 import type { ActionRule } from './records.ts';
 import type { ColumnValues } from './row.ts';
 import { type Access, checkVersion, type OpenScope } from './scope.ts';
+import { acceptValues } from './tenant-fields.ts';
 import { preconditionFailed } from './versions.ts';
 
 type Versions = readonly number[] | undefined;
@@ -54,7 +55,7 @@ interface Change<T extends KindTypes> {
 export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T> => {
   type Row = T['row'];
   const { kind, repository, open, findLive, missing } = access;
-  const { rules, follow, deletion, maximum } = kind;
+  const { rules, follow, deletion, maximum, tenantFields } = kind;
   const { columns } = repository;
 
   /** The input fields that a JSON column holds; undefined if there are none. */
@@ -126,6 +127,20 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
     throw versions ? preconditionFailed() : missing();
   };
 
+  type Values = Readonly<Record<string, unknown>>;
+
+  const givenValues = (input: object): Values =>
+    (input as Readonly<Record<string, Values | undefined>>)[tenantFields?.column ?? ''] ?? {};
+
+  /** The column of the fields that the tenant has declared; nothing if a change does not give it. */
+  const tenantValues = async (db: TenantDb, input: object, before?: Row): Promise<object> => {
+    if (!tenantFields) return {};
+    const { [tenantFields.column]: given } = input as Readonly<Record<string, Values | undefined>>;
+    if (before && given === undefined) return {};
+    const { [tenantFields.column]: stored } = (before ?? {}) as Readonly<Record<string, Values>>;
+    return acceptValues(tenantFields, db, given ?? {}, stored);
+  };
+
   /** The update that `changeOf` makes of the locked row. */
   const edit: Changes<T>['edit'] = (caller, id, changeOf, versions) =>
     changeLocked(caller, {
@@ -136,7 +151,8 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
         const change = changeOf(context.row);
         const values = stored(change);
         refuseMove(values, scope);
-        return { ...values, ...(await rules.update?.(change, context)) };
+        const ruled = await rules.update?.(change, context);
+        return { ...values, ...ruled, ...(await tenantValues(context.db, change, context.row)) };
       },
     });
 
@@ -212,14 +228,14 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
       const cause = causeOf(caller, 'create');
       const insert = (within: TenantDb, ruled: object): Promise<Row> =>
         repository.insert(within, id, { ...stored(input), ...scope.columns, ...ruled }, cause);
-      if (!rules.create && !follow && maximum === undefined) return insert(db, {});
+      const isSimple = !rules.create && !follow && maximum === undefined && !tenantFields;
+      if (isSimple) return insert(db, {});
       return db.transaction(async (transaction) => {
         await assertBelowMaximum(transaction, scope);
         const context: RuleContext<T> = { caller, db: transaction };
-        const row = await insert(
-          transaction,
-          (await rules.create?.(input, { ...context, id, columns: scope.columns ?? {} })) ?? {},
-        );
+        const ruled = await rules.create?.(input, { ...context, id, columns: scope.columns ?? {} });
+        const own = await tenantValues(transaction, input);
+        const row = await insert(transaction, { ...ruled, ...own });
         await follow?.({ ...context, action: 'create', before: undefined, row });
         return row;
       });
@@ -231,6 +247,8 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
         await assertBelowMaximum(transaction, scope, inputs.length);
         const context: RuleContext<T> = { caller, db: transaction };
         const records: { id: string; values: object }[] = [];
+        const declared = (await tenantFields?.declaredFor(transaction)) ?? [];
+        const fields = tenantFields && { ...tenantFields, declaredFor: async () => declared };
         for (const input of inputs) {
           const id = uuidv7();
           const ruled = await rules.create?.(input, {
@@ -238,7 +256,8 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
             id,
             columns: scope.columns ?? {},
           });
-          records.push({ id, values: { ...stored(input), ...scope.columns, ...ruled } });
+          const own = fields ? await acceptValues(fields, transaction, givenValues(input)) : {};
+          records.push({ id, values: { ...stored(input), ...scope.columns, ...ruled, ...own } });
         }
         const cause = causeOf(caller, 'create');
         const rows = await repository.insertMany(transaction, records, cause);
@@ -250,7 +269,10 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
     },
 
     async update(caller, id, change, versions) {
-      if (rules.update || follow) return edit(caller, id, () => change, versions);
+      const givesTenantValues = tenantFields && Object.hasOwn(change, tenantFields.column);
+      if (rules.update || follow || givesTenantValues) {
+        return edit(caller, id, () => change, versions);
+      }
       const direct = { action: 'update', values: stored(change) };
       return changeDirectly(caller, id, direct, versions);
     },

@@ -12,6 +12,7 @@ import type {
 } from './kind.ts';
 import type { ColumnValues, HiddenColumns, RowOf } from './row.ts';
 import type { RecordChange, Rules } from './rules.ts';
+import type { TenantFields } from './tenant-fields.ts';
 
 /** The types that follow from the parts of a declaration. */
 export interface AssembledTypes<
@@ -87,6 +88,8 @@ export interface Declaration<
   /** What an update does with fields that are left out, for the OpenAPI document. */
   readonly updateDescription?: string;
   readonly parent?: Parent;
+  /** Fields that each tenant declares, as the custom fields of contacts. */
+  readonly tenantFields?: TenantFields;
   /** Messages for constraints whose names do not identify a field; see `constraints.ts`. */
   readonly constraints?: Readonly<Record<string, ConstraintMessage>>;
   /** The rows that a caller may see and change. Default: all rows of the tenant. */

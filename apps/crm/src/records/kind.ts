@@ -15,6 +15,7 @@ import type { AssembledTypes, Declaration } from './declaration.ts';
 import type { Filters } from './filters.ts';
 import type { ColumnValues, HiddenColumns, RecordRow } from './row.ts';
 import type { RecordChange, Rules } from './rules.ts';
+import type { TenantFields } from './tenant-fields.ts';
 
 export type { CreationContext, RecordChange, RowContext, RuleContext, Rules } from './rules.ts';
 
@@ -104,6 +105,7 @@ export interface Kind<T extends KindTypes = KindTypes> {
   readonly keyField: Field<string>;
   readonly updateDescription: string;
   readonly parent: Parent | undefined;
+  readonly tenantFields: TenantFields | undefined;
   readonly constraints: Readonly<Record<string, ConstraintMessage>>;
   scope?(caller: T['caller']): Scope<T['row']>;
   stored?(fields: T['create'] | T['update']): ColumnValues<T['row']>;
@@ -173,6 +175,7 @@ const kindsFor =
       keyField: uuid(),
       updateDescription: 'Fields that are left out do not change; null clears a field.',
       parent: undefined,
+      tenantFields: undefined,
       constraints: {},
       rules: {},
       ...given,

@@ -3,6 +3,7 @@ import {
   clamped,
   described,
   type Field,
+  mapOf,
   type Out,
   oneOf,
   optional,
@@ -41,6 +42,7 @@ export type ListQuery<T extends KindTypes> = Narrowing<T> & {
 export const narrowingFields = <T extends KindTypes>({
   search,
   filters,
+  tenantFields,
 }: Kind<T>): Record<string, Field> => ({
   ...(search && {
     search: described(
@@ -51,6 +53,12 @@ export const narrowingFields = <T extends KindTypes>({
   ...Object.fromEntries(
     Object.entries(filters).map(([name, { field }]) => [name, optional(field)]),
   ),
+  ...(tenantFields && {
+    [tenantFields.column]: described(
+      optional(mapOf(verbatim(1000))),
+      `By fields that the tenant has declared as filterable, as \`${tenantFields.column}.<key>=<value>\` or \`${tenantFields.column}[<key>]=<value>\`.`,
+    ),
+  }),
 });
 
 /** The shape of a list's query parameters. */

@@ -70,11 +70,13 @@ export const readRoutes = <T extends KindTypes>(
         query: shape({ ...narrowingFields(kind), format: exportFormat }) as ExportQuery<T>,
         responses: { 200: exported.response },
         responseHeaders: exportHeaders,
-        handler: ({ caller, params, query, reply }) => {
+        handler: async ({ caller, params, query, reply }) => {
           const { format, ...narrowing } = query;
           const limited: LimitedRead = (read) => exports.read(read);
           const batches = scoped(params).batches(caller, narrowing as Narrowing<T>, limited);
-          return reply(200, ...exported.file(format, exports.counted(exporterId(caller), batches)));
+          const columns = await scoped(params).exportedColumns(caller);
+          const counted = exports.counted(exporterId(caller), batches);
+          return reply(200, ...exported.file(format, counted, columns));
         },
       });
     },

@@ -9,6 +9,7 @@ import type { ListQuery, Narrowing } from './list-query.ts';
 import type { Page } from './listing.ts';
 import { type ColumnValues, presenter } from './row.ts';
 import { createAccess, type TenantSource } from './scope.ts';
+import { tenantConditions, withDeclaredValues } from './tenant-fields.ts';
 
 /** A record as responses show it, with its version. */
 export interface Versioned<Answer> {
@@ -34,6 +35,8 @@ export interface Records<T extends KindTypes> {
     query: Narrowing<T>,
     limited: LimitedRead,
   ): AsyncIterable<readonly T['answer'][]>;
+  /** The columns of an export as CSV: the fields of the response, and of those that the tenant declares each. */
+  exportedColumns(caller: T['caller']): Promise<readonly string[]>;
   get(caller: T['caller'], id: string): Promise<Versioned<T['answer']>>;
   create(caller: T['caller'], input: T['create']): Promise<Versioned<T['answer']>>;
   /** Creates several records in one statement, all or none; in the order of the inputs. */
@@ -108,18 +111,34 @@ export const createRecords = <T extends KindTypes>(
   const accessTo = createAccess(kind, source);
   const present = presenter<Row, Answer>(kind);
 
-  const versioned = (row: Row): Versioned<Answer> => ({
-    id: (row as unknown as Record<string, string>)[kind.key] ?? row.id,
-    answer: present(row),
-    version: row.version,
-  });
+  const { tenantFields } = kind;
 
-  const conditionsOf = (query: object, { tenantId }: TenantCaller): Prisma.Sql[] =>
-    Object.entries(kind.filters).flatMap(([parameter, { column, condition }]) => {
+  const answersOf = async ({ tenantId }: T['caller'], rows: readonly Row[]): Promise<Answer[]> => {
+    const answers = rows.map(present);
+    if (!tenantFields) return answers;
+    return withDeclaredValues(tenantFields, source.forTenant(tenantId), answers);
+  };
+
+  const versioned = async (caller: T['caller'], row: Row): Promise<Versioned<Answer>> => {
+    const [answer] = await answersOf(caller, [row]);
+    return {
+      id: (row as unknown as Record<string, string>)[kind.key] ?? row.id,
+      answer: answer as Answer,
+      version: row.version,
+    };
+  };
+
+  const conditionsOf = async (query: object, { tenantId }: TenantCaller): Promise<Prisma.Sql[]> => {
+    const own = Object.entries(kind.filters).flatMap(([parameter, { column, condition }]) => {
       const value = query[parameter as keyof typeof query];
       if (value === undefined) return [];
       return [Prisma.sql`(${condition(columnSql(column), value, tenantId)})`];
     });
+    if (!tenantFields) return own;
+    const { [tenantFields.column]: texts } = query as Record<string, Record<string, string>>;
+    const db = source.forTenant(tenantId);
+    return [...own, ...(await tenantConditions(tenantFields, db, texts))];
+  };
 
   const sortOf = (by: string): { column: string; descending: boolean } => {
     const descending = by.startsWith('-');
@@ -139,33 +158,42 @@ export const createRecords = <T extends KindTypes>(
           perPage,
           search: search.trim(),
           sort: sortOf(query.sort ?? kind.defaultSort),
-          conditions: conditionsOf(query, caller),
+          conditions: await conditionsOf(query, caller),
           exactTotal: query.exact_total ?? false,
         });
-        return { ...listed, rows: listed.rows.map(present) };
+        return { ...listed, rows: await answersOf(caller, listed.rows) };
       },
 
       async *batches(caller, query, limited) {
         const { db, scope } = await open(caller);
         const search = (query.search ?? '').trim();
-        const conditions = conditionsOf(query, caller);
+        const conditions = await conditionsOf(query, caller);
         const read = (last: Row | undefined, limit: number): Promise<readonly Row[]> =>
           limited(() =>
             repository.batch(db, scope, { conditions, search, after: last?.id, limit }),
           );
-        for await (const rows of readInBatches(BATCH, read)) yield rows.map(present);
+        for await (const rows of readInBatches(BATCH, read)) yield await answersOf(caller, rows);
+      },
+
+      async exportedColumns({ tenantId }) {
+        const names = Object.keys(kind.answer.fields);
+        if (!tenantFields) return names;
+        const declared = await tenantFields.declared(source.forTenant(tenantId));
+        const keys = declared.map(({ key }) => `${tenantFields.column}.${key}`);
+        return names.flatMap((name) => (name === tenantFields.column ? keys : [name]));
       },
 
       async get(caller, id) {
-        return versioned(await findLive(await open(caller), id));
+        return versioned(caller, await findLive(await open(caller), id));
       },
 
       async create(caller, input) {
-        return versioned(await changes.create(caller, input));
+        return versioned(caller, await changes.create(caller, input));
       },
 
       async createMany(caller, inputs) {
-        return (await changes.createMany(caller, inputs)).map(versioned);
+        const rows = await changes.createMany(caller, inputs);
+        return Promise.all(rows.map((row) => versioned(caller, row)));
       },
 
       async lock(caller, ids) {
@@ -175,21 +203,21 @@ export const createRecords = <T extends KindTypes>(
       },
 
       async update(caller, id, change, versions) {
-        return versioned(await changes.update(caller, id, change, versions));
+        return versioned(caller, await changes.update(caller, id, change, versions));
       },
 
       async edit(caller, id, changeOf, versions) {
-        return versioned(await changes.edit(caller, id, changeOf, versions));
+        return versioned(caller, await changes.edit(caller, id, changeOf, versions));
       },
 
       delete: (caller, id, versions) => changes.delete(caller, id, versions),
 
       async restore(caller, id, versions) {
-        return versioned(await changes.restore(caller, id, versions));
+        return versioned(caller, await changes.restore(caller, id, versions));
       },
 
       async act(caller, id, action, body, versions) {
-        return versioned(await changes.act(caller, id, action, body, versions));
+        return versioned(caller, await changes.act(caller, id, action, body, versions));
       },
 
       async history(caller, id, { page = 1, per_page: perPage = 25 } = {}) {

@@ -18,7 +18,11 @@ const STAND_IN = [
        RAISE EXCEPTION 'cannot distribute % with a foreign key', name;
      END IF;
      INSERT INTO public.distributed VALUES (name, distribution_column, colocate_with);
-     EXECUTE format('CREATE VIEW %s_${SHARD} AS SELECT * FROM %s', name, name);
+     -- Without generated columns, so that a migration can create one anew.
+     EXECUTE format('CREATE VIEW %s_${SHARD} AS SELECT %s FROM %s', name, (
+       SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
+       WHERE attrelid = name AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+     ), name);
    END $$`,
   `INSERT INTO pg_extension SELECT 1, 'citus', extowner, extnamespace, false, '13.2'
    FROM pg_extension WHERE extname = 'plpgsql'`,

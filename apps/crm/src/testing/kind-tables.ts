@@ -54,7 +54,7 @@ const readCatalogue = async (db: Queryable): Promise<Catalogue> => {
     indexes: await rows(
       `SELECT pg_class.relname::text AS table, entry.relname::text AS name, amname::text AS method, indisunique AS unique,
          pg_get_expr(indpred, indrelid) AS predicate,
-         ARRAY(SELECT pg_get_indexdef(indexrelid, place, true) FROM generate_series(1, indnkeyatts) AS place) AS columns
+         ARRAY(SELECT trim('"' FROM pg_get_indexdef(indexrelid, place, true)) FROM generate_series(1, indnkeyatts) AS place) AS columns
        FROM pg_index JOIN pg_class ON pg_class.oid = indrelid JOIN pg_class AS entry ON entry.oid = indexrelid
        JOIN pg_am ON pg_am.oid = entry.relam WHERE pg_class.${inSchema} AND indisvalid`,
     ),

@@ -17,6 +17,7 @@ export const crmPermissions = {
   ...record('companies', 'a company', 'companies'),
   'companies.export': 'Export companies',
   ...record('imports', 'an import', 'imports'),
+  ...record('custom_fields', 'a custom field of contacts', 'custom fields'),
   ...record('communication_logs', 'a communication log', 'communication logs'),
   'communication_logs.export': 'Export communication logs',
 

@@ -136,6 +136,9 @@ describe('the built-in roles', () => {
       'tenant.acme.crm.imports.create',
       'tenant.acme.crm.imports.update',
       'tenant.acme.crm.imports.delete',
+      'tenant.acme.crm.custom_fields.create',
+      'tenant.acme.crm.custom_fields.update',
+      'tenant.acme.crm.custom_fields.delete',
       'tenant.acme.crm.settings.view',
       'tenant.acme.crm.settings.update',
     ];

@@ -31,6 +31,8 @@ const resources: Readonly<Record<RecordResource, Levels>> = {
   contacts: dailyWork,
   companies: dailyWork,
   imports: { read: 'admin', change: 'admin' },
+  // Who sees contacts needs the labels and types of their fields.
+  custom_fields: { read: 'viewer', change: 'admin' },
   communication_logs: dailyWork,
   tasks: dailyWork,
   projects: dailyWork,

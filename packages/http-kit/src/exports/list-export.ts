@@ -26,11 +26,13 @@ export interface ListExport {
   readonly response: Streamed;
   /**
    * The body and headers for `reply(200, ...)`. `batches` yields some hundred records at a time; the next batch
-   * is requested when the client has received the last one.
+   * is requested when the client has received the last one. `columns` are those of CSV, where the members of
+   * records differ; `custom.tier` is a member of a member.
    */
   file(
     format: ExportFormat,
     batches: AsyncIterable<readonly object[]>,
+    columns?: readonly string[],
   ): readonly [body: StreamedBody, headers: Readonly<Record<string, string>>];
 }
 
@@ -47,6 +49,15 @@ type Row = Readonly<Record<string, unknown>>;
 
 const isScalar = (value: unknown): boolean =>
   typeof value !== 'object' || value === null || value instanceof Date;
+
+/** The member of a record; `custom.tier` is `tier` in `custom`, unless that is a member itself. */
+const memberOf = (row: Row, name: string): unknown => {
+  if (Object.hasOwn(row, name)) return row[name];
+  const [outer = '', ...inner] = name.split('.');
+  const object = row[outer];
+  if (inner.length === 0 || typeof object !== 'object' || object === null) return undefined;
+  return (object as Row)[inner.join('.')];
+};
 
 /** CSV has no lists and objects, so a cell contains them as JSON. */
 const cell = (value: unknown): unknown => (isScalar(value) ? value : JSON.stringify(value));
@@ -78,7 +89,7 @@ async function* csv(header: readonly string[], batches: Batches<readonly unknown
 
 async function* cells(columns: readonly string[], batches: Batches<object>) {
   for await (const rows of batches) {
-    yield rows.map((row) => columns.map((name) => (row as Row)[name]));
+    yield rows.map((row) => columns.map((name) => memberOf(row as Row, name)));
   }
 }
 
@@ -138,10 +149,10 @@ export const listExports =
     const records = list(item, { max: Number.MAX_SAFE_INTEGER });
     return {
       response: streamed({ 'text/csv': null, 'application/json': envelope.shape(records) }),
-      file(format, batches) {
+      file(format, batches, ofCsv = columns) {
         const body: StreamedBody =
           format === 'csv'
-            ? csvBody(columns, cells(columns, batches))
+            ? csvBody(ofCsv, cells(ofCsv, batches))
             : {
                 type: 'application/json; charset=utf-8',
                 chunks: json(columns, batches, envelope),

@@ -27,11 +27,12 @@ const parametersOf = (
   schemas: Schemas,
 ): object[] =>
   Object.entries(shape?.fields ?? {}).map(([name, field]) => {
-    const { description, ...schema } = field.json as { description?: string };
+    const { description, ...schema } = field.json as { description?: string; type?: unknown };
     return {
       name,
       in: where,
       required: where === 'path' || !field.absent,
+      ...(where === 'query' && schema.type === 'object' && { style: 'deepObject', explode: true }),
       ...(description && { description }),
       schema: hoist(schema, schemas),
     };

@@ -1,8 +1,12 @@
 import {
+  anything,
   clearable,
+  described,
   email,
   list,
+  mapOf,
   named,
+  optional,
   reference,
   shape,
   text,
@@ -14,6 +18,7 @@ import { equalTo, has, timeFilters, timeSort } from '../../records/filters.ts';
 import { answerOf, declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { Address, AddressInput } from '../addresses.schema.ts';
+import { customFields } from '../custom-fields/custom-fields.service.ts';
 import { tag, tags } from '../tags.schema.ts';
 import { findMerge } from './merges.repository.ts';
 
@@ -35,6 +40,10 @@ const ContactInput = named(
     emails: withDefault(list(named('LabelledEmail', shape({ label, email: email() })), few), []),
     phones: withDefault(list(named('LabelledPhone', shape({ label, phone: text(50) })), few), []),
     addresses: withDefault(list(AddressInput, few), []),
+    custom: described(
+      optional(mapOf(anything())),
+      'Values of custom fields by key. Keys that are left out stay as they are; null removes a value.',
+    ),
   }),
 );
 
@@ -60,6 +69,7 @@ export const contact = declareKind({
       throw new HttpError(409, 'conflict', message);
     },
   },
+  tenantFields: customFields,
 });
 
 export type Contacts = RecordsOf<typeof contact>;

@@ -45,6 +45,7 @@ describe('Creating', () => {
     expect(created.body).toEqual({
       data: {
         ...body,
+        custom: {},
         id,
         first_name: 'Ada',
         email: 'ada@example.com',

@@ -1,0 +1,67 @@
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { FieldType } from './field-types.ts';
+
+const { sql, raw } = Prisma;
+
+/** A declaration of a custom field. */
+export interface DeclaredField {
+  readonly key: string;
+  readonly type: FieldType;
+  readonly choices: readonly string[];
+  readonly is_required: boolean;
+  readonly is_filterable: boolean;
+}
+
+/**
+ * Locks the tenant's declarations until the transaction ends: those who write values share the lock, those who
+ * change declarations need it alone.
+ */
+export const lockDeclarations = async (
+  db: TenantDb,
+  mode: 'shared' | 'exclusive',
+): Promise<void> => {
+  const lock = raw(mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock');
+  await db.query(sql`SELECT ${lock}(hashtextextended(${`custom_fields ${db.tenantId}`}, 0))::text`);
+};
+
+/** The declarations that are not deleted, in their order. */
+export const declarations = (db: TenantDb): Promise<DeclaredField[]> =>
+  db.query(sql`
+    SELECT key, type, choices, is_required, is_filterable FROM tenant_crm.custom_fields
+    WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL ORDER BY position, id`);
+
+/** Whether a contact of the tenant has a value, deleted contacts included. Reads all of them if none has. */
+export const hasValues = async (db: TenantDb, key: string): Promise<boolean> => {
+  const rows = await db.query(sql`
+    SELECT id FROM tenant_crm.contacts
+    WHERE tenant_id = ${db.tenantId}::uuid AND jsonb_exists(custom, ${key}::text) LIMIT 1`);
+  return rows.length > 0;
+};
+
+/** Removes the values of a field from the next contacts in the order of their ids; returns the last id. */
+export const removeNextValues = async (
+  db: TenantDb,
+  key: string,
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+): Promise<string | undefined> => {
+  const beyond = after === undefined ? Prisma.empty : sql`AND id > ${after}::uuid`;
+  const rows = await db.query<{ id: string }>(sql`
+    UPDATE tenant_crm.contacts SET custom = custom - ${key}::text, version = version + 1
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(ARRAY(
+      SELECT id FROM tenant_crm.contacts
+      WHERE tenant_id = ${db.tenantId}::uuid AND jsonb_exists(custom, ${key}::text) ${beyond}
+      ORDER BY id LIMIT ${limit} FOR NO KEY UPDATE
+    )) RETURNING id`);
+  return rows
+    .map(({ id }) => id)
+    .sort()
+    .at(-1);
+};
+
+/** Removes a deleted declaration, which frees its key. */
+export const forgetDeclaration = async (db: TenantDb, key: string): Promise<void> => {
+  await db.query(sql`
+    DELETE FROM tenant_crm.custom_fields
+    WHERE tenant_id = ${db.tenantId}::uuid AND key = ${key} AND deleted_at IS NOT NULL`);
+};

@@ -1,0 +1,25 @@
+import type { RouteTable } from '@tessera/http-kit';
+import { recordRoutes } from '../../records/routes.ts';
+import { type CustomFields, customField } from './custom-fields.kind.ts';
+
+/** The routes of the declarations of custom fields. */
+export const customFieldRoutes = (customFields: CustomFields): RouteTable => {
+  const routes = recordRoutes(customField, customFields);
+  return {
+    listCustomFields: routes.list({
+      description: 'The fields that the tenant has declared for contacts, as forms show them.',
+    }),
+    createCustomField: routes.create({
+      description:
+        'A key is free again some seconds after the last value of a deleted field was removed.',
+    }),
+    getCustomField: routes.get(),
+    updateCustomField: routes.update({
+      problems: { 409: 'The type changes, and contacts have values' },
+    }),
+    deleteCustomField: routes.delete({
+      description:
+        'Its values disappear at once and are removed in the background. It cannot be restored.',
+    }),
+  };
+};

@@ -1,0 +1,20 @@
+import type { TenantFields } from '../../records/tenant-fields.ts';
+import { type DeclaredField, declarations, lockDeclarations } from './custom-fields.repository.ts';
+import { valueField } from './field-types.ts';
+
+const fieldOf = ({ key, type, choices, is_required, is_filterable }: DeclaredField) => ({
+  key,
+  field: valueField(type, choices),
+  isRequired: is_required,
+  isFilterable: is_filterable,
+});
+
+/** The custom fields of contacts. */
+export const customFields: TenantFields = {
+  column: 'custom',
+  declared: async (db) => (await declarations(db)).map(fieldOf),
+  async declaredFor(change) {
+    await lockDeclarations(change, 'shared');
+    return (await declarations(change)).map(fieldOf);
+  },
+};

@@ -1,0 +1,253 @@
+import { tenantForEachTest } from '../../testing/tenant.ts';
+import { removeValues } from './value-removal.ts';
+
+const { crm, caller, get, post, put, remove } = tenantForEachTest();
+const path = '/api/crm/custom-fields';
+const contacts = '/api/crm/contacts';
+
+const declare = async (fields: object): Promise<string> => {
+  const { body, status } = await post(path, { label: 'Field', ...fields });
+  expect([status, body]).toEqual([201, expect.anything()]);
+  return `${path}/${body.data.id}`;
+};
+
+const created = async (custom: object = {}, fields: object = {}): Promise<string> => {
+  const { body } = await post(contacts, { first_name: 'Ada', custom, ...fields }).expect(201);
+  return `${contacts}/${body.data.id}`;
+};
+
+const customOf = async (contact: string) => (await get(contact)).body.data.custom;
+
+const errorOf = async (response: ReturnType<typeof get>) => {
+  const { status, body } = await response;
+  return [status, Object.keys(body.errors ?? {})];
+};
+
+const tier = { key: 'tier', type: 'choice', choices: ['gold', 'silver'], is_filterable: true };
+
+describe('A custom field', () => {
+  test('is declared for the tenant, and listed in the order of forms', async () => {
+    await declare({ key: 'score', type: 'number', position: 2 });
+    await declare({ ...tier, label: 'Tier', position: 1 });
+    const { body } = await get(path).expect(200);
+    expect(body.data).toMatchObject([
+      { key: 'tier', label: 'Tier', type: 'choice', choices: ['gold', 'silver'], position: 1 },
+      { key: 'score', type: 'number', choices: [], is_filterable: false, is_required: false },
+    ]);
+  });
+
+  test('is declared by owners and administrators, and listed by everybody who sees contacts', async () => {
+    const viewer = caller({ permissions: ['contacts.view', 'custom_fields.list'] });
+    await get(path, viewer).expect(200);
+    const { status, body } = await post(path, { label: 'Tier', ...tier }, viewer);
+    expect([status, body.required_permission]).toEqual([
+      403,
+      'tenant.acme.crm.custom_fields.create',
+    ]);
+  });
+
+  test.each([
+    ['whose key is taken', { key: 'tier', type: 'text' }, 'key'],
+    ['whose key has a capital letter', { key: 'Tier', type: 'text' }, 'key'],
+    ['of an unknown type', { key: 'level', type: 'colour' }, 'type'],
+    ['of choices without any', { key: 'level', type: 'choice' }, 'choices'],
+    ['of texts with choices', { key: 'level', type: 'text', choices: ['a'] }, 'choices'],
+  ])('%s is a 422', async (_, fields, field) => {
+    await declare(tier);
+    expect(await errorOf(post(path, { label: 'Level', ...fields }))).toEqual([422, [field]]);
+  });
+
+  test('changes its type until a contact has a value; its key never changes', async () => {
+    const field = await declare({ key: 'score', type: 'text' });
+    expect(await errorOf(put(field, { key: 'points' }))).toEqual([422, ['key']]);
+    await put(field, { type: 'number' }).expect(200);
+    await created({ score: 7 });
+    expect((await put(field, { type: 'text' })).status).toBe(409);
+    await put(field, { type: 'number', label: 'Score' }).expect(200);
+  });
+
+  test('is one of at most 100', async () => {
+    const all = Array.from({ length: 100 }, (_, index) => ({ key: `f${index}`, type: 'bool' }));
+    for (const fields of all) await declare(fields);
+    expect((await post(path, { label: 'One more', key: 'more', type: 'bool' })).status).toBe(409);
+  });
+});
+
+describe('Values', () => {
+  test('of each type are stored, shown, listed and exported', async () => {
+    await declare({ key: 'nick', type: 'text', position: 1 });
+    await declare({ key: 'score', type: 'number', position: 2 });
+    await declare({ key: 'since', type: 'date', position: 3 });
+    await declare({ key: 'vip', type: 'bool', position: 4 });
+    await declare({ ...tier, position: 5 });
+    const custom = { nick: '=Ada', score: 1.5, since: '2026-02-28', vip: true, tier: 'gold' };
+    const contact = await created(custom);
+    await created();
+    expect(await customOf(contact)).toEqual(custom);
+    const { body: listed } = await get(`${contacts}?sort=created_at`);
+    expect(listed.data.map((of: { custom: object }) => of.custom)).toEqual([custom, {}]);
+    const { body: exported } = await get(`${contacts}/export?format=json`);
+    expect(exported.data.map((of: { custom: object }) => of.custom)).toEqual([custom, {}]);
+    const csv = (await get(`${contacts}/export`)).text.split('\r\n');
+    const [header = '', first = '', second = ''] = csv;
+    expect(header).toContain(
+      ',custom.nick,custom.score,custom.since,custom.vip,custom.tier,created_at',
+    );
+    expect(header.split(',')).not.toContain('custom');
+    expect(first).toContain(",'=Ada,1.5,2026-02-28,true,gold,");
+    expect(second).toContain(',,,,,,');
+  });
+
+  test.each([
+    ['an unknown field', { nothing: 1 }, 'custom.nothing'],
+    ['a text for a number', { score: '7' }, 'custom.score'],
+    ['a day that does not exist', { since: '2026-02-30' }, 'custom.since'],
+    ['a number for a bool', { vip: 1 }, 'custom.vip'],
+    ['a blank text', { nick: ' ' }, 'custom.nick'],
+    ['an object for a text', { nick: {} }, 'custom.nick'],
+    ['none of the choices', { tier: 'bronze' }, 'custom.tier'],
+    ['a key of every object', { constructor: 1 }, 'custom.constructor'],
+  ])('that are %s are a 422 that names the field', async (_, custom, field) => {
+    await declare({ key: 'score', type: 'number' });
+    await declare({ key: 'since', type: 'date' });
+    await declare({ key: 'vip', type: 'bool' });
+    await declare({ key: 'nick', type: 'text' });
+    await declare(tier);
+    expect(await errorOf(post(contacts, { first_name: 'Ada', custom }))).toEqual([422, [field]]);
+    const contact = await created();
+    expect(await errorOf(put(contact, { custom }))).toEqual([422, [field]]);
+    expect(await customOf(contact)).toEqual({});
+  });
+
+  test('that are left out stay, and null removes one', async () => {
+    await declare({ key: 'score', type: 'number' });
+    await declare(tier);
+    const contact = await created({ score: 1, tier: 'gold' });
+    await put(contact, { custom: { tier: 'silver' } }).expect(200);
+    await put(contact, { first_name: 'Bob' }).expect(200);
+    expect(await customOf(contact)).toEqual({ score: 1, tier: 'silver' });
+    const { body } = await put(contact, { custom: { score: null } }).expect(200);
+    expect(body.data.custom).toEqual({ tier: 'silver' });
+  });
+
+  test('that are required are demanded of new contacts and cannot be removed', async () => {
+    const before = await created();
+    await declare({ ...tier, is_required: true });
+    expect(await errorOf(post(contacts, { first_name: 'Ada' }))).toEqual([422, ['custom.tier']]);
+    const contact = await created({ tier: 'gold' });
+    const refused = put(contact, { custom: { tier: null } });
+    expect(await errorOf(refused)).toEqual([422, ['custom.tier']]);
+    await put(before, { first_name: 'Bob' }).expect(200);
+  });
+
+  test('of other tenants are not declared here', async () => {
+    await declare(tier);
+    const other = crm().caller({ tenant: 'globex' });
+    const refused = crm()
+      .http.post(contacts)
+      .set(other)
+      .send({ first_name: 'A', custom: { tier: 'gold' } });
+    expect(await errorOf(refused)).toEqual([422, ['custom.tier']]);
+  });
+
+  test('that are texts are found by the search', async () => {
+    await declare({ key: 'nick', type: 'text' });
+    await declare({ key: 'score', type: 'number' });
+    const contact = await created({ nick: 'Péter the Great', score: 4711 });
+    await created();
+    const { body } = await get(`${contacts}?search=peter%20the`);
+    expect(body.data.map(({ id }: { id: string }) => `${contacts}/${id}`)).toEqual([contact]);
+    expect((await get(`${contacts}?search=4711`)).body.meta.total).toBe(0);
+  });
+
+  test('are part of the history of a contact', async () => {
+    await declare(tier);
+    const contact = await created({ tier: 'gold' });
+    await put(contact, { custom: { tier: 'silver' } }).expect(200);
+    const { body } = await get(`${contact}/history`);
+    expect(body.data[0].changes).toEqual({
+      custom: { from: { tier: 'gold' }, to: { tier: 'silver' } },
+    });
+  });
+});
+
+describe('Contacts are filtered', () => {
+  const total = async (query: string) => (await get(`${contacts}?${query}`)).body.meta.total;
+
+  test('by each type of value, several at once, and in exports', async () => {
+    for (const [key, type] of Object.entries({ nick: 'text', score: 'number', vip: 'bool' })) {
+      await declare({ key, type, is_filterable: true });
+    }
+    await declare(tier);
+    await created({ nick: '7', score: 7, vip: true, tier: 'gold' });
+    await created({ score: 8, vip: false, tier: 'gold' });
+    await created();
+    expect(await total('custom.score=7')).toBe(1);
+    expect(await total('custom.nick=7')).toBe(1);
+    expect(await total('custom.vip=false')).toBe(1);
+    expect(await total('custom.tier=gold')).toBe(2);
+    expect(await total('custom[tier]=gold&custom.score=8')).toBe(1);
+    expect(await total('custom.tier=gold&search=ada')).toBe(2);
+    const exported = await get(`${contacts}/export?format=json&custom.score=8`);
+    expect(exported.body.data).toHaveLength(1);
+  });
+
+  test.each([
+    ['custom.nothing=1', 'custom.nothing'],
+    ['custom.secret=1', 'custom.secret'],
+    ['custom.score=many', 'custom.score'],
+    ['custom.score=1&custom.score=2', 'custom.score'],
+    ['custom=1', 'custom'],
+    ['other.score=1', 'other.score'],
+  ])('but %s is a 422 that names the parameter', async (query, field) => {
+    await declare({ key: 'secret', type: 'text' });
+    await declare({ key: 'score', type: 'number', is_filterable: true });
+    expect(await errorOf(get(`${contacts}?${query}`))).toEqual([422, [field]]);
+  });
+});
+
+describe('A deleted field', () => {
+  test('hides its values at once, and they are removed in the background', async () => {
+    const field = await declare(tier);
+    await declare({ key: 'score', type: 'number' });
+    const contact = await created({ tier: 'gold', score: 1 });
+    await remove(field).expect(204);
+    expect(await customOf(contact)).toEqual({ score: 1 });
+    expect((await get(`${contacts}/export`)).text).not.toContain('custom.tier');
+    expect(await errorOf(get(`${contacts}?custom.tier=gold`))).toEqual([422, ['custom.tier']]);
+    expect(await errorOf(put(contact, { custom: { tier: 'gold' } }))).toEqual([
+      422,
+      ['custom.tier'],
+    ]);
+    await removeValues(crm().context.database);
+    const { rows } = await crm().context.pool.query(
+      'SELECT custom, version FROM tenant_crm.contacts WHERE id = $1',
+      [contact.slice(contacts.length + 1)],
+    );
+    expect(rows).toEqual([{ custom: { score: 1 }, version: 2 }]);
+  });
+
+  test('frees its key, under which no former value returns', async () => {
+    const field = await declare(tier);
+    const contact = await created({ tier: 'gold' });
+    await remove(field).expect(204);
+    await removeValues(crm().context.database);
+    await declare({ key: 'tier', type: 'text' });
+    expect(await customOf(contact)).toEqual({});
+  });
+
+  test('never leaves a value of a contact that is written at the same moment', async () => {
+    const field = await declare(tier);
+    const contact = await created();
+    const writes = Array.from({ length: 8 }, () => put(contact, { custom: { tier: 'gold' } }));
+    const [deleted, ...written] = await Promise.all([remove(field), ...writes]);
+    expect(deleted.status).toBe(204);
+    for (const { status } of written) expect([200, 422]).toContain(status);
+    await removeValues(crm().context.database);
+    const { rows } = await crm().context.pool.query(
+      "SELECT id FROM tenant_crm.contacts WHERE custom <> '{}' AND id = $1",
+      [contact.slice(contacts.length + 1)],
+    );
+    expect(rows).toEqual([]);
+  });
+});

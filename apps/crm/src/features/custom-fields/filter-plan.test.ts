@@ -1,0 +1,67 @@
+import type { Statement } from '@tessera/database-kit';
+import { createRecords } from '../../records/records.ts';
+import { crowd } from '../../testing/crowd.ts';
+import { openDatabase } from '../../testing/records.ts';
+import { contact } from '../contacts/contacts.kind.ts';
+import { customField } from './custom-fields.kind.ts';
+
+const { pool, database, close } = await openDatabase();
+afterAll(close);
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly Plans?: readonly Plan[];
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+test('A rare value of a custom field is found by an index among many contacts', async () => {
+  const caller = await crowd(pool, 3000);
+  await createRecords(customField, database).create(caller, {
+    key: 'tier',
+    label: 'Tier',
+    type: 'text',
+    choices: [],
+    is_filterable: true,
+    is_required: false,
+    position: 0,
+  });
+  await pool.query(
+    `UPDATE tenant_crm.contacts SET custom = '{"tier": "rare"}'
+     WHERE tenant_id = $1 AND created_at < '2026-01-02' AND last_name = 'A' AND email = '0@x.y'`,
+    [caller.tenantId],
+  );
+  await pool.query('VACUUM ANALYZE tenant_crm.contacts');
+  const statements: Statement[] = [];
+  const db = database.forTenant(caller.tenantId);
+  const contacts = createRecords(contact, {
+    forTenant: () => ({
+      tenantId: db.tenantId,
+      readSchema: db.readSchema,
+      query: (statement, options) => db.query(statement, options),
+      transaction: (work) => db.transaction(work),
+      snapshot: (work) => db.snapshot(work),
+      read: (statement, options) => {
+        statements.push(statement);
+        return db.read(statement, options);
+      },
+    }),
+  });
+  const query: object = { custom: { tier: 'rare' } };
+  const { total } = await contacts.list(caller, query);
+  expect(total).toBeGreaterThan(0);
+  expect(statements).toHaveLength(1);
+  const [{ text, values } = { text: '', values: [] }] = statements;
+  const [row] = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>({
+    text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+    values,
+  });
+  const nodes = row ? nodesOf(row['QUERY PLAN'][0].Plan) : [];
+  expect(nodes.map((node) => node['Index Name'])).toContain('contacts_search');
+  expect(nodes.filter((node) => node['Node Type'] === 'Seq Scan')).toEqual([]);
+  const most = Math.max(...nodes.map((node) => node['Actual Rows']));
+  expect(most).toBeLessThanOrEqual(total);
+});

@@ -1,0 +1,43 @@
+import { type PeriodicWork, startPeriodicWork } from '@tessera/background-work';
+import type { Logger } from '@tessera/http-kit';
+import type { Database } from '../../database.ts';
+import { forgetDeclaration, removeNextValues } from './custom-fields.repository.ts';
+
+const BATCH = 1000;
+const EVERY_MS = 10_000;
+
+interface DeletedField {
+  readonly tenant_id: string;
+  readonly key: string;
+}
+
+/**
+ * Removes the values of deleted custom fields of all tenants, one transaction per batch. What is interrupted
+ * continues in the next round: a declaration goes after the last of its values.
+ */
+export const removeValues = async (
+  { pool, forTenant }: Pick<Database, 'pool' | 'forTenant'>,
+  stopping?: AbortSignal,
+): Promise<void> => {
+  const { rows } = await pool.query<DeletedField>(
+    'SELECT tenant_id, key FROM tenant_crm.custom_fields WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 100',
+  );
+  for (const { tenant_id, key } of rows) {
+    const db = forTenant(tenant_id);
+    let after: string | undefined;
+    do {
+      if (stopping?.aborted) return;
+      after = await removeNextValues(db, key, { after, limit: BATCH });
+    } while (after !== undefined);
+    await forgetDeclaration(db, key);
+  }
+};
+
+/** Removes the values of deleted custom fields every ten seconds. */
+export const startValueRemoval = (database: Database, logger: Logger): PeriodicWork =>
+  startPeriodicWork({
+    everyMs: EVERY_MS,
+    logger,
+    failure: 'values of deleted custom fields were not removed; the next round retries',
+    work: (stopping) => removeValues(database, stopping),
+  });

@@ -1,0 +1,112 @@
+import { type Field, type FieldErrors, readTexts, shape, validate } from '@tessera/fields';
+import { validationFailed } from '@tessera/http-kit';
+import type { TenantDb } from '../database.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+
+const { sql, raw } = Prisma;
+
+/** A field that a tenant has declared for a kind. */
+export interface TenantField {
+  readonly key: string;
+  readonly field: Field;
+  readonly isRequired: boolean;
+  readonly isFilterable: boolean;
+}
+
+/** Fields that each tenant declares for a kind. */
+export interface TenantFields {
+  /** The `jsonb` column with the values by key; the field of input and response has the same name. */
+  readonly column: string;
+  /** The fields that the tenant has declared, in their order. */
+  declared(db: TenantDb): Promise<readonly TenantField[]>;
+  /** The same in the transaction of a change: they stay as they are until it ends. */
+  declaredFor(change: TenantDb): Promise<readonly TenantField[]>;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+const byKey = (declared: readonly TenantField[]): ReadonlyMap<string, TenantField> =>
+  new Map(declared.map((one) => [one.key, one]));
+
+/** The values given for declared fields; 422 names each field that is not declared, or whose value is invalid. */
+const validated = (
+  column: string,
+  declared: ReadonlyMap<string, TenantField>,
+  given: Values,
+  absent: readonly string[],
+): Values => {
+  const values: Record<string, unknown> = {};
+  const errors: FieldErrors = Object.create(null);
+  for (const [key, value] of [
+    ...absent.map((key) => [key, null] as const),
+    ...Object.entries(given),
+  ]) {
+    const name = `${column}.${key}`;
+    const one = declared.get(key);
+    if (!one) errors[name] = [`${name} is not allowed`];
+    else if (value !== null) {
+      const result = validate(one.field, value, name);
+      if (result.ok) values[key] = result.value;
+      else Object.assign(errors, result.errors);
+    } else if (one.isRequired) errors[name] = [`${name} is required`];
+  }
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
+  return values;
+};
+
+/** The column value of a new record (without `before`) or of a changed one, in the transaction of the change. */
+export const acceptValues = async (
+  { column, declaredFor }: TenantFields,
+  change: TenantDb,
+  given: Values,
+  before?: Values,
+): Promise<Record<string, Values>> => {
+  const declared = byKey(await declaredFor(change));
+  const absent = before ? [] : [...declared.keys()].filter((key) => !Object.hasOwn(given, key));
+  const values = validated(column, declared, given, absent);
+  const cleared = Object.keys(given).filter((key) => given[key] === null);
+  const kept = Object.entries(before ?? {}).filter(([key]) => !cleared.includes(key));
+  return { [column]: { ...Object.fromEntries(kept), ...values } };
+};
+
+/** The same records with the values of declared fields only: those of deleted ones may not be removed yet. */
+export const withDeclaredValues = async <A extends object>(
+  { column, declared }: TenantFields,
+  db: TenantDb,
+  answers: A[],
+): Promise<A[]> => {
+  const valuesOf = (answer: A): Values => (answer as Record<string, Values>)[column] ?? {};
+  if (answers.every((answer) => Object.keys(valuesOf(answer)).length === 0)) return answers;
+  const keys = (await declared(db)).map(({ key }) => key);
+  return answers.map((answer) => {
+    const values = valuesOf(answer);
+    const shown = keys.filter((key) => Object.hasOwn(values, key));
+    return { ...answer, [column]: Object.fromEntries(shown.map((key) => [key, values[key]])) };
+  });
+};
+
+/** The conditions of a list for `<column>.<key>=<text>`; 422 names a field that cannot be filtered by. */
+export const tenantConditions = async (
+  { column, declared }: TenantFields,
+  db: TenantDb,
+  texts: Readonly<Record<string, string>> | undefined,
+): Promise<Prisma.Sql[]> => {
+  if (!texts || Object.keys(texts).length === 0) return [];
+  const filterable = byKey((await declared(db)).filter(({ isFilterable }) => isFilterable));
+  const values: Record<string, unknown> = {};
+  const errors: FieldErrors = Object.create(null);
+  for (const [key, text] of Object.entries(texts)) {
+    const name = `${column}.${key}`;
+    const field = filterable.get(key)?.field;
+    if (!field) {
+      errors[name] = [`${name} is no field to filter by`];
+      continue;
+    }
+    const read = readTexts(shape({ [key]: field }), { [key]: text }) as Values;
+    const result = validate(field, read[key], name);
+    if (result.ok) values[key] = result.value;
+    else Object.assign(errors, result.errors);
+  }
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
+  return [sql`${raw(column)} @> ${JSON.stringify(values)}::jsonb`];
+};
