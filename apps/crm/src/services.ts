@@ -8,10 +8,10 @@ import {
 import { type Companies, company } from './features/companies/companies.kind.ts';
 import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
 import { type ContactMerges, createContactMerges } from './features/contacts/merges.service.ts';
+import { type CustomFields, customField } from './features/custom-fields/custom-fields.kind.ts';
 import { type Imports, importKind } from './features/imports/imports.kind.ts';
 import { importHandler, uploadExpiryHandler } from './features/imports/run-import.ts';
 import { createUpload, type Upload } from './features/imports/upload.ts';
-import { type CustomFields, customField } from './features/custom-fields/custom-fields.kind.ts';
 import { type LeaveRequests, leaveRequest } from './features/leave-requests/leave-requests.kind.ts';
 import {
   type AccountService,

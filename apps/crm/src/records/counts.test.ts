@@ -158,7 +158,7 @@ describe('The kept counts', () => {
        VALUES ('others', $1, '', $1, 7)`,
       [tenants[0]],
     );
-    await pool.query('TRUNCATE tenant_crm.contacts');
+    await pool.query('TRUNCATE tenant_crm.contacts CASCADE');
     const { rows } = await pool.query('SELECT table_name, count FROM tenant_crm.record_counts');
     expect(rows).toEqual([{ table_name: 'others', count: 7 }]);
     await insert(pool, tenants, 10);
