@@ -24,6 +24,12 @@ const newEntryFields = () => {
   return { started_at, minutes, ended_at: undefined, user_id: undefined, task_id: undefined };
 };
 
+/** A required field would be missing in the contacts of other tests. */
+const customFieldFields = () => {
+  keys += 1;
+  return { key: `field_${keys}`, is_required: false };
+};
+
 /** A batch that creates one record. */
 const batchOf = (fields: object, text: string) => (): object => {
   keys += 1;
@@ -41,7 +47,10 @@ conformance(
         createProject: projectFields,
         updateProject: projectFields,
         createTimeEntry: newEntryFields,
+        startTimer: () => ({ task_id: undefined }),
         updateTimeEntry: entryFields,
+        createCustomField: customFieldFields,
+        updateCustomField: () => ({ is_required: false }),
         createImport: () => ({ resource: 'contacts', mapping: '{}', file: 'first_name\nAda\n' }),
         batchContacts: batchOf({ first_name: 'Ada' }, 'notes'),
         batchCompanies: batchOf({ name: 'Engines' }, 'notes'),

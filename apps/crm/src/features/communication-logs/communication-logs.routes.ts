@@ -14,5 +14,6 @@ export const communicationLogRoutes = (logs: CommunicationLogs, exports: Exports
     updateCommunicationLog: routes.update(),
     deleteCommunicationLog: routes.delete(),
     restoreCommunicationLog: routes.restore(),
+    listCommunicationLogHistory: routes.history(),
   };
 };

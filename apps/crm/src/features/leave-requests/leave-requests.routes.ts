@@ -40,6 +40,7 @@ export const leaveRequestRoutes = (
       description:
         'It can be restored. An approved leave is deleted by callers with `leave_requests.review` only.',
     }),
+    listLeaveRequestHistory: routes.history(),
     restoreLeaveRequest: routes.restore({
       description:
         'A record that is not deleted stays as it is. An approved leave must not overlap with another approved leave of the same user.',

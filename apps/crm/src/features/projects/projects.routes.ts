@@ -24,6 +24,7 @@ export const projectRoutes = (
     updateProject: routes.update(),
     deleteProject: routes.delete(),
     restoreProject: routes.restore(),
+    listProjectHistory: routes.history(),
 
     listProjectMembers: members.list(),
     createProjectMember: members.create({

@@ -21,8 +21,8 @@ const BoardQuery = shape({
   ...pageFields,
 });
 
-const Board = named(
-  'Board',
+const TaskBoard = named(
+  'TaskBoard',
   shape({
     columns: list(
       named(
@@ -37,7 +37,7 @@ const Board = named(
 const present = (
   url: string,
   { status, rows, ...position }: BoardColumn,
-): Out<typeof Board>['columns'][number] => {
+): Out<typeof TaskBoard>['columns'][number] => {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   searchParams.set('column', status);
   return { status, tasks: rows, ...paging(`${pathname}?${searchParams}`, position) };
@@ -61,7 +61,7 @@ export const taskRoutes = (
       description:
         'A page of each column, in the order of the board. `per_page` is per column; further pages are those of one `column`.',
       query: BoardQuery,
-      responses: { 200: record(Board) },
+      responses: { 200: record(TaskBoard) },
       problems: { 404: 'There is no such project, or it is private and the caller no member' },
       handler: async ({ caller, query, req, reply }) => {
         if (query.page > 1 && query.column === undefined) {

@@ -31,6 +31,7 @@ export const timeEntryRoutes = (
     updateTimeEntry: routes.update(),
     deleteTimeEntry: routes.delete(),
     restoreTimeEntry: routes.restore(),
+    listTimeEntryHistory: routes.history(),
     stopTimer: routes.action({
       name: 'stop',
       summary: 'Stop a timer',
