@@ -1,4 +1,5 @@
 import { conformance, type OpenApiDocument } from '@tessera/conformance';
+import { newTenant } from '@tessera/resource-server/testing';
 import { document } from './document.ts';
 import { startCrm, type TestCrm } from './testing/crm.ts';
 
@@ -10,6 +11,12 @@ let hours = 0;
 const projectFields = () => {
   keys += 1;
   return { key: `P${keys}`, is_private: false };
+};
+
+/** Keys are unique, and a tenant has at most 100. */
+const customFieldFields = () => {
+  keys += 1;
+  return { key: `key_${keys}`, type: 'text', choices: [], is_required: false };
 };
 
 /** Entries of one user must not overlap, and have either an end or minutes. */
@@ -56,6 +63,11 @@ conformance(
         batchCompanies: batchOf({ name: 'Engines' }, 'notes'),
         batchTasks: batchOf({ title: 'Call Ada' }, 'description'),
       },
+      // A required custom field would make the contacts of all other operations invalid.
+      callerOutsideTenants: ({ id }) =>
+        ['createCustomField', 'updateCustomField'].includes(id)
+          ? Promise.resolve(crm.caller({ tenants: [newTenant('acme')] }))
+          : undefined,
       // Tags exist in records only.
       async parameters(side, path): Promise<Record<string, string>> {
         if (!path.includes('{tag}')) return {};

@@ -46,7 +46,7 @@ const declared = {
 const CustomFieldInput = named(
   'CustomFieldInput',
   shape({
-    key: described(key, 'The key of the values in `custom`; it does not change'),
+    key: described(key, 'The key of the values in `custom`; it does not change', 'tier'),
     ...declared,
   }),
 );
