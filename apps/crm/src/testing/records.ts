@@ -1,6 +1,6 @@
 import { createLogger } from '@tessera/http-kit';
 import { authorizedCaller } from '@tessera/resource-server/testing';
-import { createDatabase } from '../database.ts';
+import { createDatabase, type TenantDb } from '../database.ts';
 import type { Caller } from '../http.ts';
 import { crmDatabase } from './crm.ts';
 import { onPartitions } from './partitioned-tables.ts';
@@ -29,3 +29,14 @@ export const callerIn = (tenantId?: string): Caller =>
 /** A client with every permission in a new tenant. */
 export const clientIn = (): Caller =>
   authorizedCaller({ service: 'crm', principal: { id: 'pipeline', type: 'client' } });
+
+/** A tenant's rows with some methods replaced. */
+export const withMethods = (db: TenantDb, methods: Partial<TenantDb>): TenantDb =>
+  new Proxy(db, {
+    get(target, name) {
+      const own: unknown = Reflect.get(methods, name);
+      if (own !== undefined) return own;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });

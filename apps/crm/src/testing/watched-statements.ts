@@ -1,6 +1,7 @@
 import type { Statement, TenantDb } from '@tessera/database-kit';
 import type { TenantSource } from '../records/scope.ts';
 import { onPartitions } from './partitioned-tables.ts';
+import { withMethods } from './records.ts';
 
 interface Plan {
   readonly 'Node Type': string;
@@ -13,13 +14,12 @@ const watch = (db: TenantDb, seen: Statement[]): TenantDb => {
     seen.push(statement);
     return statement;
   };
-  return {
-    ...db,
+  return withMethods(db, {
     query: (statement, options) => db.query(noted(statement), options),
     read: (statement, options) => db.read(noted(statement), options),
     transaction: (work) => db.transaction((inside) => work(watch(inside, seen))),
     snapshot: (work) => db.snapshot((inside) => work(watch(inside, seen))),
-  };
+  });
 };
 
 /** Notes the statements that run through a source in `statements`. */

@@ -50,6 +50,7 @@ describe('Creating', () => {
       email: 'info@analytical.example',
       created_at,
       updated_at: created_at,
+      tags: [],
       addresses: [
         { ...office, id: expect.any(String) },
         { ...nowhere, id: expect.any(String) },
@@ -73,6 +74,7 @@ describe('Creating', () => {
       owner_id: null,
       notes: null,
       addresses: [],
+      tags: [],
       created_at,
       updated_at,
     });
