@@ -31,12 +31,6 @@ const newEntryFields = () => {
   return { started_at, minutes, ended_at: undefined, user_id: undefined, task_id: undefined };
 };
 
-/** A required field would be missing in the contacts of other tests. */
-const customFieldFields = () => {
-  keys += 1;
-  return { key: `field_${keys}`, is_required: false };
-};
-
 /** A batch that creates one record. */
 const batchOf = (fields: object, text: string) => (): object => {
   keys += 1;
