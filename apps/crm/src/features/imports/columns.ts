@@ -101,9 +101,18 @@ const cellValue = (field: Field, cell: string): unknown => {
   return type === 'array' ? cell.split(',').map((part) => part.trim()) : cell;
 };
 
+/** The fields that a row sets. */
+export type RowFields = Readonly<Record<string, unknown>>;
+
 /** The input of one row, or its errors; an empty cell leaves its field out. */
 export type RowResult =
-  | { readonly ok: true; readonly input: object }
+  | {
+      readonly ok: true;
+      /** What a new record is made of: with defaults for the fields that are left out. */
+      readonly input: RowFields;
+      /** The fields whose cells are not empty: what an update changes. */
+      readonly given: RowFields;
+    }
   | { readonly ok: false; readonly errors: readonly string[] };
 
 /** Reads the rows of a file whose columns are assigned. */
@@ -124,8 +133,9 @@ export const rowReader = (
       values[name] = cellValue(field, withoutEscape(cell));
     }
     const checked = validate(input, readTexts(input, values), 'row');
-    return checked.ok
-      ? { ok: true, input: checked.value as object }
-      : { ok: false, errors: Object.values(checked.errors).flat() };
+    if (!checked.ok) return { ok: false, errors: Object.values(checked.errors).flat() };
+    const row = checked.value as RowFields;
+    const given = Object.fromEntries(Object.keys(values).map((name) => [name, row[name]]));
+    return { ok: true, input: row, given };
   };
 };

@@ -92,6 +92,20 @@ test('What contacts and companies are exported as can be imported in another ten
   }
 });
 
+test('Custom fields are columns of their own, as in exports', async () => {
+  const declare = (body: object) => post('/api/crm/custom-fields', body).expect(201);
+  await declare({ key: 'shoe_size', label: 'Shoe size', type: 'number' });
+  await declare({ key: 'is_vip', label: 'VIP', type: 'bool' });
+  const file = 'first_name,custom.shoe_size,custom.is_vip\nAda,38.5,true\nBob,big,\nEve,,\n';
+  const { id, ...counts } = await importFile(file);
+  expect(counts).toMatchObject({ rows_created: 2, rows_failed: 1 });
+  const found = await contacts();
+  expect(found.map(({ custom }) => custom)).toEqual([{ shoe_size: 38.5, is_vip: true }, {}]);
+  expect((await get(`/api/crm/imports/${id}/failures`)).text).toMatch(/^3,custom.shoe_size /m);
+  const { text } = await get('/api/crm/contacts/export').expect(200);
+  expect(await importFile(text)).toMatchObject({ rows_created: 2, rows_failed: 0 });
+});
+
 describe('The encoding', () => {
   const text = 'first_name;last_name\r\nJenő;Őrség\r\n';
   test.each([
@@ -169,6 +183,7 @@ describe('Rows whose e-mail address a contact has already', () => {
       email: 'ada@example.com',
       title: 'Countess',
       phone: '1',
+      tags: ['vip'],
     });
 
   test('are skipped by default, also those of the same file', async () => {
@@ -188,7 +203,7 @@ describe('Rows whose e-mail address a contact has already', () => {
       rows_updated: 2,
     });
     expect(await contacts()).toMatchObject([
-      { first_name: 'Ada', title: 'Lady', phone: '1' },
+      { first_name: 'Ada', title: 'Lady', phone: '1', tags: ['vip'] },
       { first_name: 'Bobby', title: 'Sir' },
     ]);
   });

@@ -94,9 +94,10 @@ class ImportRun {
     const { id } = this.#import;
     const rows = readRows(readChunks(this.#db, id), this.#import);
     const { value: header = [] } = await rows.next();
-    const assigned = assignColumns(this.#target.input, header, this.#import.mapping ?? {});
+    const rowShape = await this.#target.rowShape(this.#db);
+    const assigned = assignColumns(rowShape, header, this.#import.mapping ?? {});
     if (!assigned.ok) throw new UnreadableFile(`${assigned.message}.`);
-    const read = rowReader(this.#target.input, assigned.columns);
+    const read = rowReader(rowShape, assigned.columns);
     for await (const batch of batchesOf(rows, this.#rowsRead)) {
       if (signal.aborted || stopping.aborted) throw new Error('The import continues later.');
       const isRunning = await this.#save(batch, read);
@@ -114,7 +115,7 @@ class ImportRun {
     const failures: FailedRow[] = [];
     for (const { row_number, cells } of batch) {
       const result = read(cells);
-      if (result.ok) valid.push({ row_number, cells, input: { ...result.input } });
+      if (result.ok) valid.push({ row_number, cells, input: result.input, given: result.given });
       else failures.push({ row_number, cells, errors: result.errors });
     }
     const { id, dry_run: isDryRun } = this.#import;

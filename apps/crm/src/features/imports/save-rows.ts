@@ -2,6 +2,7 @@ import { HttpError } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
+import type { RowFields } from './columns.ts';
 import type { ImportRow } from './imports.kind.ts';
 import type { FailedRow, RowCounts } from './imports.repository.ts';
 import type { SeenValues } from './seen-values.ts';
@@ -13,7 +14,8 @@ const { raw } = Prisma;
 export interface ValidRow {
   readonly row_number: number;
   readonly cells: readonly string[];
-  readonly input: Readonly<Record<string, unknown>>;
+  readonly input: RowFields;
+  readonly given: RowFields;
 }
 
 /** What became of valid rows. */
@@ -125,7 +127,7 @@ export const saveRows = async (
       continue;
     }
     const errors = id
-      ? await attempt(db, () => target.update(db, caller, id, row.input))
+      ? await attempt(db, () => target.update(db, caller, id, row.given))
       : await create([row]);
     if (errors) fail(row, errors);
     else if (id) updated += 1;

@@ -1,5 +1,5 @@
 import type { CrmPermission } from '@tessera/contracts';
-import type { Shape } from '@tessera/fields';
+import { optional, type Shape, shape } from '@tessera/fields';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
@@ -13,8 +13,11 @@ const { sql, raw } = Prisma;
 
 /** A kind of record that files can be imported into. */
 export interface ImportTarget {
-  /** What a row of the file must be. */
-  readonly input: Shape;
+  /**
+   * What a row of the file must be. A field that the tenant has declared is a field of its own, named like its
+   * column in exports: `custom.<key>`.
+   */
+  rowShape(db: TenantDb): Promise<Shape>;
   /** The field by which a record is known to exist. */
   readonly duplicateField: string;
   /** The permissions to create and to update a record. */
@@ -32,10 +35,34 @@ const targetOf = <T extends KindTypes>(
   resource: ImportableResource,
   duplicateField: keyof T['create'] & string,
 ): ImportTarget => {
+  const { tenantFields } = kind;
   const within = (db: TenantDb): Records<T> => createRecords(kind, { forTenant: () => db });
+  const prefix = tenantFields && `${tenantFields.column}.`;
+
+  /** The input of a row, in which the fields that the tenant has declared are apart. */
+  const inputOf = (row: object): object => {
+    if (!tenantFields || !prefix) return row;
+    const [own, declared]: [Record<string, unknown>, Record<string, unknown>] = [{}, {}];
+    for (const [name, value] of Object.entries(row)) {
+      if (name.startsWith(prefix)) declared[name.slice(prefix.length)] = value;
+      else own[name] = value;
+    }
+    return Object.keys(declared).length > 0 ? { ...own, [tenantFields.column]: declared } : own;
+  };
+
   return {
-    input: kind.create,
     duplicateField,
+
+    async rowShape(db) {
+      if (!tenantFields || !prefix) return kind.create;
+      const { [tenantFields.column]: _values, ...own } = kind.create.fields;
+      const declared = (await tenantFields.declared(db)).map(
+        ({ key, field, isRequired }) =>
+          [`${prefix}${key}`, isRequired ? field : optional(field)] as const,
+      );
+      return shape({ ...own, ...Object.fromEntries(declared) });
+    },
+
     permissions: { create: `${resource}.create`, update: `${resource}.update` },
 
     async findExisting(db, values) {
@@ -49,12 +76,12 @@ const targetOf = <T extends KindTypes>(
     },
 
     async create(db, caller, inputs) {
-      const created = await within(db).createMany(caller, inputs as T['create'][]);
+      const created = await within(db).createMany(caller, inputs.map(inputOf) as T['create'][]);
       return created.map(({ id }) => id);
     },
 
     async update(db, caller, id, change) {
-      await within(db).update(caller, id, change as T['update']);
+      await within(db).update(caller, id, inputOf(change) as T['update']);
     },
   };
 };

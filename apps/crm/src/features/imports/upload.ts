@@ -2,7 +2,7 @@ import type { JobQueue } from '@tessera/background-work/jobs';
 import { crmPermission } from '@tessera/contracts';
 import { mapOf, nullable, text, validate } from '@tessera/fields';
 import { invalidField, permissionDenied, validationFailed } from '@tessera/http-kit';
-import type { Database } from '../../database.ts';
+import type { Database, TenantDb } from '../../database.ts';
 import type { Caller, CrmPermission } from '../../http.ts';
 import type { AnswerOf } from '../../records/kind.ts';
 import type { Versioned } from '../../records/records.ts';
@@ -89,6 +89,7 @@ async function* chunksOf(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
 
 /** Detects the format, and checks the header. Throws 422 that names the field. */
 const inspect = async (
+  db: TenantDb,
   start: Buffer,
   request: ImportRequest,
   mapping: Mapping | null,
@@ -98,8 +99,8 @@ const inspect = async (
     const { value: beginning = '' } = await decode([start], encoding).next();
     const delimiter = request.delimiter === 'auto' ? detectDelimiter(beginning) : request.delimiter;
     const header = readHeader(beginning, delimiter);
-    const { input } = importTargets[request.resource];
-    const assigned = assignColumns(input, header, mapping ?? {});
+    const rowShape = await importTargets[request.resource].rowShape(db);
+    const assigned = assignColumns(rowShape, header, mapping ?? {});
     if (!assigned.ok) throw invalidField(assigned.field, assigned.message);
     return { encoding, delimiter, header };
   } catch (error) {
@@ -130,11 +131,11 @@ export const createUpload =
     const { resource, duplicates, dry_run, file_name } = request;
     demandPermissions(caller, importTargets[resource], duplicates);
     const mapping = readMapping(request.mapping);
+    const db = database.forTenant(caller.tenantId);
     const chunks = chunksOf(content);
     const { value: first } = await chunks.next();
     if (!first) throw invalidField('file', 'file is empty');
-    const { encoding, delimiter, header } = await inspect(first, request, mapping);
-    const db = database.forTenant(caller.tenantId);
+    const { encoding, delimiter, header } = await inspect(db, first, request, mapping);
     const input = { resource, file_name, encoding, delimiter, mapping, duplicates, dry_run };
     const { id } = await imports.create(caller, input);
     const payload = { tenant_id: caller.tenantId, import_id: id };
