@@ -10,7 +10,16 @@ type ListName = keyof typeof lists;
 const listNames = Object.keys(lists) as ListName[];
 
 /** The columns of a contact that a merge changes. */
-export type MergedColumns = Partial<Pick<Contact, (typeof fields)[number] | ListName>>;
+export type MergedColumns = Partial<Pick<Contact, (typeof fields)[number] | ListName | 'custom'>>;
+
+type CustomValues = Contact['custom'];
+
+/** The entries of the first that the condition holds for. */
+const entriesWhere = (
+  values: CustomValues,
+  isWanted: (key: string, value: unknown) => boolean,
+): CustomValues =>
+  Object.fromEntries(Object.entries(values).filter(([key, value]) => isWanted(key, value)));
 
 /** What identifies an item in its list. */
 const identities: Readonly<Record<ListName, (item: unknown) => string>> = {
@@ -49,29 +58,38 @@ const lackingItems = (name: ListName, survivor: Contact, merged: Contact): unkno
 };
 
 /**
- * What the survivor of a merge takes from the other contact: the values of fields that are empty, and the items
- * that its lists lack, as far as there is room.
+ * What the survivor of a merge takes from the other contact: the values of fields that are empty, custom ones
+ * included, and the items that its lists lack, as far as there is room.
  */
 export const takenBy = (survivor: Contact, merged: Contact): MergedColumns => {
   const values = fields
     .filter((name) => survivor[name] === null && merged[name] !== null)
     .map((name) => [name, merged[name]]);
   const items = listNames.map((name) => [name, lackingItems(name, survivor, merged)]);
-  return Object.fromEntries([...values, ...items]);
+  const custom = entriesWhere(merged.custom, (key) => !Object.hasOwn(survivor.custom, key));
+  return { ...Object.fromEntries([...values, ...items]), custom };
 };
 
 /** The survivor's columns with what it takes. */
-export const withTaken = (survivor: Contact, taken: MergedColumns): MergedColumns =>
-  Object.fromEntries(
+export const withTaken = (
+  survivor: Contact,
+  { custom, ...taken }: MergedColumns,
+): MergedColumns => ({
+  ...Object.fromEntries(
     Object.entries(taken).map(([name, value]) => [
       name,
       Array.isArray(value) ? [...survivor[name as ListName], ...value] : value,
     ]),
-  );
+  ),
+  custom: { ...survivor.custom, ...custom },
+});
 
 /** The survivor's columns without what it took, except for values that have changed since. */
-export const withoutTaken = (survivor: Contact, taken: MergedColumns): MergedColumns =>
-  Object.fromEntries(
+export const withoutTaken = (
+  survivor: Contact,
+  { custom = {}, ...taken }: MergedColumns,
+): MergedColumns => ({
+  ...Object.fromEntries(
     Object.entries(taken).flatMap(([name, value]): [string, unknown][] => {
       if (!Array.isArray(value)) {
         return survivor[name as (typeof fields)[number]] === value ? [[name, null]] : [];
@@ -81,4 +99,9 @@ export const withoutTaken = (survivor: Contact, taken: MergedColumns): MergedCol
       const kept = all.filter((item) => !items.has(JSON.stringify(item)));
       return [[name, kept]];
     }),
-  );
+  ),
+  custom: entriesWhere(
+    survivor.custom,
+    (key, value) => !(Object.hasOwn(custom, key) && custom[key] === value),
+  ),
+});

@@ -151,6 +151,19 @@ describe('Undoing a merge', () => {
     expect(await logsOf(other)).toEqual([]);
   });
 
+  test('takes back the custom values that the survivor lacked, and no others', async () => {
+    for (const key of ['size', 'colour', 'level']) {
+      await post('/api/crm/custom-fields', { key, label: key, type: 'text' }).expect(201);
+    }
+    const id = await contact({ custom: { size: 'S' } });
+    const other = await contact({ custom: { size: 'L', colour: 'red', level: 'gold' } });
+    const { body: merged } = await merge(id, other).expect(200);
+    expect(merged.data.custom).toEqual({ size: 'S', colour: 'red', level: 'gold' });
+    await put(`${path}/${id}`, { custom: { level: 'silver' } }).expect(200);
+    const { body } = await unmerge(id, other).expect(200);
+    expect(body.data.custom).toEqual({ size: 'S', level: 'silver' });
+  });
+
   test('is possible for 30 days; restoring the merged contact is not', async () => {
     const [id, other] = [await contact(one), await contact(two)];
     await merge(id, other).expect(200);
