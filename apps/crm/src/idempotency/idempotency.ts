@@ -16,9 +16,19 @@ const KEPT_MS = 24 * 3_600_000;
 /** A caller of CRM, or a service with a system token, which has no principal. */
 type KeyedCaller = { readonly tenantId: string } & Partial<Pick<Caller, 'principal'>>;
 
-/** Keys of different callers do not meet, nor do those of an administrator who acts as a user and the user. */
+/**
+ * Keys of different callers do not meet, nor do those of a user in different apps, or of an administrator who
+ * acts as the user.
+ */
 const callerOf = ({ principal }: KeyedCaller): string =>
-  principal ? [principal.type, principal.id, principal.impersonator_id ?? ''].join(':') : 'system';
+  principal
+    ? [
+        principal.type,
+        principal.id,
+        principal.client_id ?? '',
+        principal.impersonator_id ?? '',
+      ].join(':')
+    : 'system';
 
 interface StoredKey extends RepeatableResponse {
   readonly fingerprint: Buffer;

@@ -108,6 +108,8 @@ class Batch<T extends KindTypes> {
   readonly #caller: T['caller'];
   readonly #db: TenantDb;
   readonly #isAtomic: boolean;
+  /** The creations before this index run one by one: together they failed. */
+  #separateBefore = 0;
 
   constructor(options: BatchOptions<T> & { readonly caller: T['caller']; readonly db: TenantDb }) {
     this.#kind = options.kind as unknown as Kind;
@@ -159,9 +161,11 @@ class Batch<T extends KindTypes> {
     const creations = (end < 0 ? rest : rest.slice(0, end)) as Prepared[];
     // A rule may depend on the records that were created before.
     const { rules, follow } = this.#kind;
-    if (creations.length > 1 && !rules.create && !follow) {
+    const mayJoin = index >= this.#separateBefore && !rules.create && !follow;
+    if (creations.length > 1 && mayJoin) {
       const created = await this.#createTogether(creations);
       if (created) return created;
+      this.#separateBefore = index + creations.length;
     }
     try {
       const run = () => this.#runOne(next);

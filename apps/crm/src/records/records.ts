@@ -119,13 +119,21 @@ export const createRecords = <T extends KindTypes>(
     return withDeclaredValues(tenantFields, source.forTenant(tenantId), answers);
   };
 
-  const versioned = async (caller: T['caller'], row: Row): Promise<Versioned<Answer>> => {
-    const [answer] = await answersOf(caller, [row]);
-    return {
+  const versionedAll = async (
+    caller: T['caller'],
+    rows: readonly Row[],
+  ): Promise<Versioned<Answer>[]> => {
+    const answers = await answersOf(caller, rows);
+    return rows.map((row, index) => ({
       id: (row as unknown as Record<string, string>)[kind.key] ?? row.id,
-      answer: answer as Answer,
+      answer: answers[index] as Answer,
       version: row.version,
-    };
+    }));
+  };
+
+  const versioned = async (caller: T['caller'], row: Row): Promise<Versioned<Answer>> => {
+    const [one] = await versionedAll(caller, [row]);
+    return one as Versioned<Answer>;
   };
 
   const conditionsOf = async (query: object, { tenantId }: TenantCaller): Promise<Prisma.Sql[]> => {
@@ -193,7 +201,7 @@ export const createRecords = <T extends KindTypes>(
 
       async createMany(caller, inputs) {
         const rows = await changes.createMany(caller, inputs);
-        return Promise.all(rows.map((row) => versioned(caller, row)));
+        return versionedAll(caller, rows);
       },
 
       async lock(caller, ids) {

@@ -17,6 +17,15 @@ export interface Form {
   readonly type: string;
 }
 
+/** The longest name of a file, in characters. */
+const MAX_NAME = 255;
+
+/** The name of a file as it can be stored; null if there is none. */
+const nameOf = (given: string): string | null => {
+  const name = [...given.replaceAll('\0', '')].slice(0, MAX_NAME).join('');
+  return name === '' ? null : name;
+};
+
 const checkedFields = (shape: Shape, texts: ReadonlyMap<string, string[]>): unknown => {
   const errors: FieldErrors = Object.create(null);
   for (const [name, { length }] of texts) {
@@ -76,7 +85,7 @@ export const readForm = (
       content.pipe(destination, { end: false });
       try {
         const fields = checkedFields(shape, texts);
-        resolve({ fields, name: name === '' ? null : name, type: mediaTypeOf(type) });
+        resolve({ fields, name: nameOf(name), type: mediaTypeOf(type) });
       } catch (error) {
         fail(error as Error);
       }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type CsvError, parse } from 'csv-parse';
+import { CsvError, parse } from 'csv-parse';
 import { parse as parseText } from 'csv-parse/sync';
 import iconv from 'iconv-lite';
 
@@ -71,8 +71,8 @@ const options = {
 
 /** What csv-parse found, in words for people. */
 const toUnreadable = (error: unknown): unknown => {
-  const { code, lines } = error as Partial<CsvError> & { readonly lines?: number };
-  if (!code?.startsWith('CSV_')) return error;
+  if (!(error instanceof CsvError)) return error;
+  const { code, lines } = error as CsvError & { readonly lines?: number };
   const where = lines === undefined ? '' : ` in line ${lines}`;
   const reasons: Readonly<Record<string, string>> = {
     CSV_QUOTE_NOT_CLOSED: 'a quoted cell is not closed',

@@ -125,6 +125,10 @@ export const endImport = async (
   });
 };
 
+/** PostgreSQL cannot store NUL. */
+const withoutNul = (texts: readonly string[]): string[] =>
+  texts.map((text) => text.replaceAll('\0', '\ufffd'));
+
 /** Stores rows that did not become records. */
 export const writeFailures = async (
   db: TenantDb,
@@ -134,7 +138,7 @@ export const writeFailures = async (
   if (failures.length === 0) return;
   const values = failures.map(
     ({ row_number, cells, errors }) =>
-      sql`(${db.tenantId}::uuid, ${id}::uuid, ${row_number}, ${cells}::text[], ${errors}::text[])`,
+      sql`(${db.tenantId}::uuid, ${id}::uuid, ${row_number}, ${withoutNul(cells)}::text[], ${withoutNul(errors)}::text[])`,
   );
   await db.query(sql`
     INSERT INTO tenant_crm.import_failures (tenant_id, import_id, row_number, cells, errors)

@@ -208,6 +208,14 @@ describe('Rows whose e-mail address a contact has already', () => {
     ]);
   });
 
+  test('are not skipped when the earlier row of the file fails', async () => {
+    const missing = '019aa0f5-0000-7000-8000-000000000001';
+    const rows = `Bob,bob@example.com,${missing}\nBobby,bob@example.com,\nRob,bob@example.com,\n`;
+    const counts = { rows_created: 1, rows_failed: 1, rows_skipped: 1 };
+    expect(await importFile(`first_name,email,company_id\n${rows}`)).toMatchObject(counts);
+    expect(await contacts()).toMatchObject([{ first_name: 'Bobby' }]);
+  });
+
   test('become contacts of their own with "create"', async () => {
     await prepare();
     expect(await importFile(file, { duplicates: 'create' })).toMatchObject({ rows_created: 3 });
@@ -237,6 +245,20 @@ test('A file that stops being CSV in the middle fails with the line, and keeps w
   expect(found.error).toMatch(/not valid CSV.*a quoted cell is not closed/);
 });
 
+test('A quotation mark in the wrong place is named at once: in the header by 422, in a row with its line', async () => {
+  const { body } = await send('first_name,na"me\nAda,x\n').expect(422);
+  expect(body.errors.file[0]).toMatch(/quotation mark/);
+  const found = await importFile('first_name,notes\nAda,x\nEve,5" pipe\n');
+  expect(found.error).toMatch(/line 3: a quotation mark/);
+});
+
+test('A cell with NUL fails its row, and a file name with NUL is stored without it', async () => {
+  const name = { filename: 'a\0b.csv', contentType: 'text/csv' };
+  const found = await importFile('first_name\nAd\0a\nEve\n', {}, caller(), name);
+  expect(found).toMatchObject({ status: 'completed', rows_created: 1, rows_failed: 1 });
+  expect((await get(`/api/crm/imports/${found.id}/failures`)).text).toMatch(/^2,.*,Ad\ufffda/m);
+});
+
 test('The sender needs the permissions of the records, too', async () => {
   const only = caller({ permissions: ['imports.create', 'contacts.create'] });
   await send('first_name\nAda\n', {}, only).expect(201);
@@ -264,12 +286,22 @@ test('Imports of one tenant run one after the other', async () => {
   const file = `first_name\n${'Ada\n'.repeat(2000)}`;
   const ids = [];
   for (let n = 0; n < 3; n += 1) ids.push((await send(file).expect(201)).body.data.id as string);
-  const finished = [];
-  for (const id of ids) finished.push(await ended(id));
-  const running = await get('/api/crm/imports?sort=created_at');
-  expect(running.body.data).toHaveLength(3);
-  const times = finished.map(({ finished_at }) => Date.parse(finished_at as string));
-  expect(times).toEqual(times.toSorted((a, b) => a - b));
+  const statuses = async () =>
+    (await get('/api/crm/imports?sort=created_at')).body.data.map(
+      ({ status }: { status: string }) => status,
+    );
+  const seen: string[][] = [];
+  await until(async () => {
+    seen.push(await statuses());
+    return seen.at(-1)?.every((status) => status === 'completed') ?? false;
+  });
+  expect(ids).toHaveLength(3);
+  for (const found of seen) {
+    expect(found.filter((status) => status === 'running').length).toBeLessThanOrEqual(1);
+    // Each one waits for those that were sent before.
+    const order = ['completed', 'running', 'pending'];
+    expect(found).toEqual(found.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)));
+  }
 });
 
 test('The progress is streamed until the end', async () => {

@@ -25,8 +25,9 @@ import { type ImportTarget, importTargets } from './targets.ts';
 
 const { raw } = Prisma;
 
-/** How many rows one transaction saves. */
+/** How many rows one transaction saves, and about how many characters. */
 const BATCH = 500;
+const BATCH_CHARACTERS = 4_000_000;
 
 /** An import that has been killed this often fails: its file may be the reason. */
 const ATTEMPTS = 20;
@@ -62,13 +63,16 @@ async function* batchesOf(
   // Spreadsheets count from 1, and the first row is the header.
   let number = 1;
   let batch: FileRow[] = [];
+  let characters = 0;
   for await (const cells of rows) {
     number += 1;
     if (number - 2 < skip) continue;
     batch.push({ row_number: number, cells });
-    if (batch.length < BATCH) continue;
+    characters += cells.reduce((sum, { length }) => sum + length, 0);
+    if (batch.length < BATCH && characters < BATCH_CHARACTERS) continue;
     yield batch;
     batch = [];
+    characters = 0;
   }
   if (batch.length > 0) yield batch;
 }
@@ -144,6 +148,13 @@ class ImportRun {
   }
 }
 
+/** What to say of data that PostgreSQL cannot store (class 22): trying again would not help. */
+const invalidData = (error: unknown): string | undefined => {
+  const { code } = error as { readonly code?: unknown };
+  const isInvalid = typeof code === 'string' && /^22\w{3}$/.test(code);
+  return isInvalid ? 'The file contains a value that cannot be stored.' : undefined;
+};
+
 interface Dependencies {
   readonly database: Pick<Database, 'forTenant'>;
   readonly logger: Logger;
@@ -155,7 +166,7 @@ export const uploadExpiryHandler = ({ database }: Dependencies): JobHandler =>
     const db = database.forTenant(tenant_id);
     const found = await findImport(db, id);
     if (found?.status !== 'uploading') return;
-    await endImport(db, id, 'failed', 'The file was not sent completely.');
+    await endImport(db, id, 'failed', 'The upload was interrupted.');
   });
 
 /** The handler of `importJob`. */
@@ -176,8 +187,9 @@ export const importHandler = ({ database, logger }: Dependencies): JobHandler =>
     try {
       await new ImportRun(db, found).run(run);
     } catch (error) {
-      if (!(error instanceof UnreadableFile)) throw error;
-      logger.info({ import_id: id }, 'an import failed because its file cannot be read');
-      await endImport(db, id, 'failed', error.message);
+      const reason = error instanceof UnreadableFile ? error.message : invalidData(error);
+      if (reason === undefined) throw error;
+      logger.info({ import_id: id }, 'an import failed because of its file');
+      await endImport(db, id, 'failed', reason);
     }
   });

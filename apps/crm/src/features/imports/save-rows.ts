@@ -57,8 +57,8 @@ const attempt = async (
   }
 };
 
-/** A row that updates a record: one that exists, or one that an earlier row of the batch creates. */
-interface Update {
+/** A row whose record exists, unless it is one that an earlier row of the batch creates: that may fail. */
+interface PossibleDuplicate {
   readonly row: ValidRow;
   readonly value: string;
 }
@@ -79,7 +79,7 @@ export const saveRows = async (
   const ids = values.length > 0 ? await target.findExisting(db, values) : new Map<string, string>();
 
   const creates: ValidRow[] = [];
-  const updates: Update[] = [];
+  const possibleDuplicates: PossibleDuplicate[] = [];
   const pending = new Set<string>();
   let skipped = 0;
   for (const row of rows) {
@@ -89,8 +89,8 @@ export const saveRows = async (
     if (!isKnown) {
       creates.push(row);
       if (value !== undefined) pending.add(value);
-    } else if (duplicates === 'update') {
-      updates.push({ row, value });
+    } else if (duplicates === 'update' || !(ids.has(value) || rehearsed?.has(value))) {
+      possibleDuplicates.push({ row, value });
     } else {
       skipped += 1;
     }
@@ -120,8 +120,12 @@ export const saveRows = async (
     }
   }
   let updated = 0;
-  for (const { row, value } of updates) {
+  for (const { row, value } of possibleDuplicates) {
     const id = ids.get(value);
+    if (id && duplicates === 'skip') {
+      skipped += 1;
+      continue;
+    }
     if (!id && rehearsed?.has(value)) {
       updated += 1;
       continue;

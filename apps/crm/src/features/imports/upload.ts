@@ -1,7 +1,7 @@
 import type { JobQueue } from '@tessera/background-work/jobs';
 import { crmPermission } from '@tessera/contracts';
 import { mapOf, nullable, text, validate } from '@tessera/fields';
-import { invalidField, permissionDenied, validationFailed } from '@tessera/http-kit';
+import { HttpError, invalidField, permissionDenied, validationFailed } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
 import type { Caller, CrmPermission } from '../../http.ts';
 import type { AnswerOf } from '../../records/kind.ts';
@@ -152,14 +152,17 @@ export const createUpload =
       }
       const start = {
         name: 'start',
-        rule: async ({ db: tx }: { db: typeof db }) => {
+        rule: async ({ db: tx, row }: { db: typeof db; row: ImportRow }) => {
+          if (row.status !== 'uploading') {
+            throw new HttpError(409, 'conflict', 'The import was cancelled while it was uploaded.');
+          }
           await jobs.enqueue(tx, importJob, payload, { key: caller.tenantId });
           return { status: 'pending' as const, file_size: size, header };
         },
       };
       return await imports.act(caller, id, start, undefined);
     } catch (error) {
-      await endImport(db, id, 'failed', 'The file was not sent completely.');
+      await endImport(db, id, 'failed', 'The upload was interrupted.');
       throw error;
     }
   };
