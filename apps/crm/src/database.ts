@@ -44,6 +44,8 @@ export interface DatabaseOptions {
 export const advisoryLocks = {
   /** One replica deletes expired idempotency keys. */
   idempotencyKeys: 0x1de0,
+  /** One replica removes the values of deleted custom fields. */
+  valueRemoval: 0x1de1,
 } as const;
 
 export const migrations = new URL('../prisma/migrations', import.meta.url);

@@ -1,5 +1,8 @@
+import { onOneReplica } from '@tessera/background-work';
+import { until } from '@tessera/local-stack';
+import { advisoryLocks } from '../../database.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
-import { removeValues } from './value-removal.ts';
+import { removeValues, removeValuesOnOneReplica } from './value-removal.ts';
 
 const { crm, caller, get, post, put, remove } = tenantForEachTest();
 const path = '/api/crm/custom-fields';
@@ -107,7 +110,7 @@ describe('Values', () => {
     ['an object for a text', { nick: {} }, 'custom.nick'],
     ['none of the choices', { tier: 'bronze' }, 'custom.tier'],
     ['a key of every object', { constructor: 1 }, 'custom.constructor'],
-  ])('that are %s are a 422 that names the field', async (_, custom, field) => {
+  ])('such as %s are a 422 that names the field', async (_, custom, field) => {
     await declare({ key: 'score', type: 'number' });
     await declare({ key: 'since', type: 'date' });
     await declare({ key: 'vip', type: 'bool' });
@@ -234,6 +237,26 @@ describe('A deleted field', () => {
     await removeValues(crm().context.database);
     await declare({ key: 'tier', type: 'text' });
     expect(await customOf(contact)).toEqual({});
+  });
+
+  test('stays with the replica that is removing values, and the others do nothing', async () => {
+    const { database, pool } = crm().context;
+    const field = await declare(tier);
+    await created({ tier: 'gold' });
+    const removal = () => removeValuesOnOneReplica(database, new AbortController().signal);
+    const isFree = async () => (await post(path, { label: 'Tier', ...tier })).status === 201;
+    // Repeated because the periodic removal may hold the lock.
+    await until(() =>
+      onOneReplica(pool, [advisoryLocks.valueRemoval, 0], async () => {
+        await remove(field).expect(204);
+        await removal();
+        expect(await isFree()).toBe(false);
+      }),
+    );
+    await until(async () => {
+      await removal();
+      return isFree();
+    });
   });
 
   test('never leaves a value of a contact that is written at the same moment', async () => {

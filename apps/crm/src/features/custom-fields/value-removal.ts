@@ -1,6 +1,6 @@
-import { type PeriodicWork, startPeriodicWork } from '@tessera/background-work';
+import { onOneReplica, type PeriodicWork, startPeriodicWork } from '@tessera/background-work';
 import type { Logger } from '@tessera/http-kit';
-import type { Database } from '../../database.ts';
+import { advisoryLocks, type Database } from '../../database.ts';
 import { forgetDeclaration, removeNextValues } from './custom-fields.repository.ts';
 
 const BATCH = 1000;
@@ -33,11 +33,24 @@ export const removeValues = async (
   }
 };
 
-/** Removes the values of deleted custom fields every ten seconds. */
+/**
+ * The same, unless another replica is removing values. Two at once could erase the values of a new field: one frees
+ * the key of a deleted field, which the other one still has in its list.
+ */
+export const removeValuesOnOneReplica = async (
+  database: Pick<Database, 'pool' | 'forTenant'>,
+  stopping: AbortSignal,
+): Promise<void> => {
+  await onOneReplica(database.pool, [advisoryLocks.valueRemoval, 0], (lost) =>
+    removeValues(database, AbortSignal.any([stopping, lost])),
+  );
+};
+
+/** Removes the values of deleted custom fields every ten seconds, on one replica at a time. */
 export const startValueRemoval = (database: Database, logger: Logger): PeriodicWork =>
   startPeriodicWork({
     everyMs: EVERY_MS,
     logger,
     failure: 'values of deleted custom fields were not removed; the next round retries',
-    work: (stopping) => removeValues(database, stopping),
+    work: (stopping) => removeValuesOnOneReplica(database, stopping),
   });
