@@ -784,7 +784,7 @@ export interface paths {
         };
         /**
          * List time entries
-         * @description Callers without `time_entries.export` see and change only their own. Entries of private projects are visible to their members only.
+         * @description Callers without `time_entries.export` see and change only their own. Entries of private projects are visible to their members only; viewers change only their own.
          */
         get: operations["listTimeEntries"];
         put?: never;
@@ -2616,7 +2616,7 @@ export interface components {
             started_at: string;
             /**
              * Format: date-time
-             * @description When the work ended, after `started_at`; null for a timer that is running. Give either this or `minutes`.
+             * @description When the work ended, after `started_at` and within a year of it; null for a timer that is running. Give either this or `minutes`.
              * @example 2026-03-02T09:30:00Z
              */
             ended_at: string | null;
@@ -2653,7 +2653,7 @@ export interface components {
             started_at: string;
             /**
              * Format: date-time
-             * @description When the work ended, after `started_at`; null for a timer that is running. Give either this or `minutes`.
+             * @description When the work ended, after `started_at` and within a year of it; null for a timer that is running. Give either this or `minutes`.
              * @example 2026-03-02T09:30:00Z
              */
             ended_at?: string | null;
@@ -2713,7 +2713,7 @@ export interface components {
             started_at?: string;
             /**
              * Format: date-time
-             * @description When the work ended, after `started_at`; null for a timer that is running. Give either this or `minutes`.
+             * @description When the work ended, after `started_at` and within a year of it; null for a timer that is running. Give either this or `minutes`.
              * @example 2026-03-02T09:30:00Z
              */
             ended_at?: string | null;

@@ -19,12 +19,9 @@ import { equals, equalTo, from, to } from '../../records/filters.ts';
 import { answerOf, declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { isNull } from './time-entries.filters.ts';
-import { checkChange, checkNewEntry, lockEntriesOf } from './time-entries.rules.ts';
-import { minutesBetween } from './time-entries.times.ts';
+import { checkChange, checkNewEntry, checkRestored, requireEditor } from './time-entries.rules.ts';
+import { MOST_MINUTES, minutesBetween } from './time-entries.times.ts';
 import { visibleEntries } from './time-entries.visibility.ts';
-
-/** A year. */
-const MOST_MINUTES = 527_040;
 
 const fields = {
   project_id: described(clearable(reference('projects')), 'Default: the project of the task'),
@@ -32,7 +29,7 @@ const fields = {
   started_at: described(time(), 'When the work began', '2026-03-02T08:00:00Z'),
   ended_at: described(
     clearable(time()),
-    'When the work ended, after `started_at`; null for a timer that is running. Give either this or `minutes`.',
+    'When the work ended, after `started_at` and within a year of it; null for a timer that is running. Give either this or `minutes`.',
     '2026-03-02T09:30:00Z',
   ),
   minutes: described(
@@ -109,7 +106,8 @@ export const timeEntry = declareKind({
   rules: {
     create: (input, context) => checkNewEntry(input, context),
     update: (change, context) => checkChange(change, context),
-    restore: ({ db, row }) => lockEntriesOf(db, row.user_id),
+    delete: (context) => requireEditor(context),
+    restore: (context) => checkRestored(context),
   },
 });
 

@@ -17,7 +17,7 @@ export const timeEntryRoutes = (
     listTimeEntries: routes.list({
       description:
         'Callers without `time_entries.export` see and change only their own. Entries of private projects are ' +
-        'visible to their members only.',
+        'visible to their members only; viewers change only their own.',
     }),
     exportTimeEntries: routes.export({ permission: 'time_entries.export', exports }),
     summarizeTimeEntries: summaryRoute(database),

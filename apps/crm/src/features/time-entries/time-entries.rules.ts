@@ -8,7 +8,7 @@ import type { ActionRule } from '../../records/records.ts';
 import { requireContributor } from '../projects/projects.roles.ts';
 import { inVisibleProjects } from '../projects/projects.visibility.ts';
 import type { timeEntry } from './time-entries.kind.ts';
-import { minutesAfter } from './time-entries.times.ts';
+import { isTooLong, minutesAfter } from './time-entries.times.ts';
 
 const { sql } = Prisma;
 
@@ -31,6 +31,10 @@ interface EntryState {
   readonly task_id: string | null;
   readonly started_at: Date;
   readonly ended_at: Date | null;
+}
+
+interface RowContext extends Context {
+  readonly row: EntryState;
 }
 
 /**
@@ -63,6 +67,15 @@ const endOf = ({ ended_at, minutes }: Times, start: Date): Date | null | undefin
   throw invalidField('minutes', 'minutes and ended_at must not be given together');
 };
 
+/**
+ * Throws 422 if an entry is longer than a year: the database cannot compute the minutes of some thousands of years,
+ * not even to refuse an end before the start.
+ */
+const assertLength = (start: Date, end: Date | null): void => {
+  if (!isTooLong(start, end)) return;
+  throw invalidField('ended_at', 'ended_at must be after started_at, and within a year of it');
+};
+
 /** The user of a new entry; without `time_entries.export`, only the caller. */
 const userOf = (given: string | undefined, own: string | undefined, caller: Caller): string => {
   if (own === undefined) return given ?? requireUser(caller);
@@ -91,7 +104,7 @@ const projectOf = async (
 /** The project after a change. With another task, an entry moves to the project of the task. */
 const projectAfter = async (
   { task_id: taskId, project_id: given }: Partial<Pick<EntryState, 'task_id' | 'project_id'>>,
-  { caller, db, row }: Context & { readonly row: EntryState },
+  { caller, db, row }: RowContext,
 ): Promise<string | null> => {
   const isSameTask = taskId === undefined || taskId === row.task_id;
   if (isSameTask && (given === undefined || given === row.project_id)) return row.project_id;
@@ -103,6 +116,11 @@ const projectAfter = async (
   );
   if (projectId !== row.project_id) await requireContributor(caller, db, projectId);
   return projectId;
+};
+
+/** Throws 403 `project_role_required` if a viewer of a private project changes an entry that is not their own. */
+export const requireEditor = async ({ caller, db, row }: RowContext): Promise<void> => {
+  if (row.user_id !== caller.userUuid) await requireContributor(caller, db, row.project_id);
 };
 
 /** A new entry has either minutes or an end; null as the end is a running timer. */
@@ -119,6 +137,7 @@ export const checkNewEntry = async (
   if (endedAt === undefined) {
     throw invalidField('ended_at', 'either ended_at or minutes is required');
   }
+  assertLength(input.started_at, endedAt);
   const userId = userOf(input.user_id, columns.user_id, caller);
   const projectId = await projectOf({ caller, db }, input.task_id, input.project_id);
   await requireContributor(caller, db, projectId);
@@ -129,9 +148,14 @@ export const checkNewEntry = async (
 /** A change may move an entry, end it, or give it to another task or project. */
 export const checkChange = async (
   change: Times & { readonly project_id?: string | null; readonly task_id?: string | null },
-  { caller, db, row }: Context & { readonly row: EntryState },
+  { caller, db, row }: RowContext,
 ): Promise<{ ended_at?: Date | null; project_id?: string | null }> => {
-  const endedAt = endOf(change, change.started_at ?? row.started_at);
+  await requireEditor({ caller, db, row });
+  const start = change.started_at ?? row.started_at;
+  const endedAt = endOf(change, start);
+  // A timer that ran for longer than a year can still get another note.
+  if (change.started_at || endedAt)
+    assertLength(start, endedAt === undefined ? row.ended_at : endedAt);
   const projectId = await projectAfter(change, { caller, db, row });
   await lockEntriesOf(db, row.user_id);
   return {
@@ -140,9 +164,18 @@ export const checkChange = async (
   };
 };
 
+/** A restored entry must not overlap with those that were made meanwhile. */
+export const checkRestored = async (context: RowContext): Promise<void> => {
+  await requireEditor(context);
+  await lockEntriesOf(context.db, context.row.user_id);
+};
+
 /** Stops a running timer now. */
-export const stop: ActionRule<TypesOf<typeof timeEntry>, unknown> = ({ row }) => {
+export const stop: ActionRule<TypesOf<typeof timeEntry>, unknown> = async (context) => {
+  const { db, row } = context;
+  await requireEditor(context);
   if (row.ended_at) throw new HttpError(409, 'conflict', 'The timer is not running.');
-  // An entry is never empty, also when the clocks of two servers differ.
+  await lockEntriesOf(db, row.user_id);
+  // An entry is never empty, even if the clocks of two servers differ.
   return { ended_at: new Date(Math.max(Date.now(), row.started_at.getTime() + 1)) };
 };

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { until } from '@tessera/local-stack';
 import { tenantForEachTest } from '../../testing/tenant.ts';
+import { lockEntriesOf } from './time-entries.rules.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -41,6 +43,8 @@ describe('An entry has a start and either minutes or an end', () => {
     ['both', { minutes: 5, ended_at: at(9) }, 'minutes'],
     ['an end before the start', { ended_at: at(7) }, 'ended_at'],
     ['an end at the start', { ended_at: at(8) }, 'ended_at'],
+    ['an end after more than a year', { ended_at: '2027-03-03T08:01:00Z' }, 'ended_at'],
+    ['an end after thousands of years', { ended_at: '9999-12-31T00:00:00Z' }, 'ended_at'],
   ])('%s is refused', async (_, fields, field) => {
     const { status, body } = await post(path, { started_at: at(8), ...fields });
     expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
@@ -58,6 +62,8 @@ describe('An entry has a start and either minutes or an end', () => {
     expect(noted.body.data).toMatchObject({ ended_at: at(13), note: 'Call' });
     await put(entry, { minutes: 5, ended_at: at(14) }).expect(422);
     await put(entry, { ended_at: at(11) }).expect(422);
+    await put(entry, { ended_at: '9999-12-31T00:00:00Z' }).expect(422);
+    await put(entry, { started_at: '9999-12-31T00:00:00Z' }).expect(422);
   });
 });
 
@@ -113,6 +119,28 @@ describe('A timer', () => {
     expect(started.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
     expect((await get(`${path}?running=true`)).body.meta.total).toBe(1);
     await post(`${path}/start`, {}, caller()).expect(201);
+  });
+
+  test('is not stopped in the middle of another change of its user', async () => {
+    const { body, headers } = await post(`${path}/start`, {}).expect(201);
+    const { database, pool } = crm().context;
+    const { rows } = await pool.query(
+      'SELECT tenant_id FROM tenant_crm.time_entries WHERE id = $1',
+      [body.data.id],
+    );
+    let stopped: Promise<{ status: number }> | undefined;
+    await database.forTenant(rows[0].tenant_id).transaction(async (db) => {
+      await lockEntriesOf(db, body.data.user_id);
+      stopped = post(`${headers.location}/stop`).then();
+      await until(async () => {
+        const waiting = await pool.query(
+          `SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = database
+           WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted`,
+        );
+        return waiting.rows.length > 0;
+      });
+    });
+    expect((await stopped)?.status).toBe(200);
   });
 
   test('is ended by a change, too, and runs on when its end is removed', async () => {
@@ -206,6 +234,33 @@ describe('Entries of a private project', () => {
     const members = `/api/crm/projects/${project_id}/members`;
     await post(members, { user_id: id, role: 'viewer' }).expect(201);
     expect((await post(path, entry, viewer).expect(403)).body.error).toBe('project_role_required');
+  });
+
+  test('are changed by viewers only if they are their own', async () => {
+    const id = randomUUID();
+    const [viewer, project_id] = [caller({ id }), await project({ is_private: true })];
+    const members = `/api/crm/projects/${project_id}/members`;
+    await post(members, { user_id: id, role: 'member' }).expect(201);
+    const own = await created({ started_at: at(8), minutes: 60, project_id }, viewer);
+    await put(`${members}/${id}`, { role: 'viewer' }).expect(200);
+    const entry = await created({ started_at: at(8), minutes: 60, project_id });
+    const deleted = await created({ started_at: at(10), minutes: 60, project_id });
+    await remove(deleted).expect(204);
+    const timer = await created({ started_at: at(12), ended_at: null, project_id });
+    await get(entry, viewer).expect(200);
+    const refusals = [
+      await put(entry, { note: 'X' }, viewer),
+      await put(entry, { project_id: null }, viewer),
+      await remove(entry, viewer),
+      await post(`${deleted}/restore`, {}, viewer),
+      await post(`${timer}/stop`, {}, viewer),
+    ];
+    expect(refusals.map(({ status, body }) => [status, body.error])).toEqual(
+      refusals.map(() => [403, 'project_role_required']),
+    );
+    await put(own, { note: 'X' }, viewer).expect(200);
+    await remove(own, viewer).expect(204);
+    await post(`${own}/restore`, {}, viewer).expect(200);
   });
 });
 
