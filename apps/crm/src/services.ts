@@ -70,7 +70,7 @@ export const createServices = ({ config, database, jobs, logger, vault }: Contex
     projects,
     projectMembers: createRecords(projectMember, database),
     tags: createTags(database),
-    tasks: createTasks(database, projects),
+    tasks: createTasks(database, projects, logger),
     timeEntries: createRecords(timeEntry, database),
     timelines: createTimelines(database),
     exports: new Exports({

@@ -96,6 +96,28 @@ describe('Ranks stay short', () => {
     expect(await longest(id)).toBeLessThan(60);
   });
 
+  test('unless a neighbour is changed meanwhile, without harm to the move', async () => {
+    const id = await project();
+    const [a, b, c] = await tasks(id, 'abc');
+    const client = await crm().context.pool.connect();
+    try {
+      const setRank = 'UPDATE tenant_crm.tasks SET rank = $2 WHERE id = $1';
+      await client.query(setRank, [b, 'b00']);
+      await client.query(setRank, [a, 'a1']);
+      await client.query(setRank, [c, `a1${'0'.repeat(40)}1`]);
+      await client.query('BEGIN');
+      await client.query('SELECT id FROM tenant_crm.tasks WHERE id = $1 FOR UPDATE', [a]);
+      const { headers } = await reorder({ task_id: b, status: 'todo', after_id: a }).expect(200);
+      expect(headers.etag).toBe('"2"');
+      expect(await longest(id)).toBeGreaterThan(40);
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+    await reorder({ task_id: c, status: 'todo', after_id: a }).expect(200);
+    expect(await longest(id)).toBeLessThan(40);
+  });
+
   test('also while many move into one gap at once', async () => {
     const id = await project();
     const ids = await tasks(id, titles.slice(0, 12));

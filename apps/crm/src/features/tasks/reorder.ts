@@ -1,5 +1,5 @@
 import type { Out } from '@tessera/fields';
-import { HttpError, invalidField } from '@tessera/http-kit';
+import { HttpError, invalidField, type Logger } from '@tessera/http-kit';
 import type { Caller } from '../../http.ts';
 import type { ActionRule, Records, Versioned } from '../../records/records.ts';
 import type { TenantSource } from '../../records/scope.ts';
@@ -76,7 +76,7 @@ export type Reorder = (
  * sees the result of the one before. A move to the place where the task is changes nothing.
  */
 export const createReorder =
-  (tasks: Records<TaskTypes>, source: TenantSource): Reorder =>
+  (tasks: Records<TaskTypes>, source: TenantSource, logger: Logger): Reorder =>
   async (caller, body, versions) => {
     let crowded: { readonly column: Column; readonly rank: string } | undefined;
     const rule: typeof move = async (context) => {
@@ -90,7 +90,11 @@ export const createReorder =
     const moved = await tasks
       .act(caller, body.task_id, { name: 'reorder', rule }, body, versions)
       .catch(refuseMissing);
-    if (crowded)
-      await shortenRanks(source.forTenant(caller.tenantId), crowded.column, crowded.rank);
+    if (crowded) {
+      // The move is committed: an error would make the client repeat it.
+      await shortenRanks(source.forTenant(caller.tenantId), crowded.column, crowded.rank).catch(
+        (err) => logger.warn({ err }, 'ranks were not shortened; the next long one tries again'),
+      );
+    }
     return moved;
   };

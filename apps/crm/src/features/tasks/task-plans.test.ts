@@ -1,4 +1,5 @@
 import type { Statement } from '@tessera/database-kit';
+import { createLogger } from '@tessera/http-kit';
 import type { Caller } from '../../http.ts';
 import { createRecords } from '../../records/records.ts';
 import { callerIn, openDatabase } from '../../testing/records.ts';
@@ -10,7 +11,11 @@ const { pool, database, close } = await openDatabase();
 afterAll(close);
 
 const { source, statements } = watchStatements(database);
-const { tasks, reorder, readBoard } = createTasks(source, createRecords(project, source));
+const { tasks, reorder, readBoard } = createTasks(
+  source,
+  createRecords(project, source),
+  createLogger('test', 'silent'),
+);
 
 const caller: Caller = callerIn();
 const user = crypto.randomUUID();

@@ -1,3 +1,4 @@
+import type { Logger } from '@tessera/http-kit';
 import { createRecords, type RecordsOf } from '../../records/records.ts';
 import type { TenantSource } from '../../records/scope.ts';
 import type { Projects } from '../projects/projects.kind.ts';
@@ -12,11 +13,11 @@ export interface Tasks {
   readonly readBoard: ReadBoard;
 }
 
-export const createTasks = (source: TenantSource, projects: Projects): Tasks => {
+export const createTasks = (source: TenantSource, projects: Projects, logger: Logger): Tasks => {
   const tasks = createRecords(task, source);
   return {
     tasks,
-    reorder: createReorder(tasks, source),
+    reorder: createReorder(tasks, source, logger),
     readBoard: createBoard(projects, source),
   };
 };
