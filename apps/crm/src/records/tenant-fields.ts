@@ -99,7 +99,7 @@ export const tenantConditions = async (
     const name = `${column}.${key}`;
     const field = filterable.get(key)?.field;
     if (!field) {
-      errors[name] = [`${name} is no field to filter by`];
+      errors[name] = [`${name} cannot be filtered by`];
       continue;
     }
     const read = readTexts(shape({ [key]: field }), { [key]: text }) as Values;

@@ -28,7 +28,7 @@ export const lockContacts = async (db: TenantDb, ids: readonly string[]): Promis
     ORDER BY id FOR UPDATE`);
 };
 
-/** The latest merge of a contact into another one that has not been undone. */
+/** The merge of a contact into another one that has not been undone. */
 export const findMerge = async (
   db: TenantDb,
   mergedId: string,

@@ -17,10 +17,10 @@ import type { RecordsOf } from '../../records/records.ts';
 import { assertChoices, lockFields, refuseTypeChange } from './custom-fields.rules.ts';
 import { fieldTypes } from './field-types.ts';
 
-const key = described(
-  matching(/^[a-z][a-z0-9_]*$/, 'lower-case letters, digits and _, and begin with a letter', 40),
-  'The name of the field in `custom_fields`; unique in the tenant',
-  'tier',
+const key = matching(
+  /^[a-z][a-z0-9_]*$/,
+  'lower-case letters, digits and _, and begin with a letter',
+  40,
 );
 
 const declared = {

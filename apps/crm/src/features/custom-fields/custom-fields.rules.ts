@@ -29,5 +29,5 @@ export const refuseTypeChange = async (
   changed: FieldType | undefined,
 ): Promise<void> => {
   if (changed === undefined || changed === type || !(await hasValues(db, key))) return;
-  throw new HttpError(409, 'conflict', 'The type does not change, because contacts have values.');
+  throw new HttpError(409, 'conflict', 'The type cannot change: contacts have values.');
 };

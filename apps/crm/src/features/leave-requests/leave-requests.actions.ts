@@ -17,7 +17,7 @@ export const review =
   async ({ caller, db, row, body }) => {
     const reviewer = requireUser(caller);
     if ([reviewer, caller.impersonatorId].includes(row.user_id)) {
-      throw new HttpError(403, 'own_leave_request', 'Somebody else reviews your leave request.');
+      throw new HttpError(403, 'own_leave_request', 'You cannot review your own leave request.');
     }
     assertPending(row);
     if (decision === 'approved') await lockLeavesOf(db, row);
@@ -32,7 +32,7 @@ export const review =
 /** Withdraws a pending request; only its owner can. */
 export const cancel: ActionRule<LeaveTypes, unknown> = ({ caller, row }) => {
   if (row.user_id !== requireUser(caller)) {
-    throw new HttpError(403, 'not_the_owner', 'Only its owner cancels a leave request.');
+    throw new HttpError(403, 'not_the_owner', 'Only the owner can cancel a leave request.');
   }
   assertPending(row);
   return { status: 'cancelled' };

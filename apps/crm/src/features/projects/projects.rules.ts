@@ -27,8 +27,8 @@ export const checkUpdate = async (
   change: { readonly owner_id?: string | null; readonly is_private?: boolean },
   { caller, db, row }: RowContext,
 ): Promise<Record<never, never>> => {
-  const isOfManagers = change.owner_id !== undefined || change.is_private !== undefined;
-  await requireRole(caller, db, row, isOfManagers ? ['manager'] : ['manager', 'member']);
+  const needsManager = change.owner_id !== undefined || change.is_private !== undefined;
+  await requireRole(caller, db, row, needsManager ? ['manager'] : ['manager', 'member']);
   return {};
 };
 

@@ -1,9 +1,7 @@
-import { invalidField } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
-import { requireRole } from '../projects/projects.roles.ts';
-import { hiddenProjects } from '../projects/projects.visibility.ts';
+import { requireContributor } from '../projects/projects.roles.ts';
 import { gapAtEnd, gapBehind, isTaken, lockColumn, rankWithin } from './board-column.ts';
 import type { Status } from './tasks.schema.ts';
 
@@ -36,32 +34,9 @@ interface RowContext extends Context {
   readonly row: TaskState;
 }
 
-/**
- * Throws 422 if the caller cannot see the project, and 403 `project_role_required` if they are only a viewer of a
- * private one.
- */
-export const checkProject = async (
-  { caller, db }: Context,
-  projectId: string | null,
-): Promise<void> => {
-  if (projectId === null) return;
-  const hidden = hiddenProjects(caller);
-  const [project] = await db.query<{
-    id: string;
-    owner_id: string | null;
-    is_private: boolean;
-  }>(sql`
-    SELECT id, owner_id, is_private FROM tenant_crm.projects
-    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${projectId}::uuid
-      AND ${hidden ? sql`id NOT IN ${hidden}` : sql`true`}`);
-  if (!project)
-    throw invalidField('project_id', 'project_id must be the id of an existing project');
-  await requireRole(caller, db, project, ['manager', 'member']);
-};
-
 /** Throws if the caller may not change tasks of the task's project. */
 export const checkChange = (context: RowContext): Promise<void> =>
-  checkProject(context, context.row.project_id);
+  requireContributor(context.caller, context.db, context.row.project_id);
 
 /** The completion time that goes with a change of status. */
 export const completion = (
@@ -79,7 +54,7 @@ export const placeNew = async (
 ): Promise<Placed> => {
   const { caller, db, id } = context;
   const { project_id: projectId = null, status } = input;
-  await checkProject(context, projectId);
+  await requireContributor(caller, db, projectId);
   const column = { projectId, status };
   await lockColumn(db, column);
   return {
@@ -95,11 +70,11 @@ export const placeUpdated = async (
   change: { readonly project_id?: string | null; readonly status?: Status },
   context: RowContext,
 ): Promise<Placed> => {
-  const { db, row } = context;
+  const { caller, db, row } = context;
   const { project_id: projectId = row.project_id, status = row.status } = change;
   await checkChange(context);
   const isMoved = projectId !== row.project_id;
-  if (isMoved) await checkProject(context, projectId);
+  if (isMoved) await requireContributor(caller, db, projectId);
   if (!isMoved && status === row.status) return {};
   const column = { projectId, status };
   await lockColumn(db, column);
