@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import {
-  besiege,
-  firstSightings,
-  leaps,
+  firstOccurrences,
+  gapsIn,
+  runWithKills,
   sequencesOf,
 } from '../../apps/identity/src/testing/killed-relay.ts';
 import { makeOutbox } from '../../apps/identity/src/testing/outbox.ts';
@@ -45,7 +45,7 @@ test('of 2,000 changes none is lost, and each key keeps its order, however often
   const outbox = await makeOutbox();
   let published = [];
   try {
-    const { stored, acknowledged } = await besiege(
+    const { stored, acknowledged } = await runWithKills(
       { outbox, changes: 2000, kills: { relay: 15, broker: 5 }, seed: 20_261_121 },
       async (broker) => {
         published = await contentsOf(broker, ['identity.policy.updated', 'identity.token.revoked']);
@@ -54,8 +54,8 @@ test('of 2,000 changes none is lost, and each key keeps its order, however often
     const expected = sequencesOf(stored);
     expect([stored.length, Object.keys(expected).length]).toEqual([2000, 5]);
     for (const seen of [published, acknowledged].map(sequencesOf)) {
-      expect(firstSightings(seen)).toEqual(expected);
-      expect(leaps(seen, expected)).toEqual([]);
+      expect(firstOccurrences(seen)).toEqual(expected);
+      expect(gapsIn(seen, expected)).toEqual([]);
     }
     console.log(`${published.length - stored.length} of them were published more than once.`);
   } finally {
