@@ -6,7 +6,7 @@ import type pg from 'pg';
 export const PREPARED_STATEMENTS = 250;
 
 /** A longer text costs the server more memory than its next use would save; in characters. */
-const LONGEST_PREPARED = 20_000;
+const MAX_PREPARED_LENGTH = 20_000;
 
 /** Names by text: hashing a text costs more than looking it up. */
 const names = new LRUCache<string, string>({
@@ -17,7 +17,7 @@ const names = new LRUCache<string, string>({
 
 /** The name that a statement is prepared under; empty: prepared for one use. */
 export const statementName = (text: string): string => {
-  if (text.length > LONGEST_PREPARED) return '';
+  if (text.length > MAX_PREPARED_LENGTH) return '';
   const known = names.get(text);
   if (known !== undefined) return known;
   const name = hash('sha1', text, 'hex');

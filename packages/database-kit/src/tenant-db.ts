@@ -51,7 +51,7 @@ export interface TenantDbOptions {
   readonly timeLimit?: number;
 }
 
-const LONGEST_TRANSACTION_MS = 30_000;
+const MAX_TRANSACTION_MS = 30_000;
 
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
@@ -190,7 +190,7 @@ export const createTenantDbs = (
   pool: pg.Pool,
   options: TenantDbOptions = {},
 ): ((tenantId: string) => TenantDb) => {
-  const { readSchema = 'public', role, replica, timeLimit = LONGEST_TRANSACTION_MS } = options;
+  const { readSchema = 'public', role, replica, timeLimit = MAX_TRANSACTION_MS } = options;
   if (role !== undefined && !ROLE.test(role)) {
     throw new TypeError('The name of a role consists of lower-case letters and underscores');
   }
