@@ -32,6 +32,8 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   /** Whether both URLs point to PgBouncer in transaction mode. */
   readonly pooler?: boolean;
+  /** The URL of PostgreSQL itself, of the primary. */
+  readonly directUrl?: string | undefined;
   /** Whether the statements of a tenant run under row-level security. */
   readonly rowSecurity: boolean;
   /** The URL of a read replica for lists and exports. */
@@ -55,21 +57,27 @@ const SCHEMA = 'tenant_crm';
 /** The schema that belongs to the job queue alone. */
 export const JOB_SCHEMA = 'crm_jobs';
 
-const openPool = (url: string, { poolSize: size, pooler }: DatabaseOptions, logger: Logger): Pool =>
+const openPool = (
+  url: string,
+  { poolSize: size, pooler, directUrl }: DatabaseOptions,
+  logger: Logger,
+): Pool =>
   createPool(url, {
     applicationName: 'crm',
     size,
     pooler,
+    directUrl,
     schema: SCHEMA,
     // Search terms differ too much for a generic plan, which takes seconds instead of a millisecond for rare
     // terms.
     planCacheMode: 'force_custom_plan',
-    onConnectionLost: (err) => logger.warn({ err }, 'an idle database connection was lost'),
+    onConnectionLost: (err) => logger.warn({ err }, 'database connections were lost'),
   });
 
 const openReplica = (primary: Pool, readUrl: string, options: DatabaseOptions, logger: Logger) => {
   const { redis } = options;
-  const pool = openPool(readUrl, options, logger);
+  // `directUrl` is not the replica's.
+  const pool = openPool(readUrl, { ...options, directUrl: undefined }, logger);
   const positions = redis?.url
     ? redisPositions({ ...redis, url: redis.url, prefix: 'tessera:crm:written:' })
     : memoryPositions();

@@ -36,18 +36,21 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   /** Whether the URL leads to PgBouncer in transaction mode. */
   readonly pooler?: boolean;
+  /** The URL of PostgreSQL itself. */
+  readonly directUrl?: string;
 }
 
 /** The client and the pool below it; neither connects before the first query. */
 export const createDatabase = (
-  { url, poolSize, pooler }: DatabaseOptions,
+  { url, poolSize, pooler, directUrl }: DatabaseOptions,
   logger: Logger,
 ): { pool: Pool; database: Database } => {
   const pool = createPool(url, {
     applicationName: 'identity',
     size: poolSize,
     pooler,
-    onConnectionLost: (err) => logger.warn({ err }, 'an idle database connection was lost'),
+    directUrl,
+    onConnectionLost: (err) => logger.warn({ err }, 'database connections were lost'),
   });
   return { pool, database: new PrismaClient({ adapter: createAdapter(pool) }) };
 };

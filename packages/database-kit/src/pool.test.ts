@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { freshDatabase } from '@tessera/local-stack';
 import pg from 'pg';
 import { createAdapter, createPool, type PoolOptions } from './pool.ts';
@@ -173,4 +175,59 @@ test.each([
   ]);
   expect(ours.rows).toEqual(plain.rows);
   expect(JSON.stringify(ours.rows)).toBe(JSON.stringify(plain.rows));
+});
+
+/**
+ * An address that lets `clients` connect to the server and leaves later ones waiting, as PgBouncer does when all of
+ * its connections are in use.
+ */
+const busyAddress = async (clients: number) => {
+  const sockets: Socket[] = [];
+  const { hostname, port } = new URL(url);
+  const server = createServer((client) => {
+    sockets.push(client);
+    if (sockets.length > clients) return;
+    const upstream = connect(Number(port), hostname);
+    for (const socket of [client, upstream]) socket.on('error', () => {});
+    client.on('close', () => upstream.destroy());
+    client.pipe(upstream).pipe(client);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = new URL(url);
+  address.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: address.href,
+    asked: () => sockets.length,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};
+
+test('Behind PgBouncer the server itself is asked whether it answers, or nobody is', async () => {
+  const [known, same, unknown, silent] = await Promise.all([1, 1, 1, 0].map(busyAddress));
+  if (!known || !same || !unknown || !silent) throw new Error('there are four addresses');
+  const ask = async (pooled: string, directUrl?: string) => {
+    const pool = createPool(pooled, { applicationName: 'pool-test', pooler: true, directUrl });
+    pools.push(pool);
+    const { rows } = await pool.query("SELECT 'done' AS result FROM pg_sleep(6)");
+    return rows;
+  };
+  try {
+    const [frozen, ...busy] = await Promise.allSettled([
+      ask(url, silent.url),
+      ask(known.url, url),
+      ask(same.url, same.url),
+      ask(unknown.url),
+    ]);
+    for (const outcome of busy) expect(outcome).toMatchObject({ value: [{ result: 'done' }] });
+    expect([known, same, unknown].map(({ asked }) => asked())).toEqual([1, 1, 1]);
+    expect(frozen).toMatchObject({
+      reason: { message: 'Connection terminated: the database does not answer' },
+    });
+  } finally {
+    await Promise.all(pools.splice(0).map((pool) => pool.end()));
+    await Promise.all([known, same, unknown, silent].map((address) => address.close()));
+  }
 });

@@ -23,16 +23,27 @@ export interface PoolOptions {
    * the timeouts, `schema` and `planCacheMode` are for PgBouncer's `connect_query` to set.
    */
   pooler?: boolean | undefined;
+  /**
+   * With `pooler`, the URL of the server itself, which is asked whether it still answers. Without it, or if it is the
+   * same URL, nobody is: PgBouncer lets a client wait when the server is merely busy.
+   */
+  directUrl?: string | undefined;
   /** Called when an idle connection breaks, or the server stops answering. The pool opens new connections itself. */
   onConnectionLost?: (error: Error) => void;
 }
 
 const CONNECTION_LIFETIME_SECONDS = 3600;
 /** How long a connection is in use before the server is asked whether it still answers. */
-const PATIENCE_MS = 2000;
+const PROBE_AFTER_MS = 2000;
 /** How long the server has to answer that. */
-const ANSWER_MS = 3000;
+const PROBE_TIMEOUT_MS = 3000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
+
+/** Where the server itself is asked whether it answers; undefined if the only address known is that of PgBouncer. */
+const probedUrl = (url: string, { pooler, directUrl }: PoolOptions): string | undefined => {
+  if (!pooler) return url;
+  return directUrl === url ? undefined : directUrl;
+};
 
 /**
  * A pool that connects with the first query and reads rows as `columnTypes` says. Its owner ends it, after
@@ -60,15 +71,18 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
   pool.on('connect', (client) => boundStatements(client));
   // Without a listener the end of an idle connection would end the process.
   pool.on('error', (error) => options.onConnectionLost?.(error));
-  closeStalledConnections(
-    pool,
-    { connectionString: url },
-    {
-      patience: PATIENCE_MS,
-      answerTime: ANSWER_MS,
-      onStalled: (error) => options.onConnectionLost?.(error),
-    },
-  );
+  const connectionString = probedUrl(url, options);
+  if (connectionString !== undefined) {
+    closeStalledConnections(
+      pool,
+      { connectionString },
+      {
+        probeAfterMs: PROBE_AFTER_MS,
+        probeTimeoutMs: PROBE_TIMEOUT_MS,
+        onStalled: (error) => options.onConnectionLost?.(error),
+      },
+    );
+  }
   return pool;
 }
 

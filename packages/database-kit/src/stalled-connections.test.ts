@@ -12,13 +12,17 @@ let postgres: Postgres;
 let pool: pg.Pool;
 let stalled: Error[];
 
-const open = (answerTime: number): void => {
+const open = (probeTimeoutMs: number, probed?: pg.ClientConfig): void => {
   const connectionString = postgres.url('postgres');
   stalled = [];
   pool = new pg.Pool({ connectionString, max: 2, connectionTimeoutMillis: 10_000 });
   pool.on('error', () => {});
   const onStalled = (error: Error) => stalled.push(error);
-  closeStalledConnections(pool, { connectionString }, { patience: 100, answerTime, onStalled });
+  closeStalledConnections(pool, probed ?? { connectionString }, {
+    probeAfterMs: 100,
+    probeTimeoutMs,
+    onStalled,
+  });
 };
 
 beforeAll(async () => {
@@ -58,8 +62,16 @@ test('A server that refuses further connections does answer', async () => {
   closeStalledConnections(
     pool,
     { connectionString: url.href },
-    { patience: 100, answerTime: 10_000, onStalled: (error) => stalled.push(error) },
+    { probeAfterMs: 100, probeTimeoutMs: 10_000, onStalled: (error) => stalled.push(error) },
   );
   await pool.query('SELECT pg_sleep(1)');
+  expect(stalled).toEqual([]);
+});
+
+test('A name that cannot be resolved says nothing about a server that is already connected', async () => {
+  // No name has an empty label, so that the resolver refuses it at once, with or without a network.
+  open(10_000, { host: 'no..name' });
+  const { rows } = await pool.query("SELECT 'done' AS result FROM pg_sleep(1)");
+  expect(rows).toEqual([{ result: 'done' }]);
   expect(stalled).toEqual([]);
 });

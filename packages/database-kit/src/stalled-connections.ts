@@ -2,9 +2,9 @@ import pg from 'pg';
 
 export interface WatchOptions {
   /** How long a connection may be in use before the server is asked whether it answers at all, in milliseconds. */
-  readonly patience: number;
-  /** How long the server may take to answer, in milliseconds. */
-  readonly answerTime: number;
+  readonly probeAfterMs: number;
+  /** How long the server may take to accept a connection, and then to answer, in milliseconds. */
+  readonly probeTimeoutMs: number;
   /** Hears that connections were closed because the server does not answer. */
   readonly onStalled: (error: Error) => void;
 }
@@ -14,13 +14,20 @@ interface Destroyable {
   readonly connection: { readonly stream: { destroy(error?: Error): unknown } };
 }
 
-/** Whether a new connection answers `SELECT 1`. An error of the server, such as too many connections, is an answer. */
-const answers = async (config: pg.ClientConfig, answerTime: number): Promise<boolean> => {
+/** Whether the name of the server could not be resolved, so that the server was not asked. */
+const isUnresolved = (error: unknown): boolean =>
+  (error as { readonly syscall?: unknown }).syscall === 'getaddrinfo';
+
+/**
+ * Whether a new connection answers `SELECT 1`. An error of the server, such as too many connections, is an answer. A
+ * server that could not be asked counts as responding: established connections do not need its name.
+ */
+const isResponding = async (config: pg.ClientConfig, timeoutMs: number): Promise<boolean> => {
   const client = new pg.Client({
     ...config,
     application_name: 'liveness check',
-    connectionTimeoutMillis: answerTime,
-    query_timeout: answerTime,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
   });
   client.on('error', () => {}); // The call that is under way reports it.
   try {
@@ -28,7 +35,7 @@ const answers = async (config: pg.ClientConfig, answerTime: number): Promise<boo
     await client.query('SELECT 1');
     return true;
   } catch (error) {
-    return error instanceof pg.DatabaseError;
+    return error instanceof pg.DatabaseError || isUnresolved(error);
   } finally {
     (client as unknown as Destroyable).connection.stream.destroy();
   }
@@ -36,18 +43,20 @@ const answers = async (config: pg.ClientConfig, answerTime: number): Promise<boo
 
 /**
  * Closes the connections of a pool whose server has stopped answering (a stopped process, a network that drops
- * packets), so that what waits for them fails with `Connection terminated` after `patience` + `answerTime`, and at
- * most a second more. A statement that merely takes long goes on: meanwhile the server answers others.
+ * packets), so that what waits for them fails with `Connection terminated` after `probeAfterMs` + `probeTimeoutMs`
+ * (twice that if the server still accepts connections), and at most a second more. A statement that merely takes
+ * long goes on: meanwhile the server answers others. `config` must lead to the server itself: a pooler makes a new
+ * client wait when all of its connections are busy.
  */
 export const closeStalledConnections = (
   pool: pg.Pool,
   config: pg.ClientConfig,
-  { patience, answerTime, onStalled }: WatchOptions,
+  { probeAfterMs, probeTimeoutMs, onStalled }: WatchOptions,
 ): void => {
   /** The connections in use, and since when. */
   const used = new Map<pg.PoolClient, number>();
   let timer: NodeJS.Timeout | undefined;
-  let isAsking = false;
+  let isProbing = false;
 
   const usedBefore = (time: number): pg.PoolClient[] =>
     [...used].filter(([, since]) => since <= time).map(([client]) => client);
@@ -58,10 +67,10 @@ export const closeStalledConnections = (
       timer = undefined;
     }
     const asked = performance.now();
-    if (isAsking || usedBefore(asked - patience).length === 0) return;
-    isAsking = true;
+    if (isProbing || usedBefore(asked - probeAfterMs).length === 0) return;
+    isProbing = true;
     try {
-      if (await answers(config, answerTime)) return;
+      if (await isResponding(config, probeTimeoutMs)) return;
       const message = 'Connection terminated: the database does not answer';
       const error = Object.assign(new Error(message), { code: 'ETIMEDOUT' });
       onStalled(error);
@@ -69,13 +78,13 @@ export const closeStalledConnections = (
         (client as unknown as Destroyable).connection.stream.destroy(error);
       }
     } finally {
-      isAsking = false;
+      isProbing = false;
     }
   };
 
   pool.on('acquire', (client) => {
     used.set(client, performance.now());
-    timer ??= setInterval(() => void check(), Math.min(1000, patience)).unref();
+    timer ??= setInterval(() => void check(), Math.min(1000, probeAfterMs)).unref();
   });
   pool.on('release', (_error, client) => used.delete(client));
 };
