@@ -9,7 +9,7 @@ import type { ListQuery, Narrowing } from './list-query.ts';
 import type { Page } from './listing.ts';
 import { type ColumnValues, presenter } from './row.ts';
 import { createAccess, type TenantSource } from './scope.ts';
-import { tenantConditions, withDeclaredValues } from './tenant-fields.ts';
+import { tenantConditions, withDeclaredChanges, withDeclaredValues } from './tenant-fields.ts';
 
 /** A record as responses show it, with its version. */
 export interface Versioned<Answer> {
@@ -232,7 +232,9 @@ export const createRecords = <T extends KindTypes>(
         const { db, scope } = await open(caller);
         const row = await repository.find(db, scope, id);
         if (!row || (row.deleted_at && !mayRestore(kind, caller))) throw missing();
-        return readHistory(db, { table: kind.table, id: row.id }, { page, perPage });
+        const found = await readHistory(db, { table: kind.table, id: row.id }, { page, perPage });
+        if (!tenantFields) return found;
+        return { ...found, rows: await withDeclaredChanges(tenantFields, db, found.rows) };
       },
 
       within: recordsIn,

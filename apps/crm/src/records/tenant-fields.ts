@@ -2,6 +2,7 @@ import { type Field, type FieldErrors, readTexts, shape, validate } from '@tesse
 import { validationFailed } from '@tessera/http-kit';
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import type { RecordChange } from './history.ts';
 
 const { sql, raw } = Prisma;
 
@@ -82,6 +83,34 @@ export const withDeclaredValues = async <A extends object>(
     const values = valuesOf(answer);
     const shown = keys.filter((key) => Object.hasOwn(values, key));
     return { ...answer, [column]: Object.fromEntries(shown.map((key) => [key, values[key]])) };
+  });
+};
+
+const isValues = (value: unknown): value is Values => typeof value === 'object' && value !== null;
+
+/**
+ * The same changes with the values of declared fields only: the history keeps the whole column, but a value of a
+ * deleted field is not to be seen anywhere. A change of nothing else remains, without the column.
+ */
+export const withDeclaredChanges = async (
+  { column, declared }: TenantFields,
+  db: TenantDb,
+  changes: readonly RecordChange[],
+): Promise<RecordChange[]> => {
+  if (changes.every((change) => change.changes[column] === undefined)) return [...changes];
+  const keys = (await declared(db)).map(({ key }) => key);
+  const shown = (values: unknown): unknown =>
+    isValues(values)
+      ? Object.fromEntries(
+          keys.filter((key) => Object.hasOwn(values, key)).map((key) => [key, values[key]]),
+        )
+      : values;
+  return changes.map((change) => {
+    const { [column]: difference, ...others } = change.changes;
+    if (difference === undefined) return change;
+    const [from, to] = [shown(difference.from), shown(difference.to)];
+    if (JSON.stringify(from) === JSON.stringify(to)) return { ...change, changes: others };
+    return { ...change, changes: { ...others, [column]: { from, to } } };
   });
 };
 

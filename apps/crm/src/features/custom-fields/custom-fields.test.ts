@@ -172,6 +172,30 @@ describe('Values', () => {
       custom: { from: { tier: 'gold' }, to: { tier: 'silver' } },
     });
   });
+
+  test('of a deleted field are not shown in the history and the timeline, before and after their removal', async () => {
+    await declare(tier);
+    const nick = await declare({ key: 'nick', type: 'text' });
+    const contact = await created({ tier: 'gold', nick: 'Countess' });
+    await put(contact, { custom: { tier: 'silver', nick: 'Ada' } }).expect(200);
+    await put(contact, { custom: { nick: 'Lady' }, title: 'Dr' }).expect(200);
+    await remove(nick).expect(204);
+    const expected = [
+      { title: { from: null, to: 'Dr' } },
+      { custom: { from: { tier: 'gold' }, to: { tier: 'silver' } } },
+      {},
+    ];
+    const changes = (of: { changes: object }) => of.changes;
+    for (const finish of [async () => {}, () => removeValues(crm().context.database)]) {
+      await finish();
+      const { body: history } = await get(`${contact}/history`).expect(200);
+      expect(history.data.map(changes)).toEqual(expected);
+      const { body: timeline } = await get(`${contact}/timeline?type=change`).expect(200);
+      expect(
+        timeline.data.map((of: { change: { changes: object } }) => changes(of.change)),
+      ).toEqual(expected);
+    }
+  });
 });
 
 describe('Contacts are filtered', () => {

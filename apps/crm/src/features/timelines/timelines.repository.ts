@@ -6,7 +6,10 @@ import { readChanges } from '../../records/history.ts';
 import type { Kind, KindTypes } from '../../records/kind.ts';
 import { offsetOf, type Page } from '../../records/listing.ts';
 import { columnsOf, presenter } from '../../records/row.ts';
+import { withDeclaredChanges } from '../../records/tenant-fields.ts';
 import { communicationLog } from '../communication-logs/communication-logs.kind.ts';
+import { company } from '../companies/companies.kind.ts';
+import { contact } from '../contacts/contacts.kind.ts';
 import { task } from '../tasks/tasks.kind.ts';
 import type { EntryType, TimelineEntryPayload } from './timelines.schema.ts';
 
@@ -40,6 +43,11 @@ interface Source {
 }
 
 const reference = { contacts: 'contact_id', companies: 'company_id' } as const;
+
+const tenantFields = {
+  contacts: contact.tenantFields,
+  companies: company.tenantFields,
+} as const;
 
 /** The records that timelines show, by the type of their entries, and the column with their time. */
 const records = {
@@ -104,8 +112,10 @@ const complete = async (
   const versions = keys.flatMap(({ version }) => version ?? []);
   const logs = await readRecords(db, communicationLog, idsOf('communication_log'));
   const tasks = await readRecords(db, task, idsOf('task'));
-  const changes =
+  const recorded =
     versions.length > 0 ? await readChanges(db, of, { limit: keys.length, versions }) : [];
+  const declaring = tenantFields[of.table];
+  const changes = declaring ? await withDeclaredChanges(declaring, db, recorded) : recorded;
   const changeOf = new Map(changes.map((change) => [change.version, change]));
   return keys.flatMap(({ type, at, id, version }): TimelineEntryPayload[] => {
     const [log, shownTask] = [logs.get(id ?? ''), tasks.get(id ?? '')];
