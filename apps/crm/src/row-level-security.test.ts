@@ -3,7 +3,9 @@ import { migrate } from '@tessera/database-kit';
 import { freshDatabase } from '@tessera/local-stack';
 import pg from 'pg';
 import { type Database, migrations, type TenantDb } from './database.ts';
+import { removeValues } from './features/custom-fields/value-removal.ts';
 import { Prisma } from './generated/prisma/client.ts';
+import { deleteExpiredKeys } from './idempotency/expired-keys.ts';
 import { prepareTenantRole, TENANT_ROLE } from './row-level-security.ts';
 import { startCrm } from './testing/crm.ts';
 import { openDatabase } from './testing/records.ts';
@@ -189,6 +191,67 @@ describe('A service whose user is not a superuser', () => {
     const all = sql`SELECT first_name FROM tenant_crm.contacts`;
     expect(await tenants.forTenant(mine).query(all)).toEqual([{ first_name: 'Ada' }]);
     await crm.stop();
+  });
+
+  test('and does not own the tables deletes expired keys and removes values of deleted fields of all tenants', async () => {
+    const reader = `reader_${randomUUID()}`;
+    const { pool: owner } = database;
+    await owner.query(`CREATE ROLE "${reader}" LOGIN PASSWORD 'secret'`);
+    await owner.query(`GRANT USAGE ON SCHEMA tenant_crm TO "${reader}"`);
+    await owner.query(`GRANT ${TENANT_ROLE} TO "${reader}"`);
+    const address = new URL(url);
+    address.username = reader;
+    address.password = 'secret';
+    const as = await openDatabase(address.href);
+    try {
+      for (const tenant of [mine, theirs]) {
+        await owner.query(
+          `INSERT INTO tenant_crm.idempotency_keys (tenant_id, caller, key, fingerprint, status, headers, expires_at)
+           SELECT $1, 'system', key, '', 201, '{}', now() + valid::interval
+           FROM (VALUES ('old', '-1 hour'), ('new', '1 hour')) AS keys (key, valid)`,
+          [tenant],
+        );
+        await owner.query(
+          `INSERT INTO tenant_crm.custom_fields (tenant_id, id, key, label, type, deleted_at)
+           VALUES ($1, gen_random_uuid(), 'ssn', 'SSN', 'text', now())`,
+          [tenant],
+        );
+      }
+      await owner.query(`UPDATE tenant_crm.contacts SET custom = '{"ssn": "1", "tier": "gold"}'`);
+      const call = sql`SELECT tenant_crm.delete_expired_idempotency_keys()::int AS deleted`;
+      // A statement of a tenant cannot use the functions to reach the rows of others.
+      expect(await as.database.forTenant(mine).query(call)).toEqual([{ deleted: 0 }]);
+      const fields = sql`SELECT FROM tenant_crm.deleted_custom_fields(100)`;
+      expect(await as.database.forTenant(mine).query(fields)).toEqual([]);
+
+      expect(await deleteExpiredKeys(as.pool)).toBe(2);
+      await removeValues(as.database);
+      const keys = await owner.query('SELECT DISTINCT key FROM tenant_crm.idempotency_keys');
+      expect(keys.rows).toEqual([{ key: 'new' }]);
+      const left = await owner.query('SELECT DISTINCT custom FROM tenant_crm.contacts');
+      expect(left.rows).toEqual([{ custom: { tier: 'gold' } }]);
+      expect((await owner.query('SELECT FROM tenant_crm.custom_fields')).rowCount).toBe(0);
+    } finally {
+      await as.close();
+      await owner.query('DELETE FROM tenant_crm.idempotency_keys');
+      await owner.query(`DROP OWNED BY "${reader}"`);
+      await owner.query(`DROP ROLE "${reader}"`);
+    }
+  });
+
+  test('and nobody else may call these functions', async () => {
+    const stranger = `stranger_${randomUUID()}`;
+    await database.pool.query(`CREATE ROLE "${stranger}"`);
+    try {
+      const { rows } = await database.pool.query(
+        `SELECT proname FROM pg_proc WHERE pronamespace = 'tenant_crm'::regnamespace AND prosecdef
+           AND (has_function_privilege($1, oid, 'EXECUTE') OR proconfig IS NULL)`,
+        [stranger],
+      );
+      expect(rows).toEqual([]);
+    } finally {
+      await database.pool.query(`DROP ROLE "${stranger}"`);
+    }
   });
 
   test('and is not the owner of the tables needs nothing more, or is told what the owner must grant', async () => {

@@ -5,13 +5,12 @@ import { advisoryLocks } from '../database.ts';
 
 const EVERY_MS = 15 * 60_000;
 
-/** Deletes the keys of all tenants that have expired. */
+/** Deletes the keys of all tenants that have expired, also as a database user that does not own the tables. */
 export const deleteExpiredKeys = async (pool: Pick<Pool, 'query'>): Promise<number> => {
-  const { rowCount } = await pool.query(
-    'DELETE FROM tenant_crm.idempotency_keys WHERE expires_at <= $1',
-    [new Date()],
+  const { rows } = await pool.query<{ deleted: number }>(
+    'SELECT tenant_crm.delete_expired_idempotency_keys()::int AS deleted',
   );
-  return rowCount ?? 0;
+  return rows[0]?.deleted ?? 0;
 };
 
 /** Deletes expired keys every quarter of an hour, on one replica at a time. */

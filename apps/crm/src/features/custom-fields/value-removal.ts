@@ -20,7 +20,7 @@ export const removeValues = async (
   stopping?: AbortSignal,
 ): Promise<void> => {
   const { rows } = await pool.query<DeletedField>(
-    'SELECT tenant_id, key FROM tenant_crm.custom_fields WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 100',
+    'SELECT tenant_id, key FROM tenant_crm.deleted_custom_fields(100)',
   );
   for (const { tenant_id, key } of rows) {
     const db = forTenant(tenant_id);
