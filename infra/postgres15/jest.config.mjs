@@ -16,6 +16,11 @@ export default {
     '<rootDir>/packages/local-stack/src/test-database.test.ts',
     '<rootDir>/packages/seeding/src/bulk-load.test.ts',
   ],
-  // Prisma's tools start the embedded server themselves.
-  testPathIgnorePatterns: [...base.testPathIgnorePatterns, '/prisma-cli\\.test\\.ts$'],
+  testPathIgnorePatterns: [
+    ...base.testPathIgnorePatterns,
+    // Prisma's tools start the embedded server themselves.
+    '/prisma-cli\\.test\\.ts$',
+    // A killed process says nothing about SQL, and the take-over of its jobs takes half a minute.
+    '/imports/killed\\.test\\.ts$',
+  ],
 };
