@@ -1,13 +1,11 @@
-import { crmPermission } from '@tessera/contracts';
 import { type FieldErrors, validate } from '@tessera/fields';
-import { HttpError, permissionDenied, validationFailed } from '@tessera/http-kit';
+import { HttpError, validationFailed } from '@tessera/http-kit';
 import type { TenantDb } from '../database.ts';
-import { Prisma } from '../generated/prisma/client.ts';
 import type { Caller } from '../http.ts';
 import type { Kind, KindTypes } from './kind.ts';
 import type { Records, Versioned } from './records.ts';
-
-const { sql } = Prisma;
+import { requirePermission } from './require-permission.ts';
+import { separately } from './savepoint.ts';
 
 /** One operation of a batch. */
 export interface BatchOperation {
@@ -76,26 +74,9 @@ const errorBelowBody = (errors: FieldErrors): HttpError =>
 
 /** 403 if the caller lacks a permission of the operation's verb (decision C22). */
 const authorize = (kind: Kind, caller: Caller, { op, id }: BatchOperation): void => {
-  const required = [kind.permissions?.[op] ?? []].flat();
-  const missing = required.find((permission) => !caller.can(permission));
-  if (missing === undefined) return;
-  throw permissionDenied(crmPermission(caller.tenantSlug, missing), {
-    resourceType: kind.name,
-    resourceId: id ?? null,
-    userId: caller.principal.id,
-  });
-};
-
-/** Runs work that can fail without ending the transaction. */
-const separately = async <R>(db: TenantDb, work: () => Promise<R>): Promise<R> => {
-  await db.query(sql`SAVEPOINT operation`);
-  try {
-    return await work();
-  } catch (error) {
-    await db.query(sql`ROLLBACK TO SAVEPOINT operation`);
-    throw error;
-  } finally {
-    await db.query(sql`RELEASE SAVEPOINT operation`);
+  const resource = { type: kind.name, id: id ?? null };
+  for (const permission of [kind.permissions?.[op] ?? []].flat()) {
+    requirePermission(caller, permission, resource);
   }
 };
 

@@ -7,7 +7,7 @@ import type { Cause } from './record-changes.ts';
 import type { ActionRule } from './records.ts';
 import type { ColumnValues } from './row.ts';
 import { type Access, checkVersion, type OpenScope } from './scope.ts';
-import { acceptValues } from './tenant-fields.ts';
+import { acceptValues, type TenantField } from './tenant-fields.ts';
 import { preconditionFailed } from './versions.ts';
 
 type Versions = readonly number[] | undefined;
@@ -129,16 +129,25 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
 
   type Values = Readonly<Record<string, unknown>>;
 
-  const givenValues = (input: object): Values =>
-    (input as Readonly<Record<string, Values | undefined>>)[tenantFields?.column ?? ''] ?? {};
+  /** The values of the fields that the tenant has declared, in an input or a row. */
+  const valuesIn = (fields: object): Values | undefined =>
+    (fields as Readonly<Record<string, Values | undefined>>)[tenantFields?.column ?? ''];
 
-  /** The column of the fields that the tenant has declared; nothing if a change does not give it. */
+  /** The column of the declared fields. */
+  const accepted = (declared: readonly TenantField[], input: object, before?: Row): object =>
+    tenantFields
+      ? acceptValues(
+          tenantFields.column,
+          declared,
+          valuesIn(input) ?? {},
+          before && valuesIn(before),
+        )
+      : {};
+
+  /** The same in the transaction of one change; nothing if an update does not give values. */
   const tenantValues = async (db: TenantDb, input: object, before?: Row): Promise<object> => {
-    if (!tenantFields) return {};
-    const { [tenantFields.column]: given } = input as Readonly<Record<string, Values | undefined>>;
-    if (before && given === undefined) return {};
-    const { [tenantFields.column]: stored } = (before ?? {}) as Readonly<Record<string, Values>>;
-    return acceptValues(tenantFields, db, given ?? {}, stored);
+    if (!tenantFields || (before && valuesIn(input) === undefined)) return {};
+    return accepted(await tenantFields.declaredFor(db), input, before);
   };
 
   /** The update that `changeOf` makes of the locked row. */
@@ -248,7 +257,6 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
         const context: RuleContext<T> = { caller, db: transaction };
         const records: { id: string; values: object }[] = [];
         const declared = (await tenantFields?.declaredFor(transaction)) ?? [];
-        const fields = tenantFields && { ...tenantFields, declaredFor: async () => declared };
         for (const input of inputs) {
           const id = uuidv7();
           const ruled = await rules.create?.(input, {
@@ -256,7 +264,7 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
             id,
             columns: scope.columns ?? {},
           });
-          const own = fields ? await acceptValues(fields, transaction, givenValues(input)) : {};
+          const own = accepted(declared, input);
           records.push({ id, values: { ...stored(input), ...scope.columns, ...ruled, ...own } });
         }
         const cause = causeOf(caller, 'create');

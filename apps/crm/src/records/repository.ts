@@ -7,6 +7,7 @@ import { readNarrowedList } from './narrowed-list.ts';
 import { type Cause, createDifferences, recordChanges } from './record-changes.ts';
 import { columnsOf } from './row.ts';
 import { searchCondition } from './search.ts';
+import { lockUntilEnd } from './transaction-lock.ts';
 import { readWholeList } from './whole-list.ts';
 
 const { sql, join, raw } = Prisma;
@@ -110,10 +111,11 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   const encoded = (column: string, value: unknown): unknown =>
     columns.get(column) && value !== null ? JSON.stringify(value) : value;
 
-  /** The values for this kind's columns; input fields that are not columns are left out. */
+  /** The given values that are columns of this kind. */
   const pick = (values: object): [column: string, value: unknown][] =>
     Object.entries(values).filter(([column, value]) => columns.has(column) && value !== undefined);
 
+  /** The same, as they are sent to PostgreSQL. */
   const written = (values: object): [column: string, value: unknown][] =>
     pick(values).map(([column, value]) => [column, encoded(column, value)]);
 
@@ -212,8 +214,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
 
     async countLocked(db, scope) {
       // Without the lock, two concurrent transactions could both stay below the maximum.
-      const lock = `${name} ${db.tenantId} ${JSON.stringify(scope.columns ?? {})}`;
-      await db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))::text`);
+      await lockUntilEnd(db, `${name} ${db.tenantId} ${JSON.stringify(scope.columns ?? {})}`);
       const where = join([...within(db, scope), ...undeleted], ' AND ');
       const [counted] = await db.query<{ count: number }>(
         sql`SELECT count(*)::int AS count FROM ${table} WHERE ${where}`,

@@ -55,14 +55,17 @@ const validated = (
   return values;
 };
 
-/** The column value of a new record (without `before`) or of a changed one, in the transaction of the change. */
-export const acceptValues = async (
-  { column, declaredFor }: TenantFields,
-  change: TenantDb,
+/**
+ * The column value of a new record (without `before`) or of a changed one; `fields` are those declared in the
+ * transaction of the change.
+ */
+export const acceptValues = (
+  column: string,
+  fields: readonly TenantField[],
   given: Values,
   before?: Values,
-): Promise<Record<string, Values>> => {
-  const declared = byKey(await declaredFor(change));
+): Record<string, Values> => {
+  const declared = byKey(fields);
   const absent = before ? [] : [...declared.keys()].filter((key) => !Object.hasOwn(given, key));
   const values = validated(column, declared, given, absent);
   const cleared = Object.keys(given).filter((key) => given[key] === null);

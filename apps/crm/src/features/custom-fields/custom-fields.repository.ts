@@ -1,8 +1,9 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import type { FieldType } from './field-types.ts';
 
-const { sql, raw } = Prisma;
+const { sql } = Prisma;
 
 /** A declaration of a custom field. */
 export interface DeclaredField {
@@ -17,13 +18,8 @@ export interface DeclaredField {
  * Locks the tenant's declarations until the transaction ends: those who write values share the lock, those who
  * change declarations need it alone.
  */
-export const lockDeclarations = async (
-  db: TenantDb,
-  mode: 'shared' | 'exclusive',
-): Promise<void> => {
-  const lock = raw(mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock');
-  await db.query(sql`SELECT ${lock}(hashtextextended(${`custom_fields ${db.tenantId}`}, 0))::text`);
-};
+export const lockDeclarations = (db: TenantDb, mode: 'shared' | 'exclusive'): Promise<void> =>
+  lockUntilEnd(db, `custom_fields ${db.tenantId}`, mode);
 
 /** The declarations that are not deleted, in their order. */
 export const declarations = (db: TenantDb): Promise<DeclaredField[]> =>

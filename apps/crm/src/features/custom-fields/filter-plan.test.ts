@@ -1,7 +1,7 @@
 import type { Statement } from '@tessera/database-kit';
 import { createRecords } from '../../records/records.ts';
 import { crowd } from '../../testing/crowd.ts';
-import { openDatabase } from '../../testing/records.ts';
+import { openDatabase, withMethods } from '../../testing/records.ts';
 import { contact } from '../contacts/contacts.kind.ts';
 import { customField } from './custom-fields.kind.ts';
 
@@ -38,17 +38,13 @@ test('A rare value of a custom field is found by an index among many contacts', 
   const statements: Statement[] = [];
   const db = database.forTenant(caller.tenantId);
   const contacts = createRecords(contact, {
-    forTenant: () => ({
-      tenantId: db.tenantId,
-      readSchema: db.readSchema,
-      query: (statement, options) => db.query(statement, options),
-      transaction: (work) => db.transaction(work),
-      snapshot: (work) => db.snapshot(work),
-      read: (statement, options) => {
-        statements.push(statement);
-        return db.read(statement, options);
-      },
-    }),
+    forTenant: () =>
+      withMethods(db, {
+        read: (statement, options) => {
+          statements.push(statement);
+          return db.read(statement, options);
+        },
+      }),
   });
   const query: object = { custom: { tier: 'rare' } };
   const { total } = await contacts.list(caller, query);

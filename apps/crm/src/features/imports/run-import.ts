@@ -2,7 +2,7 @@ import { defineJob, handleJob, type JobHandler, type JobRun } from '@tessera/bac
 import { shape, uuid } from '@tessera/fields';
 import type { Logger } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
-import { Prisma } from '../../generated/prisma/client.ts';
+import { rehearse } from '../../records/savepoint.ts';
 import { assignColumns, type RowResult, rowReader } from './columns.ts';
 import { readRows, UnreadableFile } from './csv.ts';
 import { importCaller } from './import-caller.ts';
@@ -22,8 +22,6 @@ import {
 import { saveRows, type ValidRow } from './save-rows.ts';
 import { SeenValues } from './seen-values.ts';
 import { type ImportTarget, importTargets } from './targets.ts';
-
-const { raw } = Prisma;
 
 /** How many rows one transaction saves, and about how many characters. */
 const BATCH = 500;
@@ -127,9 +125,8 @@ class ImportRun {
       const locked = await lockImport(db, id);
       if (locked?.status !== 'running') return false;
       if (locked.rows_read !== this.#rowsRead) throw new Error('Another process runs the import.');
-      if (isDryRun) await db.query(raw('SAVEPOINT rehearsal'));
-      const saved = await saveRows(this.#destination(db), valid);
-      if (isDryRun) await db.query(raw('ROLLBACK TO SAVEPOINT rehearsal'));
+      const save = () => saveRows(this.#destination(db), valid);
+      const saved = isDryRun ? await rehearse(db, save) : await save();
       failures.push(...saved.failures);
       await writeFailures(db, id, failures);
       const counts = { rows_read: batch.length, rows_failed: failures.length };

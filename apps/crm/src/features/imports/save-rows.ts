@@ -1,14 +1,12 @@
 import { HttpError } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
-import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
+import { separately } from '../../records/savepoint.ts';
 import type { RowFields } from './columns.ts';
 import type { ImportRow } from './imports.kind.ts';
 import type { FailedRow, RowCounts } from './imports.repository.ts';
 import type { SeenValues } from './seen-values.ts';
 import type { ImportTarget } from './targets.ts';
-
-const { raw } = Prisma;
 
 /** A row of the file whose input is valid. */
 export interface ValidRow {
@@ -46,13 +44,10 @@ const attempt = async (
   db: TenantDb,
   work: () => Promise<void>,
 ): Promise<readonly string[] | undefined> => {
-  await db.query(Prisma.sql`SAVEPOINT attempt`);
   try {
-    await work();
-    await db.query(Prisma.sql`RELEASE SAVEPOINT attempt`);
+    await separately(db, work);
     return undefined;
   } catch (error) {
-    await db.query(raw('ROLLBACK TO SAVEPOINT attempt'));
     return reasonsOf(error);
   }
 };

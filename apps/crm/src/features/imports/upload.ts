@@ -1,11 +1,11 @@
 import type { JobQueue } from '@tessera/background-work/jobs';
-import { crmPermission } from '@tessera/contracts';
 import { mapOf, nullable, text, validate } from '@tessera/fields';
-import { HttpError, invalidField, permissionDenied, validationFailed } from '@tessera/http-kit';
+import { HttpError, invalidField, validationFailed } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
-import type { Caller, CrmPermission } from '../../http.ts';
+import type { Caller } from '../../http.ts';
 import type { AnswerOf } from '../../records/kind.ts';
 import type { Versioned } from '../../records/records.ts';
+import { requirePermission } from '../../records/require-permission.ts';
 import { assignColumns, type Mapping } from './columns.ts';
 import {
   type CsvFormat,
@@ -51,21 +51,14 @@ const readMapping = (json: string | undefined): Mapping | null => {
   return checked.value;
 };
 
-const demandPermissions = (
+const requirePermissions = (
   caller: Caller,
   { permissions }: ImportTarget,
   duplicates: ImportRequest['duplicates'],
 ): void => {
-  const needed: CrmPermission[] = [permissions.create];
-  if (duplicates === 'update') needed.push(permissions.update);
-  for (const permission of needed) {
-    if (caller.can(permission)) continue;
-    throw permissionDenied(crmPermission(caller.tenantSlug, permission), {
-      resourceType: 'import',
-      resourceId: null,
-      userId: caller.principal.id,
-    });
-  }
+  const resource = { type: 'import', id: null };
+  requirePermission(caller, permissions.create, resource);
+  if (duplicates === 'update') requirePermission(caller, permissions.update, resource);
 };
 
 /** Joins the parts of a stream to chunks of `CHUNK_BYTES`, the last one excepted. */
@@ -129,7 +122,7 @@ export const createUpload =
   ({ imports, database, jobs }: Dependencies): Upload =>
   async (caller, request, content) => {
     const { resource, duplicates, dry_run, file_name } = request;
-    demandPermissions(caller, importTargets[resource], duplicates);
+    requirePermissions(caller, importTargets[resource], duplicates);
     const mapping = readMapping(request.mapping);
     const db = database.forTenant(caller.tenantId);
     const chunks = chunksOf(content);

@@ -1,10 +1,10 @@
-import { date, described, list, named, type Out, oneOf, shape } from '@tessera/fields';
+import { date, described, list, named, oneOf, shape } from '@tessera/fields';
 import { invalidField, type RouteEntry } from '@tessera/http-kit';
 import type { Database } from '../../database.ts';
 import { record, route } from '../../http.ts';
+import { checkPeriod } from '../../records/period.ts';
 import { leavesBetween } from './leave-calendar.repository.ts';
 import { LeaveRequest } from './leave-requests.kind.ts';
-import { calendarDays } from './working-days.ts';
 
 /** The longest range, in days, and the largest number of leaves in a response. */
 const MOST_DAYS = 366;
@@ -41,13 +41,6 @@ const CalendarRange = shape({
   to: described(date(), `The last day; a range has at most ${MOST_DAYS} days`, '2026-07-31'),
 });
 
-const checkRange = ({ from, to }: Out<typeof CalendarRange>): void => {
-  if (to < from) throw invalidField('to', 'to must not be before from');
-  if (calendarDays({ first_day: from, last_day: to }) > MOST_DAYS) {
-    throw invalidField('to', `to must be within ${MOST_DAYS} days of from`);
-  }
-};
-
 /** `GET /leave-requests/calendar`: who is away, or wants to be, between two days. */
 export const calendarRoute = (database: Database): RouteEntry =>
   route({
@@ -59,7 +52,7 @@ export const calendarRoute = (database: Database): RouteEntry =>
     query: CalendarRange,
     responses: { 200: record(list(CalendarLeave, { max: MOST_LEAVES })) },
     async handler({ caller, query, reply }) {
-      checkRange(query);
+      checkPeriod(query, MOST_DAYS);
       const db = database.forTenant(caller.tenantId);
       const leaves = await leavesBetween(db, { ...query, limit: MOST_LEAVES + 1 });
       if (leaves.length > MOST_LEAVES) {

@@ -1,12 +1,10 @@
-import { crmPermission } from '@tessera/contracts';
-import { HttpError, invalidField, permissionDenied } from '@tessera/http-kit';
+import { HttpError, invalidField } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
-import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
+import { requirePermission } from '../../records/require-permission.ts';
+import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import { calendarDays, countWorkingDays, type LeaveDays } from './working-days.ts';
-
-const { sql } = Prisma;
 
 export const statuses = ['pending', 'approved', 'rejected', 'cancelled'] as const;
 export type LeaveStatus = (typeof statuses)[number];
@@ -51,12 +49,8 @@ export const workingDaysOf = async (db: TenantDb, days: LeaveDays): Promise<numb
 
 /** 403 where a caller who may not review deletes or restores an approved leave. */
 export const assertMayRemove = (caller: Caller, { id, status }: Leave): void => {
-  if (status !== 'approved' || caller.can('leave_requests.review')) return;
-  throw permissionDenied(crmPermission(caller.tenantSlug, 'leave_requests.review'), {
-    resourceType: 'leave request',
-    resourceId: id,
-    userId: caller.principal.id,
-  });
+  if (status !== 'approved') return;
+  requirePermission(caller, 'leave_requests.review', { type: 'leave request', id });
 };
 
 /**
@@ -64,6 +58,5 @@ export const assertMayRemove = (caller: Caller, { id, status }: Leave): void => 
  * would let two transactions wait for each other, which PostgreSQL ends as a deadlock.
  */
 export const lockLeavesOf = async (db: TenantDb, { user_id }: Leave): Promise<void> => {
-  const lock = `leave_requests ${db.tenantId} ${user_id}`;
-  await db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))::text`);
+  await lockUntilEnd(db, `leave_requests ${db.tenantId} ${user_id}`);
 };

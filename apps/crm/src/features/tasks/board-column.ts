@@ -1,6 +1,7 @@
 import { generateKeyBetween } from 'fractional-indexing';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import type { Status } from './tasks.schema.ts';
 
 const { sql } = Prisma;
@@ -29,8 +30,7 @@ export const inColumn = ({ tenantId }: TenantDb, { projectId, status }: Column):
  * waits for no further row, so that no two wait for each other.
  */
 export const lockColumn = async (db: TenantDb, { projectId, status }: Column): Promise<void> => {
-  const name = `tasks ${db.tenantId} ${projectId} ${status}`;
-  await db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`);
+  await lockUntilEnd(db, `tasks ${db.tenantId} ${projectId} ${status}`);
 };
 
 /**

@@ -5,6 +5,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
 import type { TypesOf } from '../../records/kind.ts';
 import type { ActionRule } from '../../records/records.ts';
+import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import { requireContributor } from '../projects/projects.roles.ts';
 import { inVisibleProjects } from '../projects/projects.visibility.ts';
 import type { timeEntry } from './time-entries.kind.ts';
@@ -42,8 +43,7 @@ interface RowContext extends Context {
  * constraint refuses an overlap without it, but two insertions that wait for each other would be a deadlock.
  */
 export const lockEntriesOf = async (db: TenantDb, userId: string): Promise<void> => {
-  const lock = `time_entries ${db.tenantId} ${userId}`;
-  await db.query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))::text`);
+  await lockUntilEnd(db, `time_entries ${db.tenantId} ${userId}`);
 };
 
 /** The project of a task; undefined if the caller cannot see the task, or if it is deleted. */

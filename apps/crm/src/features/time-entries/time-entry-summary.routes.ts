@@ -6,7 +6,6 @@ import {
   list,
   named,
   nullable,
-  type Out,
   oneOf,
   optional,
   shape,
@@ -17,13 +16,13 @@ import {
 import { invalidField, type RouteEntry } from '@tessera/http-kit';
 import type { Database } from '../../database.ts';
 import { route } from '../../http.ts';
+import { checkPeriod } from '../../records/period.ts';
 import { timeEntry } from './time-entries.kind.ts';
 import { type Group, groups, summarize } from './time-entry-summary.repository.ts';
 
 /** The longest period in days, and the largest number of rows in a response. */
 const MOST_DAYS = 366;
 const MOST_ROWS = 10_000;
-const DAY_MS = 86_400_000;
 
 const amount = int(0, Number.MAX_SAFE_INTEGER);
 const amounts = {
@@ -76,13 +75,6 @@ const SummaryQuery = shape({
   billable: optional(bool()),
 });
 
-const checkPeriod = ({ from, to }: Out<typeof SummaryQuery>): void => {
-  if (to < from) throw invalidField('to', 'to must not be before from');
-  if ((Date.parse(to) - Date.parse(from)) / DAY_MS >= MOST_DAYS) {
-    throw invalidField('to', `to must be within ${MOST_DAYS} days of from`);
-  }
-};
-
 /** `GET /time-entries/summary`: minutes by user, project and day. */
 export const summaryRoute = (database: Database): RouteEntry =>
   route({
@@ -96,7 +88,7 @@ export const summaryRoute = (database: Database): RouteEntry =>
     query: SummaryQuery,
     responses: { 200: Summary },
     async handler({ caller, query, reply }) {
-      checkPeriod(query);
+      checkPeriod(query, MOST_DAYS);
       const { group_by: groupBy, ...filters } = query;
       const by = groups.filter((group) => groupBy.split(',').includes(group)) as Group[];
       const scope = timeEntry.scope?.(caller) ?? {};
