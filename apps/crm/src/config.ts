@@ -1,4 +1,4 @@
-import { bool, described, list, optional, uuid, verbatim, withDefault } from '@tessera/fields';
+import { bool, described, list, optional, rawText, uuid, withDefault } from '@tessera/fields';
 import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
 import { identitySettings, identityVariables } from '@tessera/resource-server';
 import { encryptionKeys, keyList } from '@tessera/vault';
@@ -9,7 +9,7 @@ const ownVariables = {
   ...serviceVariables(4100),
   ...identityVariables,
   DATABASE_READ_URL: described(
-    optional(verbatim(2000)),
+    optional(rawText(2000)),
     'A read replica (streaming replication) that answers lists and exports once it has the last change of the tenant; with several instances of CRM it needs REDIS_URL.',
   ),
   DATABASE_ROW_SECURITY: described(
@@ -17,7 +17,7 @@ const ownVariables = {
     'Whether row-level security protects the rows of tenants. Requires the role `tessera_tenant`; see the deployment guide.',
   ),
   SYSTEM_TOKENS: described(
-    withDefault(list(verbatim(500, 32), { max: 20 }), []),
+    withDefault(list(rawText(500, 32), { max: 20 }), []),
     'Tokens that services send in `X-System-Token`, at least 32 characters each; list several during a rotation. Without any, system routes reject all requests.',
   ),
   KEY_ENCRYPTION_KEYS: described(

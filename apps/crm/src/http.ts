@@ -10,10 +10,10 @@ import {
   type Out,
   openShape,
   optional,
+  rawText,
   type Shape,
   shape,
   text,
-  verbatim,
 } from '@tessera/fields';
 import { deniedAccessFields, type HttpError, listExports, routesFor } from '@tessera/http-kit';
 import type { Caller as CallerOf } from '@tessera/resource-server';
@@ -41,7 +41,7 @@ export const PageMeta = named(
   }),
 );
 
-const link = verbatim(16_384);
+const link = rawText(16_384);
 /** Links to the pages around a page. */
 export const PageLinks = named(
   'PageLinks',

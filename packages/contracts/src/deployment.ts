@@ -7,11 +7,11 @@ import {
   oneOf,
   openShape,
   optional,
+  rawText,
   text,
   url,
   uuid,
   validate,
-  verbatim,
 } from '@tessera/fields';
 
 const link = url(2000);
@@ -31,7 +31,7 @@ export const Deployment = named(
           openShape({
             name: text(200),
             state: oneOf('pending', 'running', 'done', 'failed'),
-            message: optional(nullable(verbatim(1000, 0))),
+            message: optional(nullable(rawText(1000, 0))),
           }),
         ),
       ),

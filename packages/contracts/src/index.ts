@@ -28,8 +28,8 @@ export {
   type EventType,
   eventTypes,
   MAX_NAMED_USERS,
-  type Revoked,
-  revoked,
+  type RevocationTarget,
+  revocationTarget,
 } from './events/kinds.ts';
 export {
   type CrmPermission,
@@ -46,7 +46,7 @@ export {
   tenantPermissions,
 } from './permissions/identity.ts';
 export {
-  knowledgeOf,
+  checkPermissionPattern,
   type Permission,
   permissionNames,
   permissionRegistry,

@@ -1,5 +1,5 @@
 /** The parts of errors of Prisma, of its adapter, of pg and of sockets that tell them apart. */
-interface Trouble {
+interface ErrorParts {
   code?: unknown;
   message?: unknown;
   cause?: unknown;
@@ -110,10 +110,10 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /** The error and what is inside: Prisma wraps the adapter's error, and that wraps its description. */
-function chain(error: unknown): Trouble[] {
+function chain(error: unknown): ErrorParts[] {
   if (typeof error !== 'object' || error === null) return [];
-  const trouble: Trouble = error;
-  return [trouble, ...chain(trouble.meta?.driverAdapterError), ...chain(trouble.cause)];
+  const parts: ErrorParts = error;
+  return [parts, ...chain(parts.meta?.driverAdapterError), ...chain(parts.cause)];
 }
 
 /** pg names the constraint; Prisma's adapter puts the name into an object. */

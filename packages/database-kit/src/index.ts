@@ -6,10 +6,10 @@ export {
   violatedConstraint,
 } from './errors.ts';
 export {
-  type Migrated,
   type MigrationDirectory,
   MigrationError,
   type MigrationLog,
+  type MigrationResult,
   migrate,
   migrationsApplied,
 } from './migrations.ts';

@@ -9,7 +9,7 @@ import { splitStatements } from './sql-statements.ts';
 /** Where migrations are: Prisma's `prisma/migrations`, with `<name>/migration.sql` in it. */
 export type MigrationDirectory = string | URL;
 
-export interface Migrated {
+export interface MigrationResult {
   /** The names of the migrations that this call applied, in order. */
   applied: string[];
   /** The names of migrations that the database has and the directory lacks: a newer release was here. */
@@ -63,14 +63,14 @@ export async function migrate(
   url: string,
   directory: MigrationDirectory,
   log?: MigrationLog,
-): Promise<Migrated> {
+): Promise<MigrationResult> {
   const { applied, unknown } = await bringUpToDate(url, pathOf(directory));
   if (applied.length > 0) log?.info({ applied }, 'migrations applied');
   if (unknown.length > 0) log?.warn({ unknown }, 'the database is ahead of this release');
   return { applied, unknown };
 }
 
-async function bringUpToDate(url: string, folder: string): Promise<Migrated> {
+async function bringUpToDate(url: string, folder: string): Promise<MigrationResult> {
   const client = new pg.Client({ connectionString: url, application_name: 'migrate' });
   client.on('error', () => {}); // The query that is under way reports it.
   await client.connect();

@@ -21,6 +21,7 @@ import {
   openShape,
   optional,
   partial,
+  rawText,
   shape,
   text,
   time,
@@ -28,7 +29,6 @@ import {
   url,
   uuid,
   validate,
-  verbatim,
   withDefault,
 } from './index.ts';
 
@@ -38,8 +38,8 @@ formats.default(ajv);
 const Phone = named('Phone', shape({ kind: oneOf('work', 'home'), number: text(30) }));
 const everyWord: Record<string, Field> = {
   text: text(5),
-  verbatim: verbatim(5, 2),
-  'verbatim, may be empty': verbatim(5, 0),
+  rawText: rawText(5, 2),
+  'rawText, may be empty': rawText(5, 0),
   matching: matching(/^[a-z]+$/, 'lower-case letters', 5),
   'matching, or nothing': matching(/^([a-z]+)?$/, 'lower-case letters', 5),
   email: email(),

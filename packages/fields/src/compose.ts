@@ -10,7 +10,7 @@ import {
   type Shape,
 } from './field.ts';
 import { type FieldErrors, MAX_NAME_LENGTH } from './validate.ts';
-import { verbatim } from './words.ts';
+import { rawText } from './words.ts';
 
 // Joi's own array validates every item before it checks their number, which is slow for a million items.
 const countedFirst: { array(): Joi.ArraySchema } = Joi.extend((joi) => ({
@@ -43,7 +43,7 @@ const refuseProto: Joi.CustomValidator = (value, { original, error, state }) =>
     ? error('object.unknown', undefined, { ...state, path: [...(state.path ?? []), '__proto__'] })
     : value;
 
-const key = verbatim(200);
+const key = rawText(200);
 
 /** An object with arbitrary keys whose values are of one kind. */
 export const mapOf = <F extends Field>(item: F, max = 100): Field<Record<string, Out<F>>, false> =>

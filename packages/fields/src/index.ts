@@ -29,10 +29,10 @@ export {
   matching,
   number,
   oneOf,
+  rawText,
   reference,
   text,
   time,
   timeZone,
   uuid,
-  verbatim,
 } from './words.ts';

@@ -26,7 +26,7 @@ export const text = (max: number): Field<string, false> =>
  * Text that is kept unchanged, including white space: passwords, tokens, search terms. May be empty if `min` is
  * 0.
  */
-export const verbatim = (max: number, min = 1): Field<string, false> => {
+export const rawText = (max: number, min = 1): Field<string, false> => {
   const joi = string((value, { error }) => {
     if (!isStorable(value)) return error('text.ill_formed');
     const length = lengthOf(value);

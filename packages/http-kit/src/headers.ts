@@ -1,4 +1,4 @@
-import { type Field, matching, uuid, verbatim } from '@tessera/fields';
+import { type Field, matching, rawText, uuid } from '@tessera/fields';
 
 interface Header {
   readonly field: Field;
@@ -6,7 +6,7 @@ interface Header {
   readonly required?: boolean;
 }
 
-const entityTags = (): Field => verbatim(1000);
+const entityTags = (): Field => rawText(1000);
 
 /** The request headers of the API, besides those of HTTP itself. */
 export const requestHeaders = {
@@ -21,37 +21,37 @@ export const requestHeaders = {
       'Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2).',
   },
   'If-Modified-Since': {
-    field: verbatim(100),
+    field: rawText(100),
     description:
       'A time. The response is 304 if the file has not changed since then (RFC 9110 section 13.1.3).',
   },
   'If-Unmodified-Since': {
-    field: verbatim(100),
+    field: rawText(100),
     description:
       'A time. The response is 412 if the file has changed since then (RFC 9110 section 13.1.4).',
   },
   Range: {
-    field: verbatim(1000),
+    field: rawText(1000),
     description:
       'One range of bytes, such as `bytes=0-99`. The response is 206 with that part of the file (RFC 9110 section 14.2).',
   },
   'If-Range': {
-    field: verbatim(1000),
+    field: rawText(1000),
     description:
       'The entity tag or time of the version to which the range applies. If the file has changed, the response is the whole file (RFC 9110 section 13.1.5).',
   },
   'Idempotency-Key': {
-    field: verbatim(257),
+    field: rawText(257),
     description:
       'A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header).',
   },
   'Last-Event-ID': {
-    field: verbatim(200),
+    field: rawText(200),
     description:
       'The id of the last event that the client received. The stream continues after it.',
   },
   'X-Tenant': {
-    field: verbatim(63),
+    field: rawText(63),
     description:
       'The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators.',
   },
@@ -68,12 +68,12 @@ export const requestHeaders = {
 
 export type RequestHeader = keyof typeof requestHeaders;
 
-const limit = (description: string): Header => ({ field: verbatim(1000), description });
+const limit = (description: string): Header => ({ field: rawText(1000), description });
 
 /** The response headers of the API, besides those of HTTP itself. */
 export const responseHeaders = {
   'X-Request-Id': {
-    field: verbatim(64),
+    field: rawText(64),
     description: 'The id of the request, which the log of the service also contains.',
   },
   ETag: {
@@ -81,11 +81,11 @@ export const responseHeaders = {
     description: 'The version of the resource, for `If-Match` and `If-None-Match`.',
   },
   Location: {
-    field: verbatim(16_384),
+    field: rawText(16_384),
     description: 'The URL of the new resource, or of the page to go to.',
   },
   'Content-Disposition': {
-    field: verbatim(1000),
+    field: rawText(1000),
     description: 'The name of the file (RFC 6266).',
   },
   'Idempotent-Replayed': {
@@ -101,7 +101,7 @@ export const responseHeaders = {
     description: 'The position of these bytes, and the size of the file (RFC 9110 section 14.4).',
   },
   'Last-Modified': {
-    field: verbatim(100),
+    field: rawText(100),
     description: 'The time of the last change of the file.',
   },
   'Retry-After': {
@@ -109,7 +109,7 @@ export const responseHeaders = {
     description: 'Seconds to wait before the next attempt.',
   },
   'WWW-Authenticate': {
-    field: verbatim(1000),
+    field: rawText(1000),
     description: 'How to authenticate (RFC 6750 section 3, RFC 7617).',
   },
   'RateLimit-Policy': limit(

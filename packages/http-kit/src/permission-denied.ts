@@ -1,4 +1,4 @@
-import { nullable, optional, text, verbatim } from '@tessera/fields';
+import { nullable, optional, rawText, text } from '@tessera/fields';
 import type { Request } from 'express';
 import { HttpError } from './http-error.ts';
 import type { RouteEntry } from './route.ts';
@@ -11,7 +11,7 @@ export interface DeniedAccess {
   readonly userId: string | null;
 }
 
-const id = optional(nullable(verbatim(16_384)));
+const id = optional(nullable(rawText(16_384)));
 
 /** The members of an error body that describe a denied request; every service adds them to its envelope. */
 export const deniedAccessFields = {

@@ -88,7 +88,7 @@ type ParameterNames<P extends string> = P extends `${string}{${infer Name}}${inf
   ? Name | ParameterNames<Rest>
   : never;
 
-type Given<F> = F extends Field
+type Validated<F> = F extends Field
   ? Out<F>
   : F extends Binary
     ? Buffer
@@ -97,9 +97,9 @@ type Given<F> = F extends Field
       : undefined;
 
 export interface HandlerInput<Caller, PA, Q, B, R extends Responses> {
-  readonly params: Given<PA>;
-  readonly query: Given<Q>;
-  readonly body: Given<B>;
+  readonly params: Validated<PA>;
+  readonly query: Validated<Q>;
+  readonly body: Validated<B>;
   readonly caller: Caller;
   readonly req: Request;
   readonly res: Response;
@@ -157,7 +157,7 @@ export interface Route<
   readonly path: P;
   readonly allowRestrictions?: readonly State[];
   readonly params?: PA &
-    (Given<PA> extends Record<ParameterNames<P>, unknown>
+    (Validated<PA> extends Record<ParameterNames<P>, unknown>
       ? unknown
       : `params lacks ${ParameterNames<P>}`);
   readonly query?: Q;

@@ -7,9 +7,9 @@ import {
   type OutOf,
   oneOf,
   optional,
+  rawText,
   text,
   url,
-  verbatim,
   withDefault,
   withRule,
 } from '@tessera/fields';
@@ -49,13 +49,13 @@ export const serviceVariables = (standardPort: number) =>
       optional(port()),
       'Port of `/metrics`. Without it, metrics are not exposed.',
     ),
-    DATABASE_URL: described(verbatim(2000), 'Connection URL of PostgreSQL.'),
+    DATABASE_URL: described(rawText(2000), 'Connection URL of PostgreSQL.'),
     DATABASE_POOLER: described(
       withDefault(bool(), false),
       'Set it where DATABASE_URL is the URL of PgBouncer in transaction mode: the service then sends neither named statements nor session settings.',
     ),
     DATABASE_DIRECT_URL: described(
-      optional(verbatim(2000)),
+      optional(rawText(2000)),
       'Connection URL of PostgreSQL itself for migrations, LISTEN and session locks, where DATABASE_URL is that of PgBouncer. Defaults to DATABASE_URL.',
     ),
     DATABASE_POOL_SIZE: described(

@@ -3,7 +3,7 @@ import {
   type EventType,
   type IdentityEvent,
   type Principal,
-  revoked,
+  revocationTarget,
 } from '@tessera/contracts';
 import type { Predicate } from './coherent-fetches.ts';
 import type { PolicyChange } from './policy-cache.ts';
@@ -29,7 +29,7 @@ const mayMatch = (caller: Principal, known: string | null, id: string): boolean 
   known === id || (known === null && caller.type === 'user');
 
 const isRevoked = (data: EventData<'identity.token.revoked'>): Predicate<Principal> => {
-  const revocation = revoked(data);
+  const revocation = revocationTarget(data);
   if (!revocation) return () => true;
   const { by, id } = revocation;
   // Principals do not tell which key signed their token.

@@ -3,7 +3,7 @@ import { GatedCaller } from './caller.ts';
 import { authorizeWith } from './gate.ts';
 import type { ResourceServer } from './resource-server.ts';
 import { nothing } from './rights.ts';
-import { tenantOf } from './tenant.ts';
+import { resolveTenant } from './tenant.ts';
 
 /** The caller that every request comes from. */
 export interface FakeCaller {
@@ -36,7 +36,7 @@ export const createFakeResourceServer = <Permission extends string = string>(
           service,
           token: '',
           authenticated: { principal },
-          tenant: tenantOf(principal, req),
+          tenant: resolveTenant(principal, req),
         }),
       authorize: authorizeWith({ get: async () => ({ outcome: 'answered', value: nothing }) }),
     },

@@ -11,7 +11,7 @@ import type { Answer } from './identity-client.ts';
 import type { Holder } from './policy-cache.ts';
 import type { AuthenticatedToken } from './principal-cache.ts';
 import { everything, nothing, type Rights } from './rights.ts';
-import { tenantHeaderForIdentity, tenantOf } from './tenant.ts';
+import { resolveTenant, tenantHeaderForIdentity } from './tenant.ts';
 
 interface Principals {
   get(
@@ -71,7 +71,7 @@ export const createGate = <Permission extends string>({
   async authenticate(req) {
     const token = bearerToken(req);
     const authenticated = answered(await principals.get(token, tenantHeaderForIdentity(req)));
-    const tenant = tenantOf(authenticated.principal, req);
+    const tenant = resolveTenant(authenticated.principal, req);
     return new GatedCaller({ service, token, authenticated, tenant });
   },
   authorize: authorizeWith(policies),

@@ -2,7 +2,7 @@ import type { Policies } from '@tessera/contracts';
 import { LRUCache } from 'lru-cache';
 import { CoherentFetches } from './coherent-fetches.ts';
 import type { Answer } from './identity-client.ts';
-import { type Rights, rightsOf } from './rights.ts';
+import { type Rights, rightsFromPolicies } from './rights.ts';
 import type { StreamState } from './stream.ts';
 
 export interface PolicyCacheOptions {
@@ -110,7 +110,7 @@ export class PolicyCache {
       if (answer.outcome !== 'answered') return answer;
       const { policies, version } = answer.value;
       const size = policies.length;
-      const rights = rightsOf(policies);
+      const rights = rightsFromPolicies(policies);
       return { ...answer, value: { userId, tenantId, version, rights, size, fetchedAt } };
     };
     return this.#fetches.fetch(request, (set) => {

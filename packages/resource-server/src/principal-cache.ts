@@ -3,7 +3,7 @@ import type { Principal } from '@tessera/contracts';
 import { LRUCache } from 'lru-cache';
 import { CoherentFetches, type Predicate } from './coherent-fetches.ts';
 import type { Answer } from './identity-client.ts';
-import { type Rights, rightsWithin } from './rights.ts';
+import { type Rights, rightsFromScopes } from './rights.ts';
 import type { StreamState } from './stream.ts';
 
 /** The caller behind a token, and what the token's scopes cover. */
@@ -40,7 +40,7 @@ const withScopes = (answer: Answer<Principal>): Answer<AuthenticatedToken> => {
   const { scopes } = principal;
   return {
     outcome: 'answered',
-    value: { principal, ...(scopes && { scopes: rightsWithin(scopes) }) },
+    value: { principal, ...(scopes && { scopes: rightsFromScopes(scopes) }) },
   };
 };
 

@@ -7,7 +7,7 @@ export const everything: Rights = () => true;
 export const nothing: Rights = () => false;
 
 /** The rights that policies give. Decisions are memoized for as long as the set is kept: later ones are a look-up. */
-export const rightsOf = (policies: readonly Policy[]): Rights => {
+export const rightsFromPolicies = (policies: readonly Policy[]): Rights => {
   const decisions = new Map<string, boolean>();
   return (permission) => {
     const known = decisions.get(permission);
@@ -19,5 +19,5 @@ export const rightsOf = (policies: readonly Policy[]): Rights => {
 };
 
 /** What the scopes of a token cover; the caller's policies may allow less. */
-export const rightsWithin = (scopes: readonly string[]): Rights =>
-  rightsOf(scopes.map((action) => ({ action, effect: 'allow' })));
+export const rightsFromScopes = (scopes: readonly string[]): Rights =>
+  rightsFromPolicies(scopes.map((action) => ({ action, effect: 'allow' })));

@@ -22,7 +22,7 @@ export const tenantHeaderForIdentity = (req: Request): string | undefined => {
 };
 
 /** The tenant that a request acts in: that of the token. Only clients and administrators may name another. */
-export const tenantOf = (principal: Principal, req: Request): Tenant => {
+export const resolveTenant = (principal: Principal, req: Request): Tenant => {
   const { type, tenants, tenant_id, is_system_admin } = principal;
   const requested = tenantHeader(req);
   const mayChoose = type === 'client' || is_system_admin;

@@ -7,10 +7,10 @@ import {
   nullable,
   type Out,
   oneOf,
+  rawText,
   shape,
   time,
   uuid,
-  verbatim,
 } from '@tessera/fields';
 import { pageWithin } from '@tessera/http-kit';
 import type { TenantDb } from '../database.ts';
@@ -26,15 +26,15 @@ export const RecordChange = named(
     changed_at: time(),
     version: described(int(1, Number.MAX_SAFE_INTEGER), 'The version that the change made'),
     action: described(
-      verbatim(100),
+      rawText(100),
       '`create`, `update`, `delete`, `restore`, or the name of an action',
       'update',
     ),
     actor_type: oneOf('user', 'service_account', 'client', 'system'),
     user_id: described(nullable(uuid()), 'The user, or the user of the service account'),
-    client_id: described(nullable(verbatim(200)), 'The OAuth client that the user signed in with'),
-    token_id: described(nullable(verbatim(200)), 'Of a service account, the id of its API key'),
-    impersonator_id: described(nullable(verbatim(200)), 'The administrator who acted as the user'),
+    client_id: described(nullable(rawText(200)), 'The OAuth client that the user signed in with'),
+    token_id: described(nullable(rawText(200)), 'Of a service account, the id of its API key'),
+    impersonator_id: described(nullable(rawText(200)), 'The administrator who acted as the user'),
     changes: described(
       mapOf(shape({ from: anything(), to: anything() }), 1000),
       'Each field that has another value than before',

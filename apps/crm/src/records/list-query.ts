@@ -7,9 +7,9 @@ import {
   type Out,
   oneOf,
   optional,
+  rawText,
   type Shape,
   shape,
-  verbatim,
   withDefault,
 } from '@tessera/fields';
 import type { Kind, KindTypes } from './kind.ts';
@@ -46,7 +46,7 @@ export const narrowingFields = <T extends KindTypes>({
 }: Kind<T>): Record<string, Field> => ({
   ...(search && {
     search: described(
-      optional(verbatim(200, 0)),
+      optional(rawText(200, 0)),
       'Matches anywhere in the text, regardless of case and diacritics.',
     ),
   }),
@@ -55,7 +55,7 @@ export const narrowingFields = <T extends KindTypes>({
   ),
   ...(tenantFields && {
     [tenantFields.column]: described(
-      optional(mapOf(verbatim(1000))),
+      optional(mapOf(rawText(1000))),
       `By fields that the tenant has declared as filterable, as \`${tenantFields.column}.<key>=<value>\` or \`${tenantFields.column}[<key>]=<value>\`.`,
     ),
   }),

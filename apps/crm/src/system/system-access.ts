@@ -24,7 +24,7 @@ export const SYSTEM = 'system';
 export const systemTokenMissing = (): HttpError =>
   new HttpError(401, 'unauthenticated', 'A valid token in the header X-System-Token is required.');
 
-const tenantOf = (req: Request): string => {
+const tenantIdOf = (req: Request): string => {
   const tenantId = validate(uuid(), req.get('x-tenant-id') ?? '', 'X-Tenant-Id');
   if (tenantId.ok) return tenantId.value as string;
   throw invalidField('X-Tenant-Id', 'the header X-Tenant-Id must be the id of a tenant');
@@ -46,7 +46,8 @@ export const withSystemCallers = <Caller>(
         systemToken: { type: 'apiKey', in: 'header', name: 'X-System-Token' },
       },
       authenticate(req): SystemCaller {
-        if (isSystemToken(req.get('x-system-token') ?? '')) return new SystemCaller(tenantOf(req));
+        if (isSystemToken(req.get('x-system-token') ?? ''))
+          return new SystemCaller(tenantIdOf(req));
         throw systemTokenMissing();
       },
     },

@@ -4,7 +4,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { CACHE_MS } from '../oauth/system/applications.ts';
 import { enqueue } from '../outbox/outbox.ts';
 import { digest, newSecret } from '../security/secrets.ts';
-import { type RevocationReason, revoked } from '../tokens/revoke.ts';
+import { type RevocationReason, tokenRevokedEvent } from '../tokens/revoke.ts';
 
 /** Clients of the two kinds are stored separately (identity.md section 2), so an id can exist in both. */
 const tables = { 'system-application': 'system_applications', client: 'oauth_clients' } as const;
@@ -66,15 +66,15 @@ export const changeAndEndTokens = async (
   reason: RevocationReason,
   change: (tx: Transaction) => Promise<unknown>,
 ): Promise<void> => {
-  const news = revoked({ client_id: clientId, reason });
+  const event = tokenRevokedEvent({ client_id: clientId, reason });
   await database.$transaction(async (tx) => {
     await change(tx);
     await endTokens(tx, kind, clientId);
-    await enqueue(tx, news);
+    await enqueue(tx, event);
   }, TRANSACTION);
   await pause(SETTLE_MS);
   await database.$transaction(async (tx) => {
-    if (await endTokens(tx, kind, clientId)) await enqueue(tx, news);
+    if (await endTokens(tx, kind, clientId)) await enqueue(tx, event);
   }, TRANSACTION);
 };
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Vault } from '@tessera/vault';
 import type { Database, Transaction } from '../database.ts';
 import { enqueue } from '../outbox/outbox.ts';
-import { revoked } from '../tokens/revoke.ts';
+import { tokenRevokedEvent } from '../tokens/revoke.ts';
 import { REFRESH_MS, type RetiredKey, SigningKeys } from '../tokens/signing-keys.ts';
 
 /** Time until every replica knows that the key is retired. */
@@ -31,16 +31,16 @@ export const retireKey = async (
   settleMs = SETTLE_MS,
 ): Promise<object> => {
   const keys = new SigningKeys(database, vault);
-  const news = revoked({ kid, reason: 'signing_key_retired' });
+  const event = tokenRevokedEvent({ kid, reason: 'signing_key_retired' });
   const { key, ended } = await keys.retire(kid, async (tx, key) => {
     const ended = await endTokens(tx, key);
-    await enqueue(tx, news);
+    await enqueue(tx, event);
     return { key, ended };
   });
   await pause(settleMs);
   const late = await database.$transaction(async (tx) => {
     const late = await endTokens(tx, key);
-    if (late > 0) await enqueue(tx, news);
+    if (late > 0) await enqueue(tx, event);
     return late;
   });
   const { kid: signs_now } = await keys.signing();

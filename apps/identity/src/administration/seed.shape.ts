@@ -7,10 +7,10 @@ import {
   nullable,
   type Out,
   optional,
+  rawText,
   shape,
   text,
   uuid,
-  verbatim,
   withDefault,
 } from '@tessera/fields';
 
@@ -25,9 +25,9 @@ export const clientIdField = matching(
   'letters, digits, dots, dashes and underscores',
   100,
 );
-const secret = verbatim(200, 32);
+const secret = rawText(200, 32);
 /** The scopes of a system application. */
-export const scopes = list(verbatim(MAX_PATTERN_LENGTH), { min: 1, max: MAX_SCOPES });
+export const scopes = list(rawText(MAX_PATTERN_LENGTH), { min: 1, max: MAX_SCOPES });
 const many = { max: 10_000 };
 
 /** The document that `identity-admin seed` reads: what should exist. */
@@ -43,7 +43,7 @@ export const Seed = shape({
         email: email(),
         first_name: text(200),
         last_name: text(200),
-        password: verbatim(1000),
+        password: rawText(1000),
         is_system_admin: withDefault(bool(), false),
         memberships: withDefault(list(shape({ tenant_slug: slug, role: text(100) }), many), []),
       }),
@@ -69,7 +69,7 @@ export const Seed = shape({
         client_id: clientIdField,
         name: text(200),
         client_secret: nullable(secret),
-        redirect_uris: list(verbatim(2000), { min: 1 }),
+        redirect_uris: list(rawText(2000), { min: 1 }),
         is_trusted: withDefault(bool(), false),
         is_first_party: withDefault(bool(), false),
         /** For third-party clients only. */

@@ -1,4 +1,4 @@
-import { described, matching, type OutOf, optional, verbatim } from '@tessera/fields';
+import { described, matching, type OutOf, optional, rawText } from '@tessera/fields';
 
 export const mailVariables = {
   SMTP_URL: described(
@@ -12,7 +12,7 @@ export const mailVariables = {
     'Sender of mails, such as `Example <no-reply@example.com>`; required with SMTP_URL.',
   ),
   MAIL_DIRECTORY: described(
-    optional(verbatim(1000)),
+    optional(rawText(1000)),
     'Without SMTP_URL: directory that mails, including their links, are written to. For development.',
   ),
 } as const;

@@ -3,9 +3,9 @@ import {
   matching,
   type OutOf,
   optional,
+  rawText,
   text,
   url,
-  verbatim,
   withDefault,
   withRule,
 } from '@tessera/fields';
@@ -41,11 +41,11 @@ export const pageVariables = {
     'The same for dark pages. Defaults to BRAND_ACCENT, lightened as much as contrast requires.',
   ),
   BRAND_LOGO: described(
-    optional(verbatim(1000)),
+    optional(rawText(1000)),
     'Path of an SVG or PNG file of at most 256 kB, shown as the logo and as the icon.',
   ),
   GEOIP_DATABASE: described(
-    optional(verbatim(1000)),
+    optional(rawText(1000)),
     'Path of a geolocation database in MaxMind DB format, such as GeoLite2-City.mmdb or DB-IP Lite. With it, users see the city and country of their devices. A new file is picked up within an hour.',
   ),
 } as const;

@@ -1,5 +1,5 @@
 import { tenantRedirectUri } from '@tessera/contracts';
-import { described, list, matching, type OutOf, verbatim, withDefault } from '@tessera/fields';
+import { described, list, matching, type OutOf, rawText, withDefault } from '@tessera/fields';
 import { redirectUriProblem } from '../clients/redirect-uri.ts';
 
 /** Names that hosts and paths of the platform use or may use, so that no tenant can pass itself off as it. */
@@ -71,7 +71,7 @@ export const tenantVariables = {
     'Slugs that no tenant can have, because hosts and paths of the platform may use them.',
   ),
   TENANT_CLIENT_REDIRECT_URIS: described(
-    withDefault(list(verbatim(2000), { max: 20 }), []),
+    withDefault(list(rawText(2000), { max: 20 }), []),
     "Redirect URIs of each tenant's OAuth client; `{slug}` is replaced by the slug of the tenant.",
   ),
 } as const;

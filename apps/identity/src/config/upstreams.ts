@@ -1,4 +1,4 @@
-import { described, int, type OutOf, optional, verbatim, withDefault } from '@tessera/fields';
+import { described, int, type OutOf, optional, rawText, withDefault } from '@tessera/fields';
 import { serviceUrl } from '@tessera/http-kit';
 
 /** The services that identity calls: deployment automation and CRM. */
@@ -8,7 +8,7 @@ export const upstreamVariables = {
     'Base URL of deployment automation. Without it, tenants cannot be created, suspended, activated or deleted.',
   ),
   DEPLOYMENT_AUTOMATION_TOKEN: described(
-    optional(verbatim(2000)),
+    optional(rawText(2000)),
     'Bearer token for deployment automation; required with DEPLOYMENT_AUTOMATION_URL.',
   ),
   DEPLOYMENT_AUTOMATION_TIMEOUT_MS: described(
@@ -25,7 +25,7 @@ export const upstreamVariables = {
     'Base URL of CRM, for email and SMS accounts, storage usage and its health.',
   ),
   CRM_SYSTEM_TOKEN: described(
-    optional(verbatim(500, 32)),
+    optional(rawText(500, 32)),
     "One of CRM's SYSTEM_TOKENS; required with CRM_URL.",
   ),
   CRM_TIMEOUT_MS: described(

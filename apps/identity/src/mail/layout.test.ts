@@ -127,7 +127,7 @@ test.each([
   expect(told('unknown', 'unknown')).toContain(`\n\n${unknown}, `);
 });
 
-test('user-provided text is shown literally: it is not HTML and does not start a new line', () => {
+test('user-provided text is shown as it is: it is not HTML and does not start a new line', () => {
   const tenant = '<img src=x onerror=alert(1)> & "Co"';
   const { html } = rendered('en', 'invitation', { tenant });
   expect(html).not.toContain('<img');

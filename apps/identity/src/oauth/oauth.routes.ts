@@ -7,10 +7,10 @@ import {
   oneOf,
   openShape,
   optional,
+  rawText,
   shape,
   text,
   uuid,
-  verbatim,
 } from '@tessera/fields';
 import { forwarded, type RouteEntry, type RouteTable } from '@tessera/http-kit';
 import type { RequestHandler } from 'express';
@@ -22,12 +22,12 @@ import { systemEndpoints, type UserTokens } from './system/endpoints.ts';
 import { createSystemProvider, type ProviderStores } from './system/provider.ts';
 import { isRefreshToken } from './user/revocation.ts';
 
-const scope = described(verbatim(16_384), 'Permissions or patterns, separated by spaces.');
+const scope = described(rawText(16_384), 'Permissions or patterns, separated by spaces.');
 const credentials = {
-  client_id: optional(described(verbatim(200), 'Here, or in HTTP Basic.')),
-  client_secret: optional(described(verbatim(1000), 'Here, or in HTTP Basic.')),
+  client_id: optional(described(rawText(200), 'Here, or in HTTP Basic.')),
+  client_secret: optional(described(rawText(1000), 'Here, or in HTTP Basic.')),
 };
-const token = described(verbatim(8192), 'The token.');
+const token = described(rawText(8192), 'The token.');
 const seconds = int(0, Number.MAX_SAFE_INTEGER);
 
 const TokenRequest = named(
@@ -35,13 +35,13 @@ const TokenRequest = named(
   openShape({
     grant_type: oneOf('client_credentials'),
     ...credentials,
-    scope: optional(described(verbatim(4000), 'Permissions or patterns, separated by spaces.')),
+    scope: optional(described(rawText(4000), 'Permissions or patterns, separated by spaces.')),
   }),
 );
 const SystemTokenAnswer = named(
   'SystemToken',
   shape({
-    access_token: verbatim(200),
+    access_token: rawText(200),
     token_type: oneOf('Bearer'),
     expires_in: described(seconds, 'Seconds.'),
     scope,
@@ -52,9 +52,9 @@ const Introspection = named(
   'Introspection',
   shape({
     active: described(bool(), 'Also false for tokens of other clients.'),
-    client_id: optional(verbatim(200)),
+    client_id: optional(rawText(200)),
     exp: optional(described(seconds, 'Unix time in seconds.')),
-    scope: optional(described(verbatim(16_384), '`api`: everything that the user may do.')),
+    scope: optional(described(rawText(16_384), '`api`: everything that the user may do.')),
     iss: optional(described(text(500), 'Only for a user’s token, like all following members.')),
     aud: optional(text(500)),
     sub: optional(described(uuid(), 'The user.')),

@@ -70,23 +70,23 @@ const send = (method: 'post' | 'put' | 'delete', path: string, as: Bearer, body?
   http()[method](path).set(as).send(body);
 
 /** An expected event: its type, and the part of its data that the test can know. */
-type Told = [EventType, object];
-const revokedFor = (reason: string, whose: object): Told => [
+type ExpectedEvent = [EventType, object];
+const revokedFor = (reason: string, whose: object): ExpectedEvent => [
   'identity.token.revoked',
   { reason, ...whose },
 ];
-const policies = ({ tenant }: Scene): Told => [
+const policies = ({ tenant }: Scene): ExpectedEvent => [
   'identity.policy.updated',
   { tenant_id: tenant.id, version: expect.any(Number) },
 ];
-const status = ({ tenant }: Scene, to: string): Told => [
+const status = ({ tenant }: Scene, to: string): ExpectedEvent => [
   'identity.tenant.status_changed',
   { tenant_id: tenant.id, status: to },
 ];
 const ofUser = (
   type: 'identity.user.updated' | 'identity.user.deactivated',
   { user }: Scene,
-): Told => [type, { user_id: user.id }];
+): ExpectedEvent => [type, { user_id: user.id }];
 const id = expect.any(String);
 
 const anotherPassword = 'Another-horse-8-battery';
@@ -118,222 +118,223 @@ const codeFlowTwice = async ({ user }: Scene): Promise<void> => {
 };
 
 /** The events of each change, by what the caller does. */
-const triggers: [string, (scene: Scene) => Promise<unknown>, (scene: Scene) => Told[]][] = [
+const triggers: [string, (scene: Scene) => Promise<unknown>, (scene: Scene) => ExpectedEvent[]][] =
   [
-    'signing out',
-    ({ bearer }) => send('post', '/api/auth/logout', bearer).expect(200),
-    ({ user }) => [revokedFor('logout', { session_id: id, user_id: user.id })],
-  ],
-  [
-    'signing out everywhere',
-    ({ bearer }) => send('post', '/api/auth/logout-all', bearer).expect(200),
-    ({ user }) => [revokedFor('logout_all', { user_id: user.id })],
-  ],
-  [
-    'renewing a token',
-    ({ bearer }) => send('post', '/api/auth/refresh', bearer).expect(200),
-    ({ user }) => [revokedFor('rotated', { token_id: id, user_id: user.id })],
-  ],
-  [
-    'renewing a token that was replaced',
-    refreshTwice,
-    ({ user }) => [revokedFor('token_reused', { user_id: user.id })],
-  ],
-  [
-    'a refresh token that was replaced',
-    codeFlowTwice,
-    ({ user }) => [revokedFor('token_reused', { user_id: user.id })],
-  ],
-  [
-    'moving to another tenant',
-    async ({ user, bearer }) => {
-      const other = await people().tenant();
-      await people().join(user, other, await people().role(other));
-      await send('post', '/api/auth/switch-tenant', bearer, { tenant_id: other.id }).expect(200);
-    },
-    ({ user }) => [revokedFor('tenant_switched', { token_id: id, user_id: user.id })],
-  ],
-  [
-    'changing the password',
-    async ({ user, bearer }) => {
-      await people().signIn(user);
-      const body = {
-        current_password: PASSWORD,
-        new_password: anotherPassword,
-        new_password_confirmation: anotherPassword,
-      };
-      await send('post', '/api/auth/password/change', bearer, body).expect(200);
-    },
-    ({ user }) => [revokedFor('password_changed', { session_id: id, user_id: user.id })],
-  ],
-  [
-    'resetting the password',
-    async ({ user: { email } }) => {
-      await http().post('/api/auth/password/forgot').send({ email }).expect(200);
-      const { link } = await mailbox.next('password_reset', email ?? '');
-      const token = link.searchParams.get('token');
-      const body = { email, token, ...confirmed };
-      await http().post('/api/auth/password/reset').send(body).expect(200);
-    },
-    ({ user }) => [revokedFor('password_reset', { user_id: user.id })],
-  ],
-  [
-    'revoking a device',
-    async ({ bearer }) => {
-      const { body } = await http().get('/api/devices').set(bearer).expect(200);
-      await send('post', `/api/devices/${body.data[0].id}/revoke`, bearer).expect(200);
-    },
-    ({ user }) => [revokedFor('device_revoked', { session_id: id, user_id: user.id })],
-  ],
-  [
-    'revoking an API key',
-    async ({ accounts }) => {
-      const account = await accounts.account('member');
-      const { token_id } = await accounts.key(account);
-      await accounts.revokeKey(account, token_id).expect(200);
-    },
-    () => [revokedFor('key_revoked', { token_id: id, user_id: id })],
-  ],
-  [
-    'rotating an API key',
-    async ({ accounts }) => {
-      const account = await accounts.account('member');
-      const { token_id } = await accounts.key(account);
-      await accounts.rotateKey(account, token_id).expect(200);
-    },
-    () => [revokedFor('key_rotated', { token_id: id, user_id: id })],
-  ],
-  [
-    'giving a system token back',
-    async () => {
-      const { clientId, secret, token } = await people().application('identity.tenants.list');
-      const body = { client_id: clientId, client_secret: secret, token };
-      await http().post('/api/oauth/revoke').send(body).expect(200);
-    },
-    () => [revokedFor('revoked', { token_id: id, client_id: id })],
-  ],
-  [
-    'removing a member',
-    ({ tenant, user, owner }) =>
-      send('delete', `/api/tenants/${tenant.id}/members/${user.id}`, owner).expect(200),
-    (scene) => [policies(scene), revokedFor('membership_removed', { user_id: scene.user.id })],
-  ],
-  [
-    'changing the role of a member',
-    ({ tenant, user, owner }) =>
-      send('put', `/api/tenants/${tenant.id}/members/${user.id}`, owner, { role: 'viewer' }).expect(
-        200,
-      ),
-    (scene) => [policies(scene)],
-  ],
-  [
-    'changing what a role allows',
-    async ({ tenant, owner }) => {
-      const roles = `/api/tenants/${tenant.id}/roles`;
-      const policy = { action: 'identity.members.list', effect: 'allow' };
-      const made = await send('post', roles, owner, { name: 'clerk', policies: [policy] });
-      const member = { role: 'clerk' };
-      const other = await people().user({ tenant });
-      const at = `/api/tenants/${tenant.id}/members/${other.id}`;
-      await send('put', at, owner, member).expect(200);
-      await send('put', `${roles}/${made.body.data.id}`, owner, { policies: [] }).expect(200);
-    },
-    (scene) => [policies(scene), policies(scene)],
-  ],
-  [
-    'inviting somebody, which changes nothing yet',
-    ({ tenant, owner }) =>
-      send('post', '/api/auth/register', owner, {
-        first_name: 'Nora',
-        last_name: 'Neu',
-        role: 'viewer',
-        email: `nora@${tenant.slug}.test`,
-      }).expect(202),
-    () => [],
-  ],
-  [
-    'changing the profile',
-    ({ bearer }) => send('put', '/api/profile', bearer, { first_name: 'Augusta' }).expect(200),
-    (scene) => [ofUser('identity.user.updated', scene)],
-  ],
-  [
-    'registering, and confirming the address: the tenant is created then',
-    async ({ tenant }) => {
-      const email = `owner@${tenant.slug}.test`;
-      const body = { first_name: 'Nora', last_name: 'Neu', email, ...confirmed };
-      const named = { ...body, tenant_name: `Company of ${tenant.slug}` };
-      await http().post('/api/auth/register').send(named).expect(202);
-      await confirmationOf(email);
-    },
-    () => [
-      ['identity.tenant.status_changed', { tenant_id: id, status: 'active' }],
-      ['identity.policy.updated', { tenant_id: id, version: expect.any(Number) }],
-      ['identity.user.updated', { user_id: id }],
+    [
+      'signing out',
+      ({ bearer }) => send('post', '/api/auth/logout', bearer).expect(200),
+      ({ user }) => [revokedFor('logout', { session_id: id, user_id: user.id })],
     ],
-  ],
-  [
-    'an administrator renaming somebody',
-    ({ user }) =>
-      world.ask('put', `/api/admin/users/${user.id}`).send({ first_name: 'Augusta' }).expect(200),
-    (scene) => [ofUser('identity.user.updated', scene)],
-  ],
-  [
-    'an administrator deactivating somebody',
-    ({ user }) =>
-      world.ask('put', `/api/admin/users/${user.id}`).send({ is_active: false }).expect(200),
-    (scene) => [
-      ofUser('identity.user.deactivated', scene),
-      revokedFor('user_deactivated', { user_id: scene.user.id }),
+    [
+      'signing out everywhere',
+      ({ bearer }) => send('post', '/api/auth/logout-all', bearer).expect(200),
+      ({ user }) => [revokedFor('logout_all', { user_id: user.id })],
     ],
-  ],
-  [
-    'making somebody a system administrator',
-    ({ user }) =>
-      world
-        .ask('put', `/api/admin/users/${user.id}/system-admin`)
-        .send({ is_system_admin: true })
-        .expect(200),
-    (scene) => [
-      ofUser('identity.user.updated', scene),
-      revokedFor('administrator_changed', { user_id: scene.user.id }),
+    [
+      'renewing a token',
+      ({ bearer }) => send('post', '/api/auth/refresh', bearer).expect(200),
+      ({ user }) => [revokedFor('rotated', { token_id: id, user_id: user.id })],
     ],
-  ],
-  [
-    'deleting a service account',
-    async ({ accounts }) => {
-      const account = await accounts.account('member');
-      await accounts.key(account);
-      await accounts.remove(account).expect(200);
-    },
-    (scene) => [
-      policies(scene),
-      ['identity.user.deactivated', { user_id: id }],
-      revokedFor('service_account_deleted', { user_id: id }),
+    [
+      'renewing a token that was replaced',
+      refreshTwice,
+      ({ user }) => [revokedFor('token_reused', { user_id: user.id })],
     ],
-  ],
-  [
-    'suspending a tenant, and activating it',
-    async ({ tenant }) => {
-      await world.ask('post', `/api/tenants/${tenant.id}/suspend`).expect(200);
-      await world.ask('post', `/api/tenants/${tenant.id}/activate`).expect(200);
-    },
-    (scene) => [status(scene, 'suspended'), status(scene, 'active')],
-  ],
-  [
-    'creating a tenant',
-    ({ tenant }) =>
-      world
-        .ask('post', '/api/tenants')
-        .send({ name: 'New', slug: `${tenant.slug}-new`, plan: 'starter' })
-        .expect(201),
-    () => [['identity.tenant.status_changed', { tenant_id: id, status: 'provisioning' }]],
-  ],
-  [
-    'deleting a tenant',
-    ({ tenant }) => world.ask('delete', `/api/tenants/${tenant.id}`).expect(200),
-    (scene) => [status(scene, 'deleting')],
-  ],
-];
+    [
+      'a refresh token that was replaced',
+      codeFlowTwice,
+      ({ user }) => [revokedFor('token_reused', { user_id: user.id })],
+    ],
+    [
+      'moving to another tenant',
+      async ({ user, bearer }) => {
+        const other = await people().tenant();
+        await people().join(user, other, await people().role(other));
+        await send('post', '/api/auth/switch-tenant', bearer, { tenant_id: other.id }).expect(200);
+      },
+      ({ user }) => [revokedFor('tenant_switched', { token_id: id, user_id: user.id })],
+    ],
+    [
+      'changing the password',
+      async ({ user, bearer }) => {
+        await people().signIn(user);
+        const body = {
+          current_password: PASSWORD,
+          new_password: anotherPassword,
+          new_password_confirmation: anotherPassword,
+        };
+        await send('post', '/api/auth/password/change', bearer, body).expect(200);
+      },
+      ({ user }) => [revokedFor('password_changed', { session_id: id, user_id: user.id })],
+    ],
+    [
+      'resetting the password',
+      async ({ user: { email } }) => {
+        await http().post('/api/auth/password/forgot').send({ email }).expect(200);
+        const { link } = await mailbox.next('password_reset', email ?? '');
+        const token = link.searchParams.get('token');
+        const body = { email, token, ...confirmed };
+        await http().post('/api/auth/password/reset').send(body).expect(200);
+      },
+      ({ user }) => [revokedFor('password_reset', { user_id: user.id })],
+    ],
+    [
+      'revoking a device',
+      async ({ bearer }) => {
+        const { body } = await http().get('/api/devices').set(bearer).expect(200);
+        await send('post', `/api/devices/${body.data[0].id}/revoke`, bearer).expect(200);
+      },
+      ({ user }) => [revokedFor('device_revoked', { session_id: id, user_id: user.id })],
+    ],
+    [
+      'revoking an API key',
+      async ({ accounts }) => {
+        const account = await accounts.account('member');
+        const { token_id } = await accounts.key(account);
+        await accounts.revokeKey(account, token_id).expect(200);
+      },
+      () => [revokedFor('key_revoked', { token_id: id, user_id: id })],
+    ],
+    [
+      'rotating an API key',
+      async ({ accounts }) => {
+        const account = await accounts.account('member');
+        const { token_id } = await accounts.key(account);
+        await accounts.rotateKey(account, token_id).expect(200);
+      },
+      () => [revokedFor('key_rotated', { token_id: id, user_id: id })],
+    ],
+    [
+      'giving a system token back',
+      async () => {
+        const { clientId, secret, token } = await people().application('identity.tenants.list');
+        const body = { client_id: clientId, client_secret: secret, token };
+        await http().post('/api/oauth/revoke').send(body).expect(200);
+      },
+      () => [revokedFor('revoked', { token_id: id, client_id: id })],
+    ],
+    [
+      'removing a member',
+      ({ tenant, user, owner }) =>
+        send('delete', `/api/tenants/${tenant.id}/members/${user.id}`, owner).expect(200),
+      (scene) => [policies(scene), revokedFor('membership_removed', { user_id: scene.user.id })],
+    ],
+    [
+      'changing the role of a member',
+      ({ tenant, user, owner }) =>
+        send('put', `/api/tenants/${tenant.id}/members/${user.id}`, owner, {
+          role: 'viewer',
+        }).expect(200),
+      (scene) => [policies(scene)],
+    ],
+    [
+      'changing what a role allows',
+      async ({ tenant, owner }) => {
+        const roles = `/api/tenants/${tenant.id}/roles`;
+        const policy = { action: 'identity.members.list', effect: 'allow' };
+        const made = await send('post', roles, owner, { name: 'clerk', policies: [policy] });
+        const member = { role: 'clerk' };
+        const other = await people().user({ tenant });
+        const at = `/api/tenants/${tenant.id}/members/${other.id}`;
+        await send('put', at, owner, member).expect(200);
+        await send('put', `${roles}/${made.body.data.id}`, owner, { policies: [] }).expect(200);
+      },
+      (scene) => [policies(scene), policies(scene)],
+    ],
+    [
+      'inviting somebody, which changes nothing yet',
+      ({ tenant, owner }) =>
+        send('post', '/api/auth/register', owner, {
+          first_name: 'Nora',
+          last_name: 'Neu',
+          role: 'viewer',
+          email: `nora@${tenant.slug}.test`,
+        }).expect(202),
+      () => [],
+    ],
+    [
+      'changing the profile',
+      ({ bearer }) => send('put', '/api/profile', bearer, { first_name: 'Augusta' }).expect(200),
+      (scene) => [ofUser('identity.user.updated', scene)],
+    ],
+    [
+      'registering, and confirming the address: the tenant is created then',
+      async ({ tenant }) => {
+        const email = `owner@${tenant.slug}.test`;
+        const body = { first_name: 'Nora', last_name: 'Neu', email, ...confirmed };
+        const named = { ...body, tenant_name: `Company of ${tenant.slug}` };
+        await http().post('/api/auth/register').send(named).expect(202);
+        await confirmationOf(email);
+      },
+      () => [
+        ['identity.tenant.status_changed', { tenant_id: id, status: 'active' }],
+        ['identity.policy.updated', { tenant_id: id, version: expect.any(Number) }],
+        ['identity.user.updated', { user_id: id }],
+      ],
+    ],
+    [
+      'an administrator renaming somebody',
+      ({ user }) =>
+        world.ask('put', `/api/admin/users/${user.id}`).send({ first_name: 'Augusta' }).expect(200),
+      (scene) => [ofUser('identity.user.updated', scene)],
+    ],
+    [
+      'an administrator deactivating somebody',
+      ({ user }) =>
+        world.ask('put', `/api/admin/users/${user.id}`).send({ is_active: false }).expect(200),
+      (scene) => [
+        ofUser('identity.user.deactivated', scene),
+        revokedFor('user_deactivated', { user_id: scene.user.id }),
+      ],
+    ],
+    [
+      'making somebody a system administrator',
+      ({ user }) =>
+        world
+          .ask('put', `/api/admin/users/${user.id}/system-admin`)
+          .send({ is_system_admin: true })
+          .expect(200),
+      (scene) => [
+        ofUser('identity.user.updated', scene),
+        revokedFor('administrator_changed', { user_id: scene.user.id }),
+      ],
+    ],
+    [
+      'deleting a service account',
+      async ({ accounts }) => {
+        const account = await accounts.account('member');
+        await accounts.key(account);
+        await accounts.remove(account).expect(200);
+      },
+      (scene) => [
+        policies(scene),
+        ['identity.user.deactivated', { user_id: id }],
+        revokedFor('service_account_deleted', { user_id: id }),
+      ],
+    ],
+    [
+      'suspending a tenant, and activating it',
+      async ({ tenant }) => {
+        await world.ask('post', `/api/tenants/${tenant.id}/suspend`).expect(200);
+        await world.ask('post', `/api/tenants/${tenant.id}/activate`).expect(200);
+      },
+      (scene) => [status(scene, 'suspended'), status(scene, 'active')],
+    ],
+    [
+      'creating a tenant',
+      ({ tenant }) =>
+        world
+          .ask('post', '/api/tenants')
+          .send({ name: 'New', slug: `${tenant.slug}-new`, plan: 'starter' })
+          .expect(201),
+      () => [['identity.tenant.status_changed', { tenant_id: id, status: 'provisioning' }]],
+    ],
+    [
+      'deleting a tenant',
+      ({ tenant }) => world.ask('delete', `/api/tenants/${tenant.id}`).expect(200),
+      (scene) => [status(scene, 'deleting')],
+    ],
+  ];
 
 const scene = async (): Promise<Scene> => {
   const tenant = await people().tenant();

@@ -1,4 +1,4 @@
-import { text, verbatim } from '@tessera/fields';
+import { rawText, text } from '@tessera/fields';
 import {
   confirmationCookie,
   setConfirmationCookie,
@@ -25,7 +25,7 @@ interface Dependencies {
   readonly minLength: number;
 }
 
-const password = verbatim(1000, 0);
+const password = rawText(1000, 0);
 
 /** The registration page. */
 export const registrationPages = (use: Dependencies): Record<string, AnyPage> => {

@@ -36,24 +36,24 @@ export type RevocationReason =
   | 'user_deactivated'
   | 'administrator_changed';
 
-type Revoked = Extract<NewEvent, { type: 'identity.token.revoked' }>;
+type TokenRevokedEvent = Extract<NewEvent, { type: 'identity.token.revoked' }>;
 
 /** The event that tokens were revoked. */
-export const revoked = (
-  data: Revoked['data'] & { readonly reason: RevocationReason },
-): Revoked => ({ type: 'identity.token.revoked', data });
+export const tokenRevokedEvent = (
+  data: TokenRevokedEvent['data'] & { readonly reason: RevocationReason },
+): TokenRevokedEvent => ({ type: 'identity.token.revoked', data });
 
 /** Revokes one token. Returns the event, for `enqueue` in the same transaction. */
 export const revokeToken = async (
   tx: Transaction,
   { tokenId, userId }: { readonly tokenId: string; readonly userId: string },
   reason: RevocationReason,
-): Promise<Revoked> => {
+): Promise<TokenRevokedEvent> => {
   await tx.token.updateMany({
     where: { id: tokenId, userId, revokedAt: null },
     data: { revokedAt: new Date() },
   });
-  return revoked({ token_id: tokenId, user_id: userId, reason });
+  return tokenRevokedEvent({ token_id: tokenId, user_id: userId, reason });
 };
 
 /** Ends sessions of a user and all their tokens, including those for impersonation. */
@@ -61,7 +61,7 @@ export const endSessions = async (
   tx: Transaction,
   { sessionIds, userId }: { readonly sessionIds: string[]; readonly userId: string },
   reason: RevocationReason,
-): Promise<Revoked[]> => {
+): Promise<TokenRevokedEvent[]> => {
   const revokedAt = new Date();
   await tx.session.updateMany({
     where: { id: { in: sessionIds }, userId, endedAt: null },
@@ -71,7 +71,7 @@ export const endSessions = async (
     where: { sessionId: { in: sessionIds }, revokedAt: null },
     data: { revokedAt },
   });
-  return sessionIds.map((id) => revoked({ session_id: id, user_id: userId, reason }));
+  return sessionIds.map((id) => tokenRevokedEvent({ session_id: id, user_id: userId, reason }));
 };
 
 /** Ends a session and all its tokens. */
@@ -79,9 +79,9 @@ export const endSession = async (
   tx: Transaction,
   { sessionId, userId }: { readonly sessionId: string; readonly userId: string },
   reason: RevocationReason,
-): Promise<Revoked> => {
+): Promise<TokenRevokedEvent> => {
   await endSessions(tx, { sessionIds: [sessionId], userId }, reason);
-  return revoked({ session_id: sessionId, user_id: userId, reason });
+  return tokenRevokedEvent({ session_id: sessionId, user_id: userId, reason });
 };
 
 /** Ends the grant of an authorization code, with its refresh token and all tokens that originate from it. */
@@ -89,7 +89,7 @@ export const revokeGrant = async (
   tx: Transaction,
   grantId: string,
   reason: RevocationReason,
-): Promise<Revoked[]> => {
+): Promise<TokenRevokedEvent[]> => {
   const idHash = digest(grantId);
   await tx.oAuthArtifact.deleteMany({ where: { OR: [{ grantId }, { model: 'Grant', idHash }] } });
   const tokens = await tx.token.updateManyAndReturn({
@@ -97,7 +97,9 @@ export const revokeGrant = async (
     data: { revokedAt: new Date() },
     select: { id: true, userId: true },
   });
-  return tokens.map(({ id, userId }) => revoked({ token_id: id, user_id: userId, reason }));
+  return tokens.map(({ id, userId }) =>
+    tokenRevokedEvent({ token_id: id, user_id: userId, reason }),
+  );
 };
 
 /**
@@ -108,7 +110,7 @@ export const revokeClientTokens = async (
   tx: Transaction,
   { userId, clientId }: { readonly userId: string; readonly clientId: string },
   reason: RevocationReason,
-): Promise<Revoked[]> => {
+): Promise<TokenRevokedEvent[]> => {
   await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
     WHERE payload ? 'accountId' AND payload->>'accountId' = ${userId} AND client_id = ${clientId}`;
   const tokens = await tx.token.updateManyAndReturn({
@@ -116,7 +118,7 @@ export const revokeClientTokens = async (
     data: { revokedAt: new Date() },
     select: { id: true },
   });
-  return tokens.map(({ id }) => revoked({ token_id: id, user_id: userId, reason }));
+  return tokens.map(({ id }) => tokenRevokedEvent({ token_id: id, user_id: userId, reason }));
 };
 
 /**
@@ -137,7 +139,7 @@ export const revokeUserTokens = async (
   tx: Transaction,
   { userId, tenantId }: { readonly userId: string; readonly tenantId?: string },
   reason: RevocationReason,
-): Promise<Revoked> => {
+): Promise<TokenRevokedEvent> => {
   const now = new Date();
   await lockSessions(tx, userId);
   if (tenantId === undefined) {
@@ -151,7 +153,7 @@ export const revokeUserTokens = async (
     where: { userId, revokedAt: null, ...(tenantId && { tenantId }) },
     data: { revokedAt: now },
   });
-  return revoked({ user_id: userId, reason });
+  return tokenRevokedEvent({ user_id: userId, reason });
 };
 
 /**
@@ -162,7 +164,7 @@ export const revokeOtherTokens = async (
   tx: Transaction,
   caller: { readonly userId: string; readonly sessionId: string | null; readonly tokenId: string },
   reason: RevocationReason,
-): Promise<Revoked[]> => {
+): Promise<TokenRevokedEvent[]> => {
   const { userId, sessionId, tokenId } = caller;
   await lockSessions(tx, userId);
   // Refresh tokens of the other sessions end with their sessions.
@@ -184,7 +186,7 @@ export const revokeOtherTokens = async (
     select: { id: true, userId: true },
   });
   const events = loose.map((token) =>
-    revoked({ token_id: token.id, user_id: token.userId, reason }),
+    tokenRevokedEvent({ token_id: token.id, user_id: token.userId, reason }),
   );
   return [...ended, ...events];
 };
@@ -197,7 +199,7 @@ export const revokeOtherSessions = async (
   tx: Transaction,
   caller: { readonly userId: string; readonly sessionId: string | null; readonly tokenId: string },
   reason: RevocationReason,
-): Promise<Revoked[]> => {
+): Promise<TokenRevokedEvent[]> => {
   const { userId, sessionId, tokenId } = caller;
   await lockSessions(tx, userId);
   const others = await tx.session.findMany({
@@ -210,6 +212,8 @@ export const revokeOtherSessions = async (
     data: { revokedAt: new Date() },
     select: { id: true },
   });
-  const events = loose.map(({ id }) => revoked({ token_id: id, user_id: userId, reason }));
+  const events = loose.map(({ id }) =>
+    tokenRevokedEvent({ token_id: id, user_id: userId, reason }),
+  );
   return [...ended, ...events];
 };

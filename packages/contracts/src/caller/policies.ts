@@ -7,16 +7,16 @@ import {
   oneOf,
   openShape,
   optional,
+  rawText,
   shape,
   validate,
-  verbatim,
 } from '@tessera/fields';
 import { type Policy, parsePattern } from '@tessera/scope-matcher';
 
 /** The maximum length of a scope or a policy action, in characters. */
 export const MAX_PATTERN_LENGTH = 200;
 
-const action = verbatim(MAX_PATTERN_LENGTH);
+const action = rawText(MAX_PATTERN_LENGTH);
 const effect = oneOf('allow', 'deny');
 const version = int(0, Number.MAX_SAFE_INTEGER);
 

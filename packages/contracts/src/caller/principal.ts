@@ -10,13 +10,13 @@ import {
   oneOf,
   openShape,
   optional,
+  rawText,
   type Shape,
   shape,
   text,
   time,
   uuid,
   validate,
-  verbatim,
 } from '@tessera/fields';
 import { MAX_PATTERN_LENGTH } from './policies.ts';
 
@@ -24,7 +24,7 @@ import { MAX_PATTERN_LENGTH } from './policies.ts';
 export const MAX_SCOPES = 1000;
 
 const kind = oneOf('user', 'service_account', 'client');
-const scopes = list(verbatim(MAX_PATTERN_LENGTH), { max: MAX_SCOPES });
+const scopes = list(rawText(MAX_PATTERN_LENGTH), { max: MAX_SCOPES });
 const version = int(0, Number.MAX_SAFE_INTEGER);
 
 export const PrincipalTenant = named(
@@ -114,7 +114,7 @@ const nullish = <F extends Fields>({ fields }: Shape<F>): Nullish<F> =>
   ) as Nullish<F>;
 
 /** Text for display only: its length or an empty value must not cost a caller their access. */
-const shown = optional(nullable(verbatim(10_000, 0)));
+const shown = optional(nullable(rawText(10_000, 0)));
 
 const { id } = PrincipalPayload.fields;
 const { id: tenantId, slug } = PrincipalTenant.fields;

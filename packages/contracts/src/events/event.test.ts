@@ -8,7 +8,7 @@ import {
   identityEvent,
   MAX_NAMED_USERS,
   parseEvent,
-  revoked,
+  revocationTarget,
 } from '../index.ts';
 
 const uuid = fc.uuid();
@@ -37,7 +37,7 @@ const anyData: { [T in EventType]: fc.Arbitrary<EventData<T>> } = {
       reason: name,
     })
     .map((data) => JSON.parse(JSON.stringify(data)) as EventData<'identity.token.revoked'>)
-    .filter((data) => revoked(data) !== null),
+    .filter((data) => revocationTarget(data) !== null),
 };
 
 const anyEvent = fc.constantFrom(...eventTypes).chain((type) =>
@@ -125,7 +125,7 @@ describe('eventKey', () => {
   });
 });
 
-describe('revoked', () => {
+describe('revocationTarget', () => {
   test.each([
     [
       { token_id: 't', session_id: USER, user_id: USER },
@@ -142,7 +142,7 @@ describe('revoked', () => {
     [{ client_id: 'ci' }, { by: 'client_id', id: 'ci' }],
     [{}, null],
   ])('of %j the first says what is gone', (data, expected) => {
-    expect(revoked({ ...data, reason: 'logout' })).toEqual(expected);
+    expect(revocationTarget({ ...data, reason: 'logout' })).toEqual(expected);
   });
 });
 

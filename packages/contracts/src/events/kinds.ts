@@ -114,13 +114,15 @@ export type EventData<T extends EventType> = Out<(typeof kinds)[T]['data']>;
 export const eventTypes = Object.keys(kinds) as EventType[];
 
 /** What was revoked: one token, or all tokens of a session, a user, a client, or a signing key. */
-export interface Revoked {
+export interface RevocationTarget {
   readonly by: (typeof named)[number];
   readonly id: string;
 }
 
 /** Parses a revocation: the first id determines what was revoked, the others only describe it. */
-export const revoked = (data: EventData<'identity.token.revoked'>): Revoked | null => {
+export const revocationTarget = (
+  data: EventData<'identity.token.revoked'>,
+): RevocationTarget | null => {
   for (const by of named) {
     const id = data[by];
     if (id !== undefined) return { by, id };

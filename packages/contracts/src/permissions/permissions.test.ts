@@ -3,11 +3,11 @@ import {
   type BuiltInRoleName,
   builtInRoles,
   type CrmPermission,
+  checkPermissionPattern,
   crmPermission,
   crmPermissions,
   type IdentityPermission,
   isSystemPermission,
-  knowledgeOf,
   permissionNames,
   permissionRegistry,
   tenantPermissions,
@@ -32,7 +32,7 @@ describe('the permission registry', () => {
     for (const permission of concrete) {
       expect(parsePattern(permission)).toMatchObject({ ok: true });
       expect(covers(permission, permission)).toBe(true);
-      expect(knowledgeOf(permission)).toEqual({ known: true, covers: 1 });
+      expect(checkPermissionPattern(permission)).toEqual({ known: true, covers: 1 });
     }
   });
 
@@ -95,8 +95,8 @@ describe('the permission registry', () => {
 describe('the built-in roles', () => {
   test.each(Object.values(builtInRoles))('$name names known permissions only', ({ policies }) => {
     for (const { action } of policies) {
-      const knowledge = knowledgeOf(action);
-      expect([action, knowledge.known && knowledge.covers > 0]).toEqual([action, true]);
+      const check = checkPermissionPattern(action);
+      expect([action, check.known && check.covers > 0]).toEqual([action, true]);
     }
   });
 

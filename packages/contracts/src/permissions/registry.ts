@@ -1,4 +1,4 @@
-import { type Knowledge, knownPattern } from '@tessera/scope-matcher';
+import { checkPattern, type PatternCheck } from '@tessera/scope-matcher';
 import { MAX_PATTERN_LENGTH } from '../caller/policies.ts';
 import { crmPermissions } from './crm.ts';
 import { systemPermissions, tenantPermissions } from './identity.ts';
@@ -35,10 +35,10 @@ export const permissionNames: readonly string[] = permissionRegistry.map(({ name
  * Whether a scope or a policy action can match a registered permission (decision B7). A pattern longer than
  * `MAX_PATTERN_LENGTH` is unknown, because services would refuse a caller who has it.
  */
-export const knowledgeOf = (pattern: string): Knowledge =>
+export const checkPermissionPattern = (pattern: string): PatternCheck =>
   pattern.length > MAX_PATTERN_LENGTH
     ? { known: false, reason: `it is longer than ${MAX_PATTERN_LENGTH} characters` }
-    : knownPattern(pattern, permissionNames);
+    : checkPattern(pattern, permissionNames);
 
 export interface UnknownPattern {
   readonly pattern: string;
@@ -51,6 +51,6 @@ export interface UnknownPattern {
 /** The patterns that cannot match any permission, so that typing errors are refused. */
 export const unknownPatterns = (patterns: readonly string[]): UnknownPattern[] =>
   patterns.flatMap((pattern, index) => {
-    const knowledge = knowledgeOf(pattern);
-    return knowledge.known ? [] : [{ pattern, index, reason: knowledge.reason }];
+    const check = checkPermissionPattern(pattern);
+    return check.known ? [] : [{ pattern, index, reason: check.reason }];
   });

@@ -11,11 +11,11 @@ import {
   type Out,
   oneOf,
   optional,
+  rawText,
   shape,
   text,
   time,
   uuid,
-  verbatim,
   withDefault,
 } from '@tessera/fields';
 
@@ -68,7 +68,7 @@ export const EmailAccountInput = named(
     ...emailSettings,
     is_active: isActive,
     credentials: described(
-      optional(nullable(shape({ username: verbatim(500), password: verbatim(2000) }))),
+      optional(nullable(shape({ username: rawText(500), password: rawText(2000) }))),
       secrecy,
     ),
   }),
@@ -82,7 +82,7 @@ export const SmsAccountInput = named(
     ...smsSettings,
     is_active: isActive,
     credentials: described(
-      optional(nullable(mapOf(verbatim(4000), 20))),
+      optional(nullable(mapOf(rawText(4000), 20))),
       `The credentials that the provider requires, by its own names. ${secrecy}`,
       { account_sid: 'AC0', auth_token: 'secret' },
     ),

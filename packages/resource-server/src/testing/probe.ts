@@ -1,4 +1,4 @@
-import { bool, list, nullable, shape, uuid, verbatim } from '@tessera/fields';
+import { bool, list, nullable, rawText, shape, uuid } from '@tessera/fields';
 import {
   createLimits,
   createLogger,
@@ -16,13 +16,13 @@ import type { IdentityStandIn } from './identity.ts';
 const route = routesFor<Caller, string>();
 
 const Who = shape({
-  user_id: verbatim(200),
+  user_id: rawText(200),
   user_uuid: nullable(uuid()),
   tenant_id: uuid(),
-  tenant_slug: verbatim(63),
+  tenant_slug: rawText(63),
   is_system_admin: bool(),
-  impersonator_id: nullable(verbatim(200)),
-  can: list(verbatim(100)),
+  impersonator_id: nullable(rawText(200)),
+  can: list(rawText(100)),
 });
 
 const who = (caller: Caller) => ({

@@ -12,7 +12,7 @@ type Input = Parameters<typeof contacts.create>[1];
 const nobody = { tags: [], emails: [], phones: [], addresses: [] };
 
 /** Creates a tenant with these contacts; returns a search that yields their first names, oldest first. */
-const tenantOf = async (people: Partial<Input>[]) => {
+const tenantWith = async (people: Partial<Input>[]) => {
   const caller = callerIn();
   for (const person of people) {
     await contacts.create(caller, { ...nobody, first_name: 'Nobody', ...person });
@@ -26,7 +26,7 @@ const tenantOf = async (people: Partial<Input>[]) => {
 
 describe('A search', () => {
   test('finds text written with accents by a term without them, and the other way round', async () => {
-    const search = await tenantOf([
+    const search = await tenantWith([
       { first_name: 'Árvíztűrő' },
       { first_name: 'Arvizturo' },
       { first_name: 'Łukasz' },
@@ -43,7 +43,7 @@ describe('A search', () => {
   });
 
   test('looks at names, e-mail addresses, telephone numbers, title and tags, and not at notes', async () => {
-    const search = await tenantOf([
+    const search = await tenantWith([
       { first_name: 'Ada', last_name: 'Lovelace' },
       { first_name: 'B', email: 'b@primary.example' },
       { first_name: 'C', emails: [{ label: 'home', email: 'c@second.example' }] },
@@ -64,7 +64,7 @@ describe('A search', () => {
   });
 
   test('takes %, _ and \\ to the letter, full-width ones too', async () => {
-    const search = await tenantOf([
+    const search = await tenantWith([
       { first_name: '100%' },
       { first_name: '100 percent' },
       { first_name: 'snake_case' },
@@ -83,7 +83,7 @@ describe('A search', () => {
   });
 
   test('does not mind white space around the term, and a blank term finds all', async () => {
-    const search = await tenantOf([{ first_name: 'Ada' }, { first_name: 'Bob' }]);
+    const search = await tenantWith([{ first_name: 'Ada' }, { first_name: 'Bob' }]);
     expect(await search('  ada ')).toEqual(['Ada']);
     expect(await search('   ')).toEqual(['Ada', 'Bob']);
   });

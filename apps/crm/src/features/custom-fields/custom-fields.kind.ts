@@ -64,7 +64,7 @@ const CustomFieldUpdate = named(
 );
 
 /** The most custom fields that a tenant can have. */
-const MOST_FIELDS = 100;
+const MAX_FIELDS = 100;
 
 export const customField = declareKind({
   table: 'custom_fields',
@@ -76,7 +76,7 @@ export const customField = declareKind({
   sort: { position: 'position' },
   defaultSort: 'position',
   filters: { type: equals('type', oneOf(...fieldTypes)) },
-  maximum: MOST_FIELDS,
+  maximum: MAX_FIELDS,
   rules: {
     async create(input, { db }) {
       await lockFields(db);

@@ -5,7 +5,7 @@ export const fieldTypes = ['text', 'number', 'date', 'bool', 'choice'] as const;
 export type FieldType = (typeof fieldTypes)[number];
 
 /** The largest magnitude whose integers a JSON number holds exactly. */
-const MOST = Number.MAX_SAFE_INTEGER;
+const MAX_NUMBER = Number.MAX_SAFE_INTEGER;
 
 /** The field that the values of a custom field are validated by. */
 export const valueField = (type: FieldType, choices: readonly string[]): Field => {
@@ -13,7 +13,7 @@ export const valueField = (type: FieldType, choices: readonly string[]): Field =
     case 'text':
       return text(1000);
     case 'number':
-      return number(-MOST, MOST);
+      return number(-MAX_NUMBER, MAX_NUMBER);
     case 'date':
       return date();
     case 'bool':

@@ -6,11 +6,11 @@ import {
   named,
   nullable,
   oneOf,
+  rawText,
   shape,
   text,
   time,
   uuid,
-  verbatim,
 } from '@tessera/fields';
 import { HttpError } from '@tessera/http-kit';
 import { equals, timeSort } from '../../records/filters.ts';
@@ -35,7 +35,7 @@ const mapping = described(
 
 const ImportInput = shape({
   resource: oneOf(...importableResources),
-  file_name: nullable(verbatim(255)),
+  file_name: nullable(rawText(255)),
   encoding: oneOf(...encodings),
   delimiter: oneOf(...(Object.keys(delimiters) as (keyof typeof delimiters)[])),
   mapping,

@@ -7,8 +7,8 @@ import { leavesBetween } from './leave-calendar.repository.ts';
 import { LeaveRequest } from './leave-requests.kind.ts';
 
 /** The longest range, in days, and the largest number of leaves in a response. */
-const MOST_DAYS = 366;
-const MOST_LEAVES = 10_000;
+const MAX_DAYS = 366;
+const MAX_LEAVES = 10_000;
 
 const {
   id,
@@ -38,7 +38,7 @@ export const CalendarLeave = named(
 
 const CalendarRange = shape({
   from: described(date(), 'The first day of the range', '2026-07-01'),
-  to: described(date(), `The last day; a range has at most ${MOST_DAYS} days`, '2026-07-31'),
+  to: described(date(), `The last day; a range has at most ${MAX_DAYS} days`, '2026-07-31'),
 });
 
 /** `GET /leave-requests/calendar`: who is away, or wants to be, between two days. */
@@ -50,13 +50,13 @@ export const calendarRoute = (database: Database): RouteEntry =>
     summary: 'List the approved and pending leaves between two days',
     description: 'Leaves with at least one day in the range, by their first day.',
     query: CalendarRange,
-    responses: { 200: record(list(CalendarLeave, { max: MOST_LEAVES })) },
+    responses: { 200: record(list(CalendarLeave, { max: MAX_LEAVES })) },
     async handler({ caller, query, reply }) {
-      checkPeriod(query, MOST_DAYS);
+      checkPeriod(query, MAX_DAYS);
       const db = database.forTenant(caller.tenantId);
-      const leaves = await leavesBetween(db, { ...query, limit: MOST_LEAVES + 1 });
-      if (leaves.length > MOST_LEAVES) {
-        throw invalidField('to', `to must be earlier: there are more than ${MOST_LEAVES} leaves`);
+      const leaves = await leavesBetween(db, { ...query, limit: MAX_LEAVES + 1 });
+      if (leaves.length > MAX_LEAVES) {
+        throw invalidField('to', `to must be earlier: there are more than ${MAX_LEAVES} leaves`);
       }
       return reply(200, { data: leaves });
     },

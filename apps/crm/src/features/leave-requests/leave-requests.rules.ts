@@ -16,7 +16,7 @@ interface Leave {
 }
 
 /** Three years, for parental leave. */
-const MOST_DAYS = 3 * 366;
+const MAX_DAYS = 3 * 366;
 
 /** 409 unless the request is pending. */
 export const assertPending = ({ status }: Leave): void => {
@@ -34,8 +34,8 @@ export const setsDays = (change: object): boolean =>
 export const workingDaysOf = async (db: TenantDb, days: LeaveDays): Promise<number> => {
   const { first_day, last_day, is_first_day_half, is_last_day_half } = days;
   if (last_day < first_day) throw invalidField('last_day', 'last_day must not be before first_day');
-  if (calendarDays(days) > MOST_DAYS) {
-    throw invalidField('last_day', `last_day must be within ${MOST_DAYS} days of first_day`);
+  if (calendarDays(days) > MAX_DAYS) {
+    throw invalidField('last_day', `last_day must be within ${MAX_DAYS} days of first_day`);
   }
   if (first_day === last_day && is_first_day_half && is_last_day_half) {
     throw invalidField(

@@ -6,8 +6,8 @@ import {
   type Out,
   oneOf,
   optional,
+  rawText,
   shape,
-  verbatim,
   withDefault,
 } from '@tessera/fields';
 import { pageFields } from '../../records/list-query.ts';
@@ -33,7 +33,7 @@ export const TagQuery = shape({
     '`-` in front: descending.',
   ),
   search: described(
-    optional(verbatim(200, 0)),
+    optional(rawText(200, 0)),
     'Found anywhere in the name; case and diacritics do not matter.',
   ),
 });

@@ -20,7 +20,7 @@ import { answerOf, declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { isNull } from './time-entries.filters.ts';
 import { checkChange, checkNewEntry, checkRestored, requireEditor } from './time-entries.rules.ts';
-import { MOST_MINUTES, minutesBetween } from './time-entries.times.ts';
+import { MAX_MINUTES, minutesBetween } from './time-entries.times.ts';
 import { visibleEntries } from './time-entries.visibility.ts';
 
 const fields = {
@@ -33,7 +33,7 @@ const fields = {
     '2026-03-02T09:30:00Z',
   ),
   minutes: described(
-    optional(int(1, MOST_MINUTES)),
+    optional(int(1, MAX_MINUTES)),
     'How long the work took, instead of `ended_at`',
     90,
   ),

@@ -21,8 +21,8 @@ import { timeEntry } from './time-entries.kind.ts';
 import { type Group, groups, summarize } from './time-entry-summary.repository.ts';
 
 /** The longest period in days, and the largest number of rows in a response. */
-const MOST_DAYS = 366;
-const MOST_ROWS = 10_000;
+const MAX_DAYS = 366;
+const MAX_ROWS = 10_000;
 
 const amount = int(0, Number.MAX_SAFE_INTEGER);
 const amounts = {
@@ -44,13 +44,13 @@ const SummaryRow = named(
 );
 
 const Summary = shape({
-  data: list(SummaryRow, { max: MOST_ROWS }),
+  data: list(SummaryRow, { max: MAX_ROWS }),
   meta: named('TimeEntrySummaryTotals', shape(amounts)),
 });
 
 const SummaryQuery = shape({
   from: described(date(), 'The first day', '2026-03-01'),
-  to: described(date(), `The last day; at most ${MOST_DAYS} days from the first`, '2026-03-31'),
+  to: described(date(), `The last day; at most ${MAX_DAYS} days from the first`, '2026-03-31'),
   group_by: described(
     withDefault(
       oneOf(
@@ -88,14 +88,14 @@ export const summaryRoute = (database: Database): RouteEntry =>
     query: SummaryQuery,
     responses: { 200: Summary },
     async handler({ caller, query, reply }) {
-      checkPeriod(query, MOST_DAYS);
+      checkPeriod(query, MAX_DAYS);
       const { group_by: groupBy, ...filters } = query;
       const by = groups.filter((group) => groupBy.split(',').includes(group)) as Group[];
       const scope = timeEntry.scope?.(caller) ?? {};
       const db = database.forTenant(caller.tenantId);
-      const rows = await summarize(db, scope, { ...filters, by, limit: MOST_ROWS + 1 });
-      if (rows.length > MOST_ROWS) {
-        const message = `group_by or the period must be narrower: there are more than ${MOST_ROWS} rows`;
+      const rows = await summarize(db, scope, { ...filters, by, limit: MAX_ROWS + 1 });
+      if (rows.length > MAX_ROWS) {
+        const message = `group_by or the period must be narrower: there are more than ${MAX_ROWS} rows`;
         throw invalidField('group_by', message);
       }
       const meta = { entries: 0, minutes: 0, billable_minutes: 0 };

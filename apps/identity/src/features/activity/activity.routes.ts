@@ -6,11 +6,11 @@ import {
   type Out,
   oneOf,
   optional,
+  rawText,
   shape,
   text,
   time,
   uuid,
-  verbatim,
   withDefault,
 } from '@tessera/fields';
 import { exportFormat, exportHeaders, type RouteTable } from '@tessera/http-kit';
@@ -45,12 +45,12 @@ const LoggedActivity = named(
       nullable(uuid()),
       'The id of the object of the action, if it is not the user',
     ),
-    reason: nullable(verbatim(500, 0)),
+    reason: nullable(rawText(500, 0)),
     ip_address: described(
       nullable(text(100)),
       'Null in a tenant’s log if an operator of the platform acted',
     ),
-    user_agent: nullable(verbatim(500, 0)),
+    user_agent: nullable(rawText(500, 0)),
     by_operator: described(
       bool(),
       'True if a system administrator acted, themselves or by impersonation. A tenant’s log does not show which administrator or from which address.',

@@ -8,11 +8,11 @@ import {
   oneOf,
   optional,
   partial,
+  rawText,
   shape,
   text,
   time,
   uuid,
-  verbatim,
   withDefault,
 } from '@tessera/fields';
 import { pageFields } from '../../http/route.ts';
@@ -27,7 +27,7 @@ export const AdminUser = named(
     name: text(401),
     first_name: text(200),
     // Empty for a service account, which has a single name.
-    last_name: verbatim(200, 0),
+    last_name: rawText(200, 0),
     is_active: bool(),
     is_system_admin: bool(),
     is_service_account: bool(),

@@ -4,11 +4,11 @@ import {
   named,
   nullable,
   optional,
+  rawText,
   shape,
   text,
   time,
   uuid,
-  verbatim,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { KnownPattern } from '../../access/known-policy.ts';
@@ -22,7 +22,7 @@ import { type ApiKeysService, scopesWithoutPermission } from './api-keys.service
 
 /** Absent means no limit; an empty list would make the key useless. */
 const SCOPE_COUNT = { min: 1, max: 100 };
-const scopes = optional(list(verbatim(200), SCOPE_COUNT));
+const scopes = optional(list(rawText(200), SCOPE_COUNT));
 
 const terms = {
   token_id: uuid(),
@@ -36,7 +36,7 @@ const ApiKey = named(
   shape({ ...terms, revoked: bool(), last_used_at: nullable(time()) }),
 );
 
-const IssuedApiKey = named('IssuedApiKey', shape({ key: verbatim(4000), ...terms }));
+const IssuedApiKey = named('IssuedApiKey', shape({ key: rawText(4000), ...terms }));
 
 const ApiKeyInput = named(
   'ApiKeyInput',

@@ -1,4 +1,4 @@
-import { knowledgeOf } from '@tessera/contracts';
+import { checkPermissionPattern } from '@tessera/contracts';
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import type { Rights } from '@tessera/scope-matcher';
 import { coversPattern } from '@tessera/scope-matcher';
@@ -76,7 +76,7 @@ const requireWithinKey = (
 };
 
 /** The account's permissions limited by a key's scopes: the most that a key can grant. */
-const rightsWithin = (account: Member, scopes: readonly string[] | undefined): Rights => ({
+const rightsLimitedTo = (account: Member, scopes: readonly string[] | undefined): Rights => ({
   ...memberRights(account),
   scopes,
 });
@@ -86,8 +86,8 @@ const isOver = ({ isRevoked, expiresAt }: ApiKey): boolean => isRevoked || +expi
 /** Valid scopes that match no permission, such as `identity.*` (decision B7). */
 export const scopesWithoutPermission = (scopes: readonly string[]): string[] =>
   scopes.filter((scope) => {
-    const knowledge = knowledgeOf(scope);
-    return knowledge.known && knowledge.covers === 0;
+    const check = checkPermissionPattern(scope);
+    return check.known && check.covers === 0;
   });
 
 /**
@@ -127,7 +127,7 @@ export class ApiKeysService {
     const terms = { name, ...(scopes && { scopes }), expiresAt };
     requireWithinKey(caller, terms);
     return this.#forAccount(caller, account, async ({ holder, tx }, owner) => {
-      requireCallerHolds(holder, rightsWithin(owner, scopes));
+      requireCallerHolds(holder, rightsLimitedTo(owner, scopes));
       const issued = await this.#use.repository.add(tx, account, terms);
       await noteOf(tx, caller, origin, 'api_key_created', activityOf(account, issued));
       return issued;
@@ -142,7 +142,7 @@ export class ApiKeysService {
   rotate(caller: Caller, keyRef: ApiKeyRef, origin: Origin): Promise<IssuedKey> {
     return this.#forKey(caller, keyRef, async ({ holder, tx }, owner, old) => {
       requireWithinKey(caller, old);
-      requireCallerHolds(holder, rightsWithin(owner, old.scopes));
+      requireCallerHolds(holder, rightsLimitedTo(owner, old.scopes));
       if (isOver(old)) {
         throw new HttpError(
           409,

@@ -1,11 +1,11 @@
-import { described, named, optional, shape, uuid, verbatim } from '@tessera/fields';
+import { described, named, optional, rawText, shape, uuid } from '@tessera/fields';
 
 export const activity_id = described(
   optional(uuid()),
   'The disputed entry; omit it to dispute activity in general',
 );
 
-const password = verbatim(1000, 0);
+const password = rawText(1000, 0);
 
 export const DisputeActivity = named(
   'DisputeActivity',

@@ -1,4 +1,4 @@
-import { email, named, nullable, shape, time, verbatim } from '@tessera/fields';
+import { email, named, nullable, rawText, shape, time } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access/access.ts';
 import { done, route, success } from '../../http/route.ts';
@@ -15,10 +15,10 @@ const EmailChange = named(
 
 const RestoredAddress = named(
   'RestoredAddress',
-  shape({ email: email(), password_reset_token: verbatim(200) }),
+  shape({ email: email(), password_reset_token: rawText(200) }),
 );
 
-const token = verbatim(200, 0);
+const token = rawText(200, 0);
 
 const mailSent = {
   success: true,

@@ -1,4 +1,4 @@
-import { described, int, named, nullable, shape, text, uuid, verbatim } from '@tessera/fields';
+import { described, int, named, nullable, rawText, shape, text, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
@@ -7,7 +7,7 @@ import type { ImpersonationService } from './impersonation.service.ts';
 const Impersonation = named(
   'Impersonation',
   shape({
-    token: described(verbatim(8192), 'Bearer token that acts as the user'),
+    token: described(rawText(8192), 'Bearer token that acts as the user'),
     expires_in: described(int(0, Number.MAX_SAFE_INTEGER), 'Lifetime of the token in seconds'),
     user: named(
       'ImpersonatedUser',

@@ -1,5 +1,5 @@
 import { PrincipalPayload } from '@tessera/contracts';
-import { bool, named, nullable, shape, text, time, uuid, verbatim } from '@tessera/fields';
+import { bool, named, nullable, rawText, shape, text, time, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { userOf } from '../../access/access.ts';
 import { route, success } from '../../http/route.ts';
@@ -16,7 +16,7 @@ const Me = named(
     name: text(401),
     first_name: text(200),
     // Empty for a service account, which has a single name.
-    last_name: verbatim(200, 0),
+    last_name: rawText(200, 0),
     is_active: bool(),
     email_verified_at: nullable(time()),
     last_login_at: nullable(time()),

@@ -2,7 +2,7 @@ import { requireTenant } from '../../access/tenants.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../lists/paging.ts';
-import { literally } from '../../lists/search.ts';
+import { containsText } from '../../lists/search.ts';
 import { lockPolicyVersion } from '../../outbox/outbox.ts';
 import { type Member, type MemberQuery, memberOf, whole } from './member.ts';
 import { MembersReader, MembersWriter } from './members.transaction.ts';
@@ -14,9 +14,9 @@ const matching = (search: string | undefined): Prisma.MembershipWhereInput =>
         AND: search.split(/\s+/).map((word) => ({
           user: {
             OR: [
-              { email: literally(word) },
-              { firstName: literally(word) },
-              { lastName: literally(word) },
+              { email: containsText(word) },
+              { firstName: containsText(word) },
+              { lastName: containsText(word) },
             ],
           },
         })),

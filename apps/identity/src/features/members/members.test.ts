@@ -67,7 +67,7 @@ describe('the list of members', () => {
     });
   });
 
-  test('is searched by name and address, treating wildcards literally', async () => {
+  test('is searched by name and address, and wildcards have no special meaning', async () => {
     const bearer = await owner();
     await join('viewer', { firstName: 'Per', lastName: '100%' });
     const found = async (term: string) =>

@@ -1,4 +1,4 @@
-import { knowledgeOf, PolicyPayload } from '@tessera/contracts';
+import { checkPermissionPattern, PolicyPayload } from '@tessera/contracts';
 import {
   bool,
   described,
@@ -7,10 +7,10 @@ import {
   nullable,
   oneOf,
   optional,
+  rawText,
   shape,
   text,
   uuid,
-  verbatim,
   withRule,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
@@ -39,11 +39,11 @@ const MemberPermissions = named(
 );
 
 /** One existing permission, not a pattern. */
-const permission = withRule(verbatim(300), (name) => {
+const permission = withRule(rawText(300), (name) => {
   if (name.split('.').includes(WILDCARD)) return 'must be one permission, without wildcards';
-  const knowledge = knowledgeOf(name);
-  if (!knowledge.known) return `is not known: ${knowledge.reason}`;
-  return knowledge.covers > 0 ? undefined : 'must be one permission in full';
+  const check = checkPermissionPattern(name);
+  if (!check.known) return `is not known: ${check.reason}`;
+  return check.covers > 0 ? undefined : 'must be one permission in full';
 });
 
 const present = ({ source, role, action, effect }: SourcedPolicy) => ({

@@ -1,6 +1,6 @@
-import { email, named, shape, verbatim } from '@tessera/fields';
+import { email, named, rawText, shape } from '@tessera/fields';
 
-const password = verbatim(1000, 0);
+const password = rawText(1000, 0);
 
 export const ChangePassword = named(
   'ChangePassword',
@@ -16,7 +16,7 @@ export const ForgotPassword = named('ForgotPassword', shape({ email: email() }))
 export const ResetPassword = named(
   'ResetPassword',
   shape({
-    token: verbatim(200, 0),
+    token: rawText(200, 0),
     email: email(),
     password,
     password_confirmation: password,

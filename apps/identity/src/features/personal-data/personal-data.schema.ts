@@ -8,11 +8,11 @@ import {
   nullable,
   type Out,
   oneOf,
+  rawText,
   shape,
   text,
   time,
   uuid,
-  verbatim,
 } from '@tessera/fields';
 
 /**
@@ -23,7 +23,7 @@ export const SCHEMA_VERSION = 1;
 const ANY = Number.MAX_SAFE_INTEGER;
 const all = <F extends Parameters<typeof list>[0]>(item: F) => list(item, { max: ANY });
 
-const agent = { ip_address: nullable(text(100)), user_agent: nullable(verbatim(500, 0)) };
+const agent = { ip_address: nullable(text(100)), user_agent: nullable(rawText(500, 0)) };
 const TenantName = shape({ id: uuid(), slug: text(63), name: text(200) });
 
 const Activity = shape({
@@ -31,7 +31,7 @@ const Activity = shape({
   created_at: time(),
   action: text(100),
   tenant_id: nullable(uuid()),
-  reason: nullable(verbatim(500, 0)),
+  reason: nullable(rawText(500, 0)),
   ...agent,
   by_administrator: described(bool(), 'True if an administrator acted as the user'),
 });
@@ -49,7 +49,7 @@ const one = {
     email: nullable(text(254)),
     email_verified_at: nullable(time()),
     first_name: text(200),
-    last_name: verbatim(200, 0),
+    last_name: rawText(200, 0),
     phone: nullable(text(50)),
     avatar_url: nullable(text(2000)),
     timezone: text(64),

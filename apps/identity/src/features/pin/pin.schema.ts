@@ -1,4 +1,4 @@
-import { described, matching, named, shape, verbatim } from '@tessera/fields';
+import { described, matching, named, rawText, shape } from '@tessera/fields';
 
 export const pin = described(
   matching(/^[0-9]{6}$/, '6 digits', 6),
@@ -6,11 +6,11 @@ export const pin = described(
   '192837',
 );
 
-export const NewPin = named('NewPin', shape({ pin, pin_confirmation: verbatim(100) }));
+export const NewPin = named('NewPin', shape({ pin, pin_confirmation: rawText(100) }));
 
 export const ChangePin = named(
   'ChangePin',
-  shape({ current_pin: pin, pin, pin_confirmation: verbatim(100) }),
+  shape({ current_pin: pin, pin, pin_confirmation: rawText(100) }),
 );
 
-export const PasswordOfPin = shape({ password: verbatim(1000) });
+export const PasswordOfPin = shape({ password: rawText(1000) });

@@ -8,12 +8,12 @@ import {
   oneOf,
   optional,
   partial,
+  rawText,
   shape,
   text,
   time,
   timeZone,
   uuid,
-  verbatim,
 } from '@tessera/fields';
 import { ACTIVITY_KINDS, actionOf } from '../../activity/actions.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
@@ -42,7 +42,7 @@ export const Profile = named(
     name: text(401),
     first_name: text(200),
     // Empty for a service account, which has a single name.
-    last_name: verbatim(200, 0),
+    last_name: rawText(200, 0),
     phone: nullable(text(50)),
     avatar_url: nullable(text(2000)),
     timezone: text(64),

@@ -1,4 +1,4 @@
-import { named, shape, verbatim } from '@tessera/fields';
+import { named, rawText, shape } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access/access.ts';
 import { done, route } from '../../http/route.ts';
@@ -15,7 +15,7 @@ export const reauthenticationRoutes = (reauthentication: ReauthenticationService
     summary: 'Confirm your password',
     description:
       'Sensitive operations, such as adding or removing a second factor or a PIN, need an authentication within the last minutes; otherwise they return 403 `reauthentication_required`. Confirming the password makes the authentication recent again for all tokens of the session.',
-    body: named('Reauthentication', shape({ password: verbatim(1000, 0) })),
+    body: named('Reauthentication', shape({ password: rawText(1000, 0) })),
     responses: { 200: done },
     async handler({ caller, body, req, reply }) {
       await reauthentication.reauthenticate(personOf(caller), body.password, originOf(req));

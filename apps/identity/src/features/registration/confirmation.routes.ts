@@ -1,4 +1,4 @@
-import { named, shape, verbatim } from '@tessera/fields';
+import { named, rawText, shape } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import type { Request } from 'express';
 import { type Caller, done, route, success } from '../../http/route.ts';
@@ -46,7 +46,7 @@ export const confirmationRoutes = (dependencies: Dependencies): RouteTable => {
       limit: 'public',
       summary: 'Get what confirming an email address requires',
       description: 'Has no side effects: mail scanners open links before the recipient does.',
-      query: shape({ token: verbatim(200) }),
+      query: shape({ token: rawText(200) }),
       responses: { 200: success(Requirements) },
       problems,
       async handler({ query, req, reply }) {
@@ -93,7 +93,7 @@ export const confirmationRoutes = (dependencies: Dependencies): RouteTable => {
       summary: 'Delete an account that somebody else registered with your address',
       description:
         'Takes the token of the mail, as long as the address is not confirmed. The account of a tenant member is not deleted, but signed out everywhere; it must confirm another address.',
-      body: named('DisownAddress', shape({ token: verbatim(200, 0) })),
+      body: named('DisownAddress', shape({ token: rawText(200, 0) })),
       responses: { 200: done },
       problems: { 422: 'The link is invalid or has expired' },
       async handler({ body, req, reply }) {

@@ -6,17 +6,17 @@ import {
   nullable,
   oneOf,
   optional,
+  rawText,
   shape,
   text,
-  verbatim,
 } from '@tessera/fields';
 
 export const ConfirmAddress = named(
   'ConfirmAddress',
   shape({
-    token: verbatim(200, 0),
-    password: described(optional(verbatim(1000, 0)), 'Required if `asks` is `password`'),
-    password_confirmation: optional(verbatim(1000, 0)),
+    token: rawText(200, 0),
+    password: described(optional(rawText(1000, 0)), 'Required if `asks` is `password`'),
+    password_confirmation: optional(rawText(1000, 0)),
     first_name: optional(text(200)),
     last_name: optional(text(200)),
     tenant_name: optional(text(200)),

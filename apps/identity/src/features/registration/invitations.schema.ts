@@ -1,4 +1,4 @@
-import { named, optional, shape, text, uuid, verbatim } from '@tessera/fields';
+import { named, optional, rawText, shape, text, uuid } from '@tessera/fields';
 
 export const Accepted = named(
   'AcceptedInvitation',
@@ -10,10 +10,10 @@ export const Accepted = named(
 export const AcceptInvitation = named(
   'AcceptInvitation',
   shape({
-    token: verbatim(200, 0),
+    token: rawText(200, 0),
     first_name: optional(text(200)),
     last_name: optional(text(200)),
-    password: optional(verbatim(1000, 0)),
-    password_confirmation: optional(verbatim(1000, 0)),
+    password: optional(rawText(1000, 0)),
+    password_confirmation: optional(rawText(1000, 0)),
   }),
 );

@@ -1,6 +1,6 @@
-import { described, email, named, optional, shape, text, verbatim } from '@tessera/fields';
+import { described, email, named, optional, rawText, shape, text } from '@tessera/fields';
 
-const password = verbatim(1000, 0);
+const password = rawText(1000, 0);
 
 export const Register = named(
   'Register',

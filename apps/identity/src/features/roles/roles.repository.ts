@@ -3,7 +3,7 @@ import { requireTenant } from '../../access/tenants.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../lists/paging.ts';
-import { literally } from '../../lists/search.ts';
+import { containsText } from '../../lists/search.ts';
 import { policiesOf } from '../members/member.ts';
 import { roleRelations, type TenantRole, tenantRoleOf } from './role.ts';
 
@@ -48,7 +48,7 @@ export class RolesRepository {
     { search, sort, ...page }: RoleQuery,
   ): Promise<{ roles: TenantRole[]; page: number; total: number }> {
     await requireTenant(this.#database, tenantId);
-    const where = { ...inTenant(tenantId), ...(search && { name: literally(search) }) };
+    const where = { ...inTenant(tenantId), ...(search && { name: containsText(search) }) };
     const { order } = sort;
     const orderBy = [sort.by === 'name' ? { name: order } : { createdAt: order }, { id: order }];
     const include = roleRelations(tenantId);

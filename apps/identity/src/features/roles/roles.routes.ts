@@ -6,11 +6,11 @@ import {
   oneOf,
   optional,
   partial,
+  rawText,
   shape,
   text,
   time,
   uuid,
-  verbatim,
   withDefault,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
@@ -26,7 +26,7 @@ const Role = named(
   shape({
     id: uuid(),
     name: text(100),
-    description: verbatim(1000, 0),
+    description: rawText(1000, 0),
     is_built_in: bool(),
     member_count: int(0, Number.MAX_SAFE_INTEGER),
     policies: Policies,
@@ -36,7 +36,7 @@ const Role = named(
 
 const content = shape({
   name: text(100),
-  description: withDefault(verbatim(1000, 0), ''),
+  description: withDefault(rawText(1000, 0), ''),
   policies: withDefault(KnownPolicies, []),
 });
 const RoleInput = named('RoleInput', content);

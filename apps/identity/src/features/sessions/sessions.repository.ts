@@ -6,7 +6,12 @@ import type { IssueToken } from '../../tokens/issue.ts';
 import { moveGrant } from '../../tokens/move-grant.ts';
 import { lockOrigin, type TokenOrigin } from '../../tokens/origin.ts';
 import type { Renewed, RenewToken } from '../../tokens/renew.ts';
-import { revoked, revokeGrant, revokeToken, revokeUserTokens } from '../../tokens/revoke.ts';
+import {
+  revokeGrant,
+  revokeToken,
+  revokeUserTokens,
+  tokenRevokedEvent,
+} from '../../tokens/revoke.ts';
 import { lockUser } from '../../users/users.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 
@@ -69,7 +74,10 @@ export class SessionsRepository {
       return await this.#use.database.$transaction(async (tx) => {
         const renewed = await this.#use.renewToken(tx, { tokenId, successorId });
         if (typeof renewed === 'string') return renewed;
-        await enqueue(tx, revoked({ token_id: tokenId, user_id: userId, reason: 'rotated' }));
+        await enqueue(
+          tx,
+          tokenRevokedEvent({ token_id: tokenId, user_id: userId, reason: 'rotated' }),
+        );
         isCommitting = true;
         return renewed;
       });

@@ -1,4 +1,4 @@
-import { described, int, named, optional, shape, text, uuid, verbatim } from '@tessera/fields';
+import { described, int, named, optional, rawText, shape, text, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { personOf, userOf } from '../../access/access.ts';
 import { done, route, success } from '../../http/route.ts';
@@ -6,7 +6,7 @@ import { sessionCookie } from '../../http/session-cookie.ts';
 import { originOf } from '../../origin/origin.ts';
 import type { SessionsService } from './sessions.service.ts';
 
-const token = described(verbatim(8192), 'Bearer token');
+const token = described(rawText(8192), 'Bearer token');
 const seconds = int(0, Number.MAX_SAFE_INTEGER);
 const expires_in = described(seconds, 'Lifetime of the token in seconds');
 
@@ -27,10 +27,7 @@ const Switched = named(
   shape({
     token,
     refresh_token: optional(
-      described(
-        verbatim(200),
-        'For tokens of the code flow: refresh token for `POST /oauth/token`',
-      ),
+      described(rawText(200), 'For tokens of the code flow: refresh token for `POST /oauth/token`'),
     ),
     expires_in,
     tenant: named('SwitchedTenant', shape({ id: uuid(), slug: text(63), name: text(200) })),

@@ -7,10 +7,10 @@ import {
   nullable,
   type Out,
   optional,
+  rawText,
   shape,
   text,
   uuid,
-  verbatim,
   withDefault,
 } from '@tessera/fields';
 import type { Account, SignedIn, SuspendedSignIn } from './sign-in.service.ts';
@@ -19,7 +19,7 @@ export const Login = named(
   'Login',
   shape({
     email: email(),
-    password: verbatim(1000),
+    password: rawText(1000),
     remember: described(withDefault(bool(), false), 'Stay signed in after the browser is closed'),
   }),
 );
@@ -39,7 +39,7 @@ const user = named(
 
 /** Fields of the response to a completed sign-in. */
 export const signedIn = {
-  token: described(verbatim(8192), 'Bearer token'),
+  token: described(rawText(8192), 'Bearer token'),
   expires_in: described(seconds, 'Lifetime of the token in seconds'),
   refresh_expires_in: described(
     seconds,

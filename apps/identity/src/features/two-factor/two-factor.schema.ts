@@ -7,10 +7,10 @@ import {
   nullable,
   oneOf,
   optional,
+  rawText,
   shape,
   text,
   time,
-  verbatim,
   withDefault,
 } from '@tessera/fields';
 import { signedIn } from '../sign-in/sign-in.schema.ts';
@@ -19,7 +19,7 @@ export const code = text(100);
 
 export const recoveryCodes = list(text(50));
 
-export const Password = named('PasswordConfirmation', shape({ password: verbatim(1000) }));
+export const Password = named('PasswordConfirmation', shape({ password: rawText(1000) }));
 
 export const Enrolment = named(
   'TwoFactorEnrolment',

@@ -1,4 +1,4 @@
-import { knowledgeOf } from '@tessera/contracts';
+import { checkPermissionPattern } from '@tessera/contracts';
 import { coversPattern } from '@tessera/scope-matcher';
 
 export type Granted =
@@ -13,7 +13,8 @@ export const grantScopes = (allowed: readonly string[], requested: readonly stri
   if (requested.length === 0) return { ok: true, scopes: allowed };
   const isAllowed = (scope: string): boolean =>
     allowed.includes(scope) ||
-    (allowed.some((pattern) => coversPattern(pattern, scope)) && knowledgeOf(scope).known);
+    (allowed.some((pattern) => coversPattern(pattern, scope)) &&
+      checkPermissionPattern(scope).known);
   const refused = requested.filter((scope) => !isAllowed(scope));
   return refused.length === 0 ? { ok: true, scopes: requested } : { ok: false, refused };
 };

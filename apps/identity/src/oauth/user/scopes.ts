@@ -1,4 +1,4 @@
-import { knowledgeOf } from '@tessera/contracts';
+import { checkPermissionPattern } from '@tessera/contracts';
 import { coversPattern } from '@tessera/scope-matcher';
 import type { Client, KoaContextWithOIDC, ResourceServer } from 'oidc-provider';
 import { API_SCOPE, isOidcScope } from '../../tokens/scopes.ts';
@@ -14,9 +14,10 @@ const MAX_CHARACTERS = 4000;
  */
 const isOpenTo = (client: Client, scope: string): boolean => {
   if (isOidcScope(scope)) return true;
-  if (clientKind(client) !== 'third_party') return scope === API_SCOPE || knowledgeOf(scope).known;
+  if (clientKind(client) !== 'third_party')
+    return scope === API_SCOPE || checkPermissionPattern(scope).known;
   return (
-    knowledgeOf(scope).known &&
+    checkPermissionPattern(scope).known &&
     allowedScopesOf(client).some((pattern) => coversPattern(pattern, scope))
   );
 };

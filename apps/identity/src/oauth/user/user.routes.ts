@@ -5,9 +5,9 @@ import {
   oneOf,
   openShape,
   optional,
+  rawText,
   shape,
   text,
-  verbatim,
 } from '@tessera/fields';
 import { empty, forwarded, type RouteTable } from '@tessera/http-kit';
 import { OAuthFailure, Revoked } from '../failure.ts';
@@ -15,7 +15,7 @@ import { userPaths } from '../paths.ts';
 import type { AuthorizationServer } from './server.ts';
 
 /** Limited so that all parameters together fit into a URL and into a body, even if escaped. */
-const value = (max: number, description: string) => optional(described(verbatim(max), description));
+const value = (max: number, description: string) => optional(described(rawText(max), description));
 
 const credentials = {
   client_id: value(200, 'Here, or in HTTP Basic.'),
@@ -24,9 +24,9 @@ const credentials = {
 
 const AuthorizationQuery = openShape({
   response_type: described(oneOf('code'), 'The implicit grant is disabled.'),
-  client_id: verbatim(200),
-  redirect_uri: described(verbatim(2000), 'Exactly as registered.'),
-  code_challenge: described(verbatim(128, 43), 'RFC 7636.'),
+  client_id: rawText(200),
+  redirect_uri: described(rawText(2000), 'Exactly as registered.'),
+  code_challenge: described(rawText(128, 43), 'RFC 7636.'),
   code_challenge_method: oneOf('S256'),
   scope: value(
     2000,
@@ -56,11 +56,11 @@ const UserTokenRequest = named(
 const UserToken = named(
   'UserToken',
   shape({
-    access_token: described(verbatim(8192), 'A signed JWT (RFC 9068).'),
+    access_token: described(rawText(8192), 'A signed JWT (RFC 9068).'),
     token_type: oneOf('Bearer'),
     expires_in: described(int(0, Number.MAX_SAFE_INTEGER), 'Seconds.'),
-    refresh_token: described(verbatim(200), 'For the next access token; can be used once.'),
-    id_token: optional(described(verbatim(8192), 'With the scope `openid`.')),
+    refresh_token: described(rawText(200), 'For the next access token; can be used once.'),
+    id_token: optional(described(rawText(8192), 'With the scope `openid`.')),
     scope: described(text(4000), 'The granted scopes.'),
   }),
 );
@@ -104,7 +104,7 @@ export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
       'UserTokenReference',
       openShape({
         ...credentials,
-        token: described(verbatim(8192), 'An access or a refresh token.'),
+        token: described(rawText(8192), 'An access or a refresh token.'),
         token_type_hint: value(1000, 'Ignored: the type is determined from the token.'),
       }),
     ),

@@ -1,4 +1,4 @@
-import { oneOf, optional, uuid, verbatim } from '@tessera/fields';
+import { oneOf, optional, rawText, uuid } from '@tessera/fields';
 import { notFound, validationFailed } from '@tessera/http-kit';
 import type { DevicesService } from '../../features/devices/devices.service.ts';
 import type {
@@ -148,7 +148,7 @@ export const devicePage = ({ devices, openSessions }: Dependencies): AnyPage =>
     form: {
       fields: {
         action: oneOf('rename', 'distrust', 'end', 'revoke'),
-        device_name: optional(verbatim(1000, 0)),
+        device_name: optional(rawText(1000, 0)),
         session: optional(uuid()),
       },
       async submit(visit, { action, device_name = '', session }, { user, device, entry }) {

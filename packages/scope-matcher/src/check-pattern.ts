@@ -1,6 +1,6 @@
 import { parsePattern, WILDCARD } from './pattern.ts';
 
-export type Knowledge =
+export type PatternCheck =
   /** `covers` is the number of known permissions that it covers; 0 for a prefix such as `identity.*`. */
   | { readonly known: true; readonly covers: number }
   | { readonly known: false; readonly reason: string };
@@ -12,7 +12,7 @@ const isPlaceholder = (segment: string): boolean => segment.startsWith('{');
  * Whether a pattern can match a registered permission: it is `*`, covers one, or is a prefix of one. Otherwise the
  * reason names the first segment that no permission has.
  */
-export const knownPattern = (pattern: string, registry: readonly string[]): Knowledge => {
+export const checkPattern = (pattern: string, registry: readonly string[]): PatternCheck => {
   const parsed = parsePattern(pattern);
   if (!parsed.ok) return { known: false, reason: parsed.reason };
   if (pattern === WILDCARD) return { known: true, covers: registry.length };

@@ -1,4 +1,4 @@
-import { knownPattern } from './index.ts';
+import { checkPattern } from './index.ts';
 
 const registry = [
   'identity.users.list',
@@ -8,7 +8,7 @@ const registry = [
   'tenant.{slug}.crm.blog.posts.view',
 ];
 
-describe('knownPattern', () => {
+describe('checkPattern', () => {
   test.each([
     ['*', 5],
     ['identity.users.list', 1],
@@ -19,13 +19,13 @@ describe('knownPattern', () => {
     ['tenant.acme.crm.blog.posts.view', 1],
     ['*.*.*.*.*', 1],
   ])('%s is known and covers %d', (pattern, covers) => {
-    expect(knownPattern(pattern, registry)).toEqual({ known: true, covers });
+    expect(checkPattern(pattern, registry)).toEqual({ known: true, covers });
   });
 
   test.each(['identity', 'identity.*', 'tenant.acme', 'tenant.*.crm.blog.*', '*.tenants.versions'])(
     '%s begins known permissions and covers none, which it says',
     (pattern) => {
-      expect(knownPattern(pattern, registry)).toEqual({ known: true, covers: 0 });
+      expect(checkPattern(pattern, registry)).toEqual({ known: true, covers: 0 });
     },
   );
 
@@ -45,11 +45,11 @@ describe('knownPattern', () => {
     ],
     ['', 'the pattern is empty'],
   ])('%j is refused, and the reason names the segment', (pattern, reason) => {
-    expect(knownPattern(pattern, registry)).toEqual({ known: false, reason });
+    expect(checkPattern(pattern, registry)).toEqual({ known: false, reason });
   });
 
   test('without any permission only * is known', () => {
-    expect(knownPattern('*', [])).toEqual({ known: true, covers: 0 });
-    expect(knownPattern('a', []).known).toBe(false);
+    expect(checkPattern('*', [])).toEqual({ known: true, covers: 0 });
+    expect(checkPattern('a', []).known).toBe(false);
   });
 });
