@@ -1,90 +1,16 @@
 import { conformance, type OpenApiDocument } from '@tessera/conformance';
-import { newTenant } from '@tessera/resource-server/testing';
 import { document } from './document.ts';
+import { conformanceSubject } from './testing/conformance-subject.ts';
 import { startCrm, type TestCrm } from './testing/crm.ts';
 
 let crm: TestCrm;
-let keys = 0;
-let hours = 0;
-
-/** Keys are unique. A public project can be referred to by every caller of the tenant. */
-const projectFields = () => {
-  keys += 1;
-  return { key: `P${keys}`, is_private: false };
-};
-
-/** Keys are unique, and a tenant has at most 100. */
-const customFieldFields = () => {
-  keys += 1;
-  return { key: `key_${keys}`, type: 'text', choices: [], is_required: false };
-};
-
-/** Entries of one user must not overlap, and have either an end or minutes. */
-const entryFields = () => {
-  hours += 1;
-  const started_at = new Date(Date.UTC(2026, 0, 1, hours)).toISOString();
-  return { started_at, minutes: 60, ended_at: undefined, task_id: undefined };
-};
-/** Only callers with a permission create entries for others. */
-const newEntryFields = () => {
-  const { started_at, minutes } = entryFields();
-  return { started_at, minutes, ended_at: undefined, user_id: undefined, task_id: undefined };
-};
-
-/** A batch that creates one record. */
-const batchOf = (fields: object, text: string) => (): object => {
-  keys += 1;
-  return { operations: [{ op: 'create', body: { ...fields, [text]: `${keys}` } }] };
-};
 
 conformance(
   document() as OpenApiDocument,
   async () => {
     // A job would change its record between two requests of a check.
     crm = await startCrm({}, { enqueueOnly: true });
-    return {
-      url: crm.url,
-      bodies: {
-        createProject: projectFields,
-        updateProject: projectFields,
-        createTimeEntry: newEntryFields,
-        startTimer: () => ({ task_id: undefined }),
-        updateTimeEntry: entryFields,
-        createCustomField: customFieldFields,
-        updateCustomField: () => ({ is_required: false }),
-        createImport: () => ({ resource: 'contacts', mapping: '{}', file: 'first_name\nAda\n' }),
-        batchContacts: batchOf({ first_name: 'Ada' }, 'notes'),
-        batchCompanies: batchOf({ name: 'Engines' }, 'notes'),
-        batchTasks: batchOf({ title: 'Call Ada' }, 'description'),
-      },
-      // A required custom field would make the contacts of all other operations invalid.
-      callerOutsideTenants: ({ id }) =>
-        ['createCustomField', 'updateCustomField'].includes(id)
-          ? Promise.resolve(crm.caller({ tenants: [newTenant('acme')] }))
-          : undefined,
-      // Tags exist in records only.
-      async parameters(side, path): Promise<Record<string, string>> {
-        if (!path.includes('{tag}')) return {};
-        const tag = `sample-${crypto.randomUUID()}`;
-        const [collection, body] = path.includes('/companies/')
-          ? (['companies', { name: 'A', tags: [tag] }] as const)
-          : (['contacts', { first_name: 'A', tags: [tag] }] as const);
-        const caller = crm.caller({ tenant: side === 'own' ? 'acme' : 'globex' });
-        const created = await crm.http.post(`/api/crm/${collection}`).set(caller).send(body);
-        return { tag, ...(path.includes('{id}') && { id: created.body.data.id }) };
-      },
-      // Sends both credentials; each route reads the one it accepts.
-      async caller(side, lacking) {
-        const tenant = side === 'own' ? 'acme' : 'globex';
-        const person = crm.caller({ tenant, ...(lacking !== undefined && { lacking: [lacking] }) });
-        return { ...person, ...crm.system(tenant) };
-      },
-      client() {
-        const pipeline = { type: 'client', id: 'pipeline', tenants: [], scopes: ['*'] } as const;
-        const { headers } = crm.identity.signIn(pipeline);
-        return { ...headers, ...crm.system(), 'x-tenant': 'acme' };
-      },
-    };
+    return conformanceSubject(crm);
   },
   () => crm.stop(),
 );
