@@ -152,7 +152,7 @@ export const createApp = (
     },
     gate: withSystemCallers(context.access.gate, config.systemTokens),
     limits: limitsOf(context),
-    idempotency: createIdempotency(context.database),
+    idempotency: createIdempotency(context.database, context.vault),
     bodyLimit: BODY_LIMIT,
     cors: { origins: config.corsOrigins, credentials: false },
     trustedProxies: config.trustedProxies,

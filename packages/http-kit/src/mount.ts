@@ -248,15 +248,26 @@ const sendJson = (res: Response, { status, body, headers }: RepeatableResponse):
   else res.json(body);
 };
 
+interface KeyedExchange {
+  readonly req: Request;
+  readonly res: Response;
+  readonly key: string;
+  /** Throws if the caller may no longer see the body of the stored response. */
+  readonly authorizeReplay: (response: unknown) => void;
+}
+
 /** Runs a handler once for each key: `collect` returns its response instead of sending it. */
 const answerOnce = async (
   idempotency: Idempotency<unknown>,
-  { req, res, key }: { readonly req: Request; readonly res: Response; readonly key: string },
+  { req, res, key, authorizeReplay }: KeyedExchange,
   collect: () => Promise<RepeatableResponse>,
 ): Promise<void> => {
   const request = { key, fingerprint: fingerprintOf(req) };
   const { response, isReplayed } = await idempotency.once(res.locals.caller, request, collect);
-  if (isReplayed) res.set(REPLAYED, 'true');
+  if (isReplayed) {
+    authorizeReplay(response.body);
+    res.set(REPLAYED, 'true');
+  }
   sendJson(res, response);
 };
 
@@ -294,7 +305,9 @@ const answer = (
       route.handler?.({ params, query, body, caller, req, res, reply } as never);
     const key = idempotency && idempotencyKeyOf(req);
     if (idempotency && key !== undefined) {
-      await answerOnce(idempotency, { req, res, key }, async () => {
+      const authorizeReplay = (response: unknown): void =>
+        route.authorizeReplay?.({ caller, body, response } as never);
+      await answerOnce(idempotency, { req, res, key, authorizeReplay }, async () => {
         let collected: RepeatableResponse | undefined;
         respond = (response) => {
           collected = response;

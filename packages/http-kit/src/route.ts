@@ -96,6 +96,14 @@ type Validated<F> = F extends Field
       ? ReceivedFile<S>
       : undefined;
 
+/** A response that is about to be sent again, and the request that repeats its `Idempotency-Key`. */
+export interface ReplayInput<Caller, B> {
+  readonly caller: Caller;
+  readonly body: Validated<B>;
+  /** The JSON body of the response. */
+  readonly response: unknown;
+}
+
 export interface HandlerInput<Caller, PA, Q, B, R extends Responses> {
   readonly params: Validated<PA>;
   readonly query: Validated<Q>;
@@ -165,6 +173,11 @@ export interface Route<
   handler(
     input: HandlerInput<A extends Public ? undefined : Caller, PA, Q, B, R>,
   ): Promise<Reply> | Reply;
+  /**
+   * Throws if the caller may no longer see a stored response. For routes whose handler checks permissions, because
+   * they depend on the body: a repeated request does not run the handler.
+   */
+  authorizeReplay?(input: ReplayInput<Caller, B>): void;
 }
 
 /** A route without its static types. */
@@ -176,6 +189,7 @@ export interface RouteEntry extends Declared<string | readonly string[], Respons
   /** Media types of the body. Default: JSON. */
   readonly bodyTypes?: readonly string[];
   handler?(input: never): Promise<Reply> | Reply;
+  authorizeReplay?(input: never): void;
   /** Handler of another framework, which does its own parsing and validation. */
   readonly forward?: RequestHandler;
   /** A page for people, which is not part of the OpenAPI document. */

@@ -15,6 +15,8 @@ export interface Caller<Permission extends string = string> {
   readonly impersonatorId?: string;
   /** The caller as identity describes them. */
   readonly principal: Principal;
+  /** Whether the scopes of the token cover a permission; policies may still deny it. */
+  isInScope(permission: Permission): boolean;
   /** Whether scopes and policies allow a permission; for rules finer than the route's own. */
   can(permission: Permission): boolean;
 }
@@ -67,7 +69,6 @@ export class GatedCaller<Permission extends string = string> implements Caller<P
     return servicePermission(this.#service, this.tenantSlug, permission);
   }
 
-  /** Whether the scopes of the token cover a permission; policies may still deny it. */
   isInScope(permission: Permission): boolean {
     return this.#scopes(this.permissionName(permission));
   }

@@ -1,5 +1,5 @@
 export { type Caller, GatedCaller, requireUser } from './caller.ts';
-export { identityUnavailable, invalidToken } from './errors.ts';
+export { identityUnavailable, invalidToken, scopeDenied } from './errors.ts';
 export { createFakeResourceServer, type FakeCaller } from './fake-resource-server.ts';
 export {
   createResourceServer,

@@ -47,6 +47,18 @@ test('A value sealed by an old key is renewed once and then opens without that k
   expect(() => rotated.renew(sealed, 'another purpose')).toThrow();
 });
 
+test('A digest depends on the value, the purpose and the key, and matches with an old key as well', () => {
+  const digest = vault.digest(secret, 'a purpose');
+  expect(digest).toHaveLength(32);
+  expect(vault.digest(secret, 'another purpose')).not.toEqual(digest);
+  const rotated = createVault(encryptionKeys([newer, older]));
+  expect(rotated.digest(secret, 'a purpose')).not.toEqual(digest);
+  expect(rotated.matches(secret, 'a purpose', digest)).toBe(true);
+  expect(rotated.matches(secret, 'another purpose', digest)).toBe(false);
+  expect(rotated.matches(Buffer.from('another value'), 'a purpose', digest)).toBe(false);
+  expect(createVault(encryptionKeys([newer])).matches(secret, 'a purpose', digest)).toBe(false);
+});
+
 test('A vault without a key is refused', () => {
   expect(() => createVault([])).toThrow('no key');
 });

@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 import type { EncryptionKey } from './keys.ts';
 
 const ALGORITHM = 'aes-256-gcm';
@@ -13,10 +20,23 @@ export interface Vault {
   open(sealed: Uint8Array, purpose: string): Buffer;
   /** The value sealed with the first key; undefined when it already is. Throws as `open` does. */
   renew(sealed: Uint8Array, purpose: string): Buffer | undefined;
+  /**
+   * A keyed digest (HMAC-SHA-256, 32 bytes), from which nobody without the key can tell whether they have guessed
+   * the value.
+   */
+  digest(value: Uint8Array, purpose: string): Buffer;
+  /** Whether `digest` made this of the value and the purpose, with any of the keys. Compares in constant time. */
+  matches(value: Uint8Array, purpose: string, digest: Uint8Array): boolean;
 }
 
 /** A sealed value begins with the length and the id of its key. */
 const keyIdOf = (sealed: Buffer): string => sealed.toString('utf8', 1, 1 + (sealed[0] ?? 0));
+
+/** The key of digests is not the key of the cipher. */
+const digestWith = ({ secret }: EncryptionKey, value: Uint8Array, purpose: string): Buffer => {
+  const key = hkdfSync('sha256', secret, '', `digest ${purpose}`, 32);
+  return createHmac('sha256', Buffer.from(key)).update(value).digest();
+};
 
 /**
  * Creates a vault that seals with the first key and opens with all of them. To rotate, put a new key in front
@@ -49,5 +69,11 @@ export const createVault = (keys: readonly EncryptionKey[]): Vault => {
     open,
     renew: (sealed, purpose) =>
       keyIdOf(Buffer.from(sealed)) === first.id ? undefined : seal(open(sealed, purpose), purpose),
+    digest: (value, purpose) => digestWith(first, value, purpose),
+    matches: (value, purpose, digest) =>
+      keys.some((key) => {
+        const expected = digestWith(key, value, purpose);
+        return digest.length === expected.length && timingSafeEqual(digest, expected);
+      }),
   };
 };

@@ -49,6 +49,16 @@ describe('A second request with the same Idempotency-Key', () => {
     expect(await total()).toBe(2);
   });
 
+  test('of a user in another app is a request of its own', async () => {
+    const id = randomUUID();
+    const key = keyed();
+    const first = await post(path, ada, { ...caller({ id, client_id: 'app-1' }), ...key });
+    const second = await post(path, ada, { ...caller({ id, client_id: 'app-2' }), ...key });
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.headers['idempotent-replayed']).toBeUndefined();
+    expect(await total()).toBe(2);
+  });
+
   test('still needs the permission', async () => {
     const id = randomUUID();
     const key = keyed();

@@ -4,31 +4,41 @@ import {
   idempotencyKeyReused,
   type RepeatableResponse,
 } from '@tessera/http-kit';
+import type { Vault } from '@tessera/vault';
 import type { Database, TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Caller } from '../http.ts';
+import { SystemCaller } from '../system/system-access.ts';
 
 const { sql } = Prisma;
 
 /** How long a key is kept, in milliseconds. */
 const KEPT_MS = 24 * 3_600_000;
 
-/** A caller of CRM, or a service with a system token, which has no principal. */
-type KeyedCaller = { readonly tenantId: string } & Partial<Pick<Caller, 'principal'>>;
+type KeyedCaller = Pick<Caller, 'tenantId' | 'principal'> | SystemCaller;
 
 /**
- * Keys of different callers do not meet, nor do those of a user in different apps, or of an administrator who
- * acts as the user.
+ * Keys of different callers do not meet, nor do those of a user in different apps, of an administrator who acts as
+ * the user, or of services with different system tokens.
  */
-const callerOf = ({ principal }: KeyedCaller): string =>
-  principal
-    ? [
-        principal.type,
-        principal.id,
-        principal.client_id ?? '',
-        principal.impersonator_id ?? '',
-      ].join(':')
-    : 'system';
+const callerOf = (caller: KeyedCaller): string => {
+  if (caller instanceof SystemCaller) return `system:${caller.tokenId}`;
+  const { type, id, client_id, impersonator_id } = caller.principal;
+  return [type, id, client_id ?? '', impersonator_id ?? ''].join(':');
+};
+
+/** What fingerprints are digested for. */
+const PURPOSE = 'fingerprints of idempotent requests';
+
+/**
+ * Fingerprints as they are stored. A request may contain a weak password, which an unkeyed hash would allow to be
+ * guessed. Without a vault no credentials are accepted, and the hash is stored as it is.
+ */
+const createFingerprints = (vault: Vault | undefined) => ({
+  stored: (fingerprint: Buffer): Buffer => vault?.digest(fingerprint, PURPOSE) ?? fingerprint,
+  matches: (fingerprint: Buffer, stored: Buffer): boolean =>
+    vault ? vault.matches(fingerprint, PURPOSE, stored) : stored.equals(fingerprint),
+});
 
 interface StoredKey extends RepeatableResponse {
   readonly fingerprint: Buffer;
@@ -79,19 +89,31 @@ const storeKey = (
  * Keeps responses in the database for 24 hours, per tenant and caller. The key is stored in the transaction of
  * the change, so that a process that is killed at any time cannot make the change twice.
  */
-export const createIdempotency = (database: Database): Idempotency<KeyedCaller> => ({
-  once: (caller, { key, fingerprint }, work) =>
-    database.transaction(caller.tenantId, async (db) => {
-      const id = { caller: callerOf(caller), key };
-      if (!(await lockKey(db, id))) throw idempotencyKeyInUse();
-      const stored = await findKey(db, id);
-      if (stored) {
-        if (!stored.fingerprint.equals(fingerprint)) throw idempotencyKeyReused();
-        const { status, headers, body } = stored;
-        return { response: { status, headers, body: body ?? undefined }, isReplayed: true };
-      }
-      const response = await work();
-      await storeKey(db, id, { ...response, fingerprint });
-      return { response, isReplayed: false };
-    }),
-});
+export const createIdempotency = (
+  database: Database,
+  vault: Vault | undefined,
+): Idempotency<KeyedCaller> => {
+  const fingerprints = createFingerprints(vault);
+  return {
+    once: (caller, { key, fingerprint }, work) =>
+      database.transaction(caller.tenantId, async (db) => {
+        const id = { caller: callerOf(caller), key };
+        if (!(await lockKey(db, id))) throw idempotencyKeyInUse();
+        const stored = await findKey(db, id);
+        if (stored) {
+          if (!fingerprints.matches(fingerprint, stored.fingerprint)) throw idempotencyKeyReused();
+          const { status, headers, body } = stored;
+          return { response: { status, headers, body: body ?? undefined }, isReplayed: true };
+        }
+        const response = await work();
+        const { status, headers, body } = response;
+        await storeKey(db, id, {
+          status,
+          headers,
+          body,
+          fingerprint: fingerprints.stored(fingerprint),
+        });
+        return { response, isReplayed: false };
+      }),
+  };
+};

@@ -15,8 +15,8 @@ import {
 } from '@tessera/fields';
 import type { RouteEntry } from '@tessera/http-kit';
 import type { Database } from '../database.ts';
-import { Problem, record, renderError } from '../http.ts';
-import { type BatchOutcome, runBatch } from './batch.ts';
+import { type Caller, Problem, record, renderError } from '../http.ts';
+import { authorizeOperations, type BatchOutcome, runBatch } from './batch.ts';
 import type { Kind, KindTypes } from './kind.ts';
 import type { Records } from './records.ts';
 import { createFrame, declare } from './route-frame.ts';
@@ -73,6 +73,10 @@ const present = (outcome: BatchOutcome<unknown>) => {
   return { status: outcome.status, version: made, data };
 };
 
+interface StoredBatch {
+  readonly data: { readonly results: readonly { readonly status: number }[] };
+}
+
 /** `POST .../batch`: up to 500 creates, updates and deletions, in order. */
 export const batchRoute = <T extends KindTypes>(
   kind: Kind<T>,
@@ -103,6 +107,12 @@ export const batchRoute = <T extends KindTypes>(
         runBatch(db, caller, operations, { kind, records, isAtomic }),
       );
       return reply(200, { data: { results: outcomes.map(present) } } as never);
+    },
+    authorizeReplay({ caller, body: { operations }, response }) {
+      const { results } = (response as StoredBatch).data;
+      // An operation that was denied has no record in the response.
+      const shown = [...operations.entries()].filter(([index]) => results[index]?.status !== 403);
+      authorizeOperations(kind as unknown as Kind, caller as Caller, shown);
     },
   });
 };

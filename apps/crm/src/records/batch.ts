@@ -80,6 +80,24 @@ const authorize = (kind: Kind, caller: Caller, { op, id }: BatchOperation): void
   }
 };
 
+/**
+ * Throws 403 for the first of the operations, given with their places in the batch, for which the caller lacks a
+ * permission.
+ */
+export const authorizeOperations = (
+  kind: Kind,
+  caller: Caller,
+  operations: Iterable<readonly [index: number, operation: BatchOperation]>,
+): void => {
+  for (const [index, operation] of operations) {
+    try {
+      authorize(kind, caller, operation);
+    } catch (error) {
+      throw error instanceof HttpError ? errorAt(index, error, '') : error;
+    }
+  }
+};
+
 type Outcomes<T extends KindTypes> = BatchOutcome<T['answer']>[];
 
 /** Runs the operations of one batch in one transaction, in order. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { uuid, validate } from '@tessera/fields';
 import {
   type Gate,
@@ -11,9 +12,12 @@ import type { Request } from 'express';
 /** A service that acts in one tenant (decision C14). */
 export class SystemCaller {
   readonly tenantId: string;
+  /** Tells services with different tokens apart, without being a token. */
+  readonly tokenId: string;
 
-  constructor(tenantId: string) {
+  constructor(tenantId: string, token: string) {
     this.tenantId = tenantId;
+    this.tokenId = createHash('sha256').update(token).digest('base64url').slice(0, 16);
   }
 }
 
@@ -46,8 +50,8 @@ export const withSystemCallers = <Caller>(
         systemToken: { type: 'apiKey', in: 'header', name: 'X-System-Token' },
       },
       authenticate(req): SystemCaller {
-        if (isSystemToken(req.get('x-system-token') ?? ''))
-          return new SystemCaller(tenantIdOf(req));
+        const token = req.get('x-system-token') ?? '';
+        if (isSystemToken(token)) return new SystemCaller(tenantIdOf(req), token);
         throw systemTokenMissing();
       },
     },

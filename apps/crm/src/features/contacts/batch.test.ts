@@ -165,6 +165,48 @@ test('A batch that is repeated with its Idempotency-Key has no further effect', 
   expect(await total()).toBe(1);
 });
 
+describe('A batch that is repeated with its Idempotency-Key after the caller lost a permission', () => {
+  const account = { type: 'service_account', is_service_account: true } as const;
+  const everything = ['tenant.*.crm.contacts.*'];
+
+  test.each([true, false])('is 403 and shows no record (atomic: %s)', async (atomic) => {
+    const key = { 'Idempotency-Key': randomUUID() };
+    const body = { atomic, operations: [create(), { op: 'delete', id: await created() }] };
+    const signedIn = (scopes: string[]) => caller({ ...account, id, scopes });
+    const id = randomUUID();
+    await post(`${path}/batch`, body, { ...signedIn(everything), ...key }).expect(200);
+    const denied = signedIn(['tenant.*.crm.contacts.create']);
+    const replay = await post(`${path}/batch`, body, { ...denied, ...key });
+    expect([replay.status, replay.body.error, replay.body.required_permission]).toEqual([
+      403,
+      'service_account_scope_denied',
+      'tenant.acme.crm.contacts.delete',
+    ]);
+    expect(replay.body.data).toBeUndefined();
+  });
+
+  test('gets the response of the first if that denied the same operations', async () => {
+    const key = { 'Idempotency-Key': randomUUID() };
+    const body = { atomic: false, operations: [create(), { op: 'delete', id: await created() }] };
+    const headers = { ...caller({ lacking: ['contacts.delete'] }), ...key };
+    const first = await post(`${path}/batch`, body, headers).expect(200);
+    const second = await post(`${path}/batch`, body, headers).expect(200);
+    expect([second.text, second.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+  });
+});
+
+test('An operation that the scopes of a service account do not cover is denied as such', async () => {
+  const scopes = ['tenant.*.crm.contacts.create'];
+  const headers = caller({ type: 'service_account', is_service_account: true, scopes });
+  const operations = [{ op: 'delete', id: await created() }];
+  const { status, body } = await post(`${path}/batch`, { operations }, headers);
+  expect([status, body.error, body.required_permission]).toEqual([
+    403,
+    'service_account_scope_denied',
+    'tenant.acme.crm.contacts.delete',
+  ]);
+});
+
 test('A batch has 1 to 500 operations', async () => {
   await batch([]).expect(422);
   await batch(Array.from({ length: 501 }, () => create())).expect(422);

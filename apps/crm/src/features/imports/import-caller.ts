@@ -28,5 +28,6 @@ export const importCaller = (
   isSystemAdmin: false,
   ...(principal.impersonator_id !== null && { impersonatorId: principal.impersonator_id }),
   principal: createPrincipal(principal),
+  isInScope: (permission) => permissions.includes(permission),
   can: (permission) => permissions.includes(permission),
 });
