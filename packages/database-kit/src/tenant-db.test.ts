@@ -263,6 +263,27 @@ describe('A statement that is planned once', () => {
     });
     expect(await seen(asRole, false)).toMatchObject({ name: 'plan_once', tenant: TENANT });
     expect(await seen(once, true)).toMatchObject({ name: 'postgres', mode: 'force_generic_plan' });
-    expect(await seen(once, false)).toMatchObject({ name: 'postgres', mode: 'force_custom_plan' });
+    expect(await seen(once, false)).toMatchObject({ name: 'postgres', mode: 'auto' });
+  });
+
+  test('PostgreSQL keeps the plans of changes, in and outside of transactions, and not those of reads', async () => {
+    const ways: Record<string, (statement: Statement) => Promise<unknown>> = {
+      query: (statement) => once.query(statement),
+      transaction: (statement) => once.transaction((inside) => inside.query(statement)),
+      read: (statement) => once.read(statement),
+      snapshot: (statement) => once.snapshot((inside) => inside.read(statement)),
+    };
+    const kept: Record<string, boolean> = {};
+    for (const [way, run] of Object.entries(ways)) {
+      const text = `${first} -- planned by ${way}`;
+      // PostgreSQL makes five plans before it compares them with one for all values.
+      for (let n = 0; n < 7; n += 1) await run(sql(text, TENANT));
+      const { rows } = await single.query(
+        'SELECT generic_plans > 0 AS kept FROM pg_prepared_statements WHERE statement = $1',
+        [text],
+      );
+      kept[way] = rows[0].kept;
+    }
+    expect(kept).toEqual({ query: true, transaction: true, read: false, snapshot: false });
   });
 });

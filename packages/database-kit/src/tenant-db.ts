@@ -24,11 +24,18 @@ export interface TenantDb {
    * and the operators of arrays use no index; such views show the tenant's rows and are no barrier.
    */
   readonly readSchema: string;
-  /** The rows that a statement gives (any statement), from the primary. */
+  /**
+   * The rows that a statement gives (any statement), from the primary. PostgreSQL decides whether to keep its plan,
+   * whatever `planCacheMode` of the pool says: otherwise it would also plan the statements of triggers and of
+   * functions in SQL anew for each row, which takes longer than writing the row.
+   */
   query<R>(statement: Statement, options?: QueryOptions): Promise<R[]>;
-  /** As `query`, for lists and exports: may be answered by a replica that has this tenant's last change. */
+  /**
+   * For lists and exports: planned as the pool says, and may be answered by a replica that has this tenant's last
+   * change.
+   */
   read<R>(statement: Statement, options?: QueryOptions): Promise<R[]>;
-  /** All of it or nothing; within a transaction, as part of that one. */
+  /** All of it or nothing; within a transaction, as part of that one. Plans are kept as by `query`. */
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T>;
   /**
    * Reads everything as of one moment and changes nothing; within a transaction, as that one sees it. `work`
@@ -64,20 +71,27 @@ const enterTenant = (role: string, tenant: string): string =>
 
 const PLAN_ONCE = `set_config('plan_cache_mode', 'force_generic_plan', true),
   set_config('enable_sort', 'off', true)`;
+const KEEP_PLANS = "set_config('plan_cache_mode', 'auto', true)";
 
 /** What precedes the statements of a role, or of the connection's own user. */
 interface Preambles {
-  readonly always: Preamble | undefined;
+  readonly query: Preamble;
+  readonly read: Preamble | undefined;
   readonly planOnce: Preamble;
 }
 
 const createPreambles = (role: string | undefined): Preambles => {
   if (role === undefined) {
-    return { always: undefined, planOnce: { name: 'plan_once', text: `SELECT ${PLAN_ONCE}` } };
+    return {
+      query: { name: 'keep_plans', text: `SELECT ${KEEP_PLANS}` },
+      read: undefined,
+      planOnce: { name: 'plan_once', text: `SELECT ${PLAN_ONCE}` },
+    };
   }
   const enter = enterTenant(role, '$1');
   return {
-    always: { name: 'enter_tenant', text: enter },
+    query: { name: 'enter_tenant_keep_plans', text: `${enter}, ${KEEP_PLANS}` },
+    read: { name: 'enter_tenant', text: enter },
     planOnce: { name: 'enter_tenant_plan_once', text: `${enter}, ${PLAN_ONCE}` },
   };
 };
@@ -124,27 +138,30 @@ class PooledTenantDb implements TenantDb {
 
   async query<R>(statement: Statement, options?: QueryOptions): Promise<R[]> {
     const { pool, replica } = this.#source;
-    const { rows, command } = await this.#send(pool, statement, options);
+    const { query, planOnce } = this.#source.preambles;
+    const preamble = options?.planOnce ? planOnce : query;
+    const { rows, command } = await this.#send(pool, statement, preamble);
     if (replica && mayWrite(statement.text, command)) await replica.wrote(this.tenantId);
     return rows as R[];
   }
 
   async read<R>(statement: Statement, options?: QueryOptions): Promise<R[]> {
-    const { pool, replica } = this.#source;
+    const { pool, replica, preambles } = this.#source;
+    const preamble = options?.planOnce ? preambles.planOnce : preambles.read;
     if (replica && (await replica.has(this.tenantId))) {
       try {
-        return (await this.#send(replica.pool, statement, options)).rows as R[];
+        return (await this.#send(replica.pool, statement, preamble)).rows as R[];
       } catch (error) {
         if (!replica.refused(error)) throw error;
       }
     }
-    return (await this.#send(pool, statement, options)).rows as R[];
+    return (await this.#send(pool, statement, preamble)).rows as R[];
   }
 
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T> {
     const { pool, replica } = this.#source;
     const onCommit = replica && ((position: string) => replica.wrote(this.tenantId, position));
-    return this.#run(pool, 'BEGIN', work, onCommit);
+    return this.#run(pool, `BEGIN; SELECT ${KEEP_PLANS}`, work, onCommit);
   }
 
   async snapshot<T>(work: (db: TenantDb) => Promise<T>): Promise<T> {
@@ -160,9 +177,11 @@ class PooledTenantDb implements TenantDb {
     return this.#run(pool, SNAPSHOT, work);
   }
 
-  #send(pool: pg.Pool, statement: Statement, options?: QueryOptions): Promise<pg.QueryResult> {
-    const { always, planOnce } = this.#source.preambles;
-    const preamble = options?.planOnce ? planOnce : always;
+  #send(
+    pool: pg.Pool,
+    statement: Statement,
+    preamble: Preamble | undefined,
+  ): Promise<pg.QueryResult> {
     return pool.query(
       preamble ? new TenantQuery(statement, preamble, this.#parameters) : toQuery(statement),
     );

@@ -161,12 +161,10 @@ export const withRule = (
   problem: (value: string) => string | undefined,
 ): Field<string, false> => ({
   ...inner,
-  joi: (inner.joi as Joi.StringSchema)
-    .custom((value: string, { error }) => {
-      const message = problem(value);
-      return message === undefined ? value : error('rule.broken', { message });
-    })
-    .messages({ 'rule.broken': '{{#message}}' }),
+  joi: (inner.joi as Joi.StringSchema).custom((value: string, { error }) => {
+    const message = problem(value);
+    return message === undefined ? value : error('rule.broken', { message });
+  }),
 });
 
 /** Names a field's schema, so that documents define it once and refer to it. */

@@ -33,7 +33,7 @@ export const rawText = (max: number, min = 1): Field<string, false> => {
     if (length > max) return error('string.max', { limit: max });
     return length < min ? error('string.min', { limit: min }) : value;
   });
-  return field(min === 0 ? (joi as Joi.StringSchema).allow('') : joi, {
+  return field(min === 0 ? joi.allow('') : joi, {
     type: 'string',
     minLength: min,
     maxLength: max,
@@ -50,7 +50,7 @@ export const matching = (pattern: RegExp, what: string, max: number): Field<stri
     if (lengthOf(value) > max) return error('string.max', { limit: max });
     return pattern.test(value) ? value : error('string.pattern.base');
   }).messages({ 'string.pattern.base': `{{#label}} must be ${what}` });
-  return field(pattern.test('') ? (joi as Joi.StringSchema).allow('') : joi, {
+  return field(pattern.test('') ? joi.allow('') : joi, {
     type: 'string',
     maxLength: max,
     pattern: pattern.source,
