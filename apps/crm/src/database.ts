@@ -78,15 +78,17 @@ const openReplica = (primary: Pool, readUrl: string, options: DatabaseOptions, l
   const { redis } = options;
   // `directUrl` is not the replica's.
   const pool = openPool(readUrl, { ...options, directUrl: undefined }, logger);
+  const probes = openPool(readUrl, { ...options, directUrl: undefined, poolSize: 1 }, logger);
   const positions = redis?.url
     ? redisPositions({ ...redis, url: redis.url, prefix: 'tessera:crm:written:' })
     : memoryPositions();
   const onFailure = (err: unknown): void =>
     logger.warn({ err }, 'the read replica is not used for some seconds');
   return {
-    replica: new Replica({ primary, replica: pool, positions, onFailure }),
+    replica: new Replica({ primary, replica: pool, probes, positions, onFailure }),
     async close() {
       await positions.stop();
+      await probes.end();
       await pool.end();
     },
   };

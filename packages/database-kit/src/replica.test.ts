@@ -32,10 +32,11 @@ afterAll(async () => {
   await servers?.stop();
 });
 
-const open = (to = replica, pause = 60_000): void => {
+const open = (to = replica, pause = 60_000, probes = to): void => {
   failures = [];
   const onFailure = (error: unknown) => failures.push(error);
-  router = new Replica({ primary, replica: to, positions: memoryPositions(), onFailure, pause });
+  const positions = memoryPositions();
+  router = new Replica({ primary, replica: to, probes, positions, onFailure, pause });
 };
 beforeEach(async () => {
   await replica.query('SELECT pg_wal_replay_resume()');
@@ -119,6 +120,19 @@ test('A replica that accepts connections and never answers is waited for once, b
     silent.close();
     for (const socket of accepted) socket.destroy();
     await pool.end();
+  }
+});
+
+test('A replica whose connections are all busy has not failed', async () => {
+  const busy = createPool(servers.replica.url('postgres'), { applicationName: 'busy', size: 1 });
+  const taken = await busy.connect();
+  try {
+    open(busy, 60_000, replica);
+    await until(() => router.has(randomUUID()));
+    expect(failures).toEqual([]);
+  } finally {
+    taken.release();
+    await busy.end();
   }
 });
 

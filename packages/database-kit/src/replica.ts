@@ -9,6 +9,11 @@ export const PRIMARY_POSITION = 'SELECT pg_current_wal_insert_lsn()::text AS pos
 export interface ReplicaOptions {
   readonly primary: pg.Pool;
   readonly replica: pg.Pool;
+  /**
+   * Connections to the replica over which only its position is asked: those of `replica` may all be busy with
+   * exports, which does not make it a replica that fails.
+   */
+  readonly probes: pg.Pool;
   readonly positions: WritePositions;
   /** Hears of a replica, or of positions, that do not answer. */
   readonly onFailure: (error: unknown) => void;
@@ -123,7 +128,7 @@ export class Replica {
     });
     // Null where the server is no replica.
     const asked = positionOf(
-      this.#options.replica,
+      this.#options.probes,
       "SELECT coalesce(pg_last_wal_replay_lsn(), '0/0')::text AS position",
     );
     // Only one of them is waited for.

@@ -14,9 +14,11 @@ interface Destroyable {
   readonly connection: { readonly stream: { destroy(error?: Error): unknown } };
 }
 
-/** Whether the name of the server could not be resolved, so that the server was not asked. */
-const isUnresolved = (error: unknown): boolean =>
-  (error as { readonly syscall?: unknown }).syscall === 'getaddrinfo';
+/** Whether the server was not asked: its name could not be resolved, or this process has no file descriptor left. */
+const isNotAsked = (error: unknown): boolean => {
+  const { syscall, code } = error as { readonly syscall?: unknown; readonly code?: unknown };
+  return syscall === 'getaddrinfo' || code === 'EMFILE' || code === 'ENFILE';
+};
 
 /**
  * Whether a new connection answers `SELECT 1`. An error of the server, such as too many connections, is an answer. A
@@ -35,7 +37,7 @@ const isResponding = async (config: pg.ClientConfig, timeoutMs: number): Promise
     await client.query('SELECT 1');
     return true;
   } catch (error) {
-    return error instanceof pg.DatabaseError || isUnresolved(error);
+    return error instanceof pg.DatabaseError || isNotAsked(error);
   } finally {
     (client as unknown as Destroyable).connection.stream.destroy();
   }

@@ -161,7 +161,13 @@ const checkedQuery = (
     const name = shortName(sent);
     const member = memberOf(declared, name);
     if (member && !Array.isArray(value)) {
-      objectNamed(objects, member.object)[member.key] = value;
+      const object = objectNamed(objects, member.object);
+      // `custom.tier` and `custom[tier]` are the same parameter.
+      if (Object.hasOwn(object, member.key)) {
+        const once = `${member.object}.${member.key}`;
+        misplaced[once] = [`${once} must be given once`];
+      }
+      object[member.key] = value;
     } else if (!member && (!declared || !Object.hasOwn(declared.fields, name))) {
       misplaced[name] = [unknownParameter(name)];
     } else if (Array.isArray(value)) misplaced[name] = [`${name} must be given once`];

@@ -1,6 +1,7 @@
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { refuseRemoval, refuseViolation } from './constraints.ts';
+import { groupByDefaults, type NewValues } from './insert-groups.ts';
 import type { Kind, KindTypes, Scope } from './kind.ts';
 import type { Listing, ListRequest, Page } from './listing.ts';
 import { readNarrowedList } from './narrowed-list.ts';
@@ -55,7 +56,10 @@ export interface RecordRepository<T extends KindTypes> {
   /** Counts the rows of the scope under a lock that lasts until the transaction ends. */
   countLocked(db: TenantDb, scope: Scope<T['row']>): Promise<number>;
   insert(db: TenantDb, id: string, values: object, cause: Cause): Promise<T['row']>;
-  /** Inserts rows in one statement and returns them in this order. Their values must not be bytes. */
+  /**
+   * Inserts rows, in one statement unless only some of them give a column that has a default, and returns them in this
+   * order. Their values must not be bytes.
+   */
   insertMany(
     db: TenantDb,
     records: readonly NewRecord[],
@@ -106,6 +110,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   const listed = (db: TenantDb): Prisma.Sql => raw(`${db.readSchema}.${name}`);
   const refuse = refuseViolation(kind);
   const differences = createDifferences(kind);
+  const groupsOf = groupByDefaults(name);
 
   /** Values of `jsonb` columns are sent as JSON; pg would send a list as a PostgreSQL array. */
   const encoded = (column: string, value: unknown): unknown =>
@@ -163,6 +168,27 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     { condition }: Scope<Row>,
   ): Prisma.Sql | undefined =>
     condition ? undefined : sql`(SELECT count(*)::int FROM ${rows} WHERE ${live})`;
+
+  const insertGroup = (
+    db: TenantDb,
+    records: readonly NewValues[],
+    cause: Cause,
+  ): Promise<readonly Row[]> => {
+    const now = new Date();
+    const names = [...new Set(records.flatMap(Object.keys))].join(', ');
+    // As JSON, the statement and its one parameter do not depend on the number of rows.
+    return db
+      .query<Row>(
+        sql`WITH created AS (
+            INSERT INTO ${table} (tenant_id, created_at, updated_at, ${raw(names)})
+            SELECT ${db.tenantId}::uuid, ${now}::timestamptz, ${now}::timestamptz, ${raw(names)}
+            FROM jsonb_populate_recordset(NULL::${table}, ${JSON.stringify(records)}::jsonb)
+            RETURNING ${selected}
+          ), recorded AS (${recordChanges(db, cause, { table: name, from: sql`created` })})
+          SELECT * FROM created`,
+      )
+      .catch(refuse);
+  };
 
   return {
     columns,
@@ -245,27 +271,14 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     },
 
     async insertMany(db, records, cause) {
-      if (records.length === 0) return [];
-      const now = new Date();
-      // As JSON, the statement and its one parameter do not depend on the number of rows.
       const values = records.map(({ id, values: own }) => ({
         id,
         ...Object.fromEntries(pick(own)),
       }));
-      const given = new Set(values.flatMap(Object.keys));
-      const names = [...given].join(', ');
-      const rows = await db
-        .query<Row>(
-          sql`WITH created AS (
-              INSERT INTO ${table} (tenant_id, created_at, updated_at, ${raw(names)})
-              SELECT ${db.tenantId}::uuid, ${now}::timestamptz, ${now}::timestamptz, ${raw(names)}
-              FROM jsonb_populate_recordset(NULL::${table}, ${JSON.stringify(values)}::jsonb)
-              RETURNING ${selected}
-            ), recorded AS (${recordChanges(db, cause, { table: name, from: sql`created` })})
-            SELECT * FROM created`,
-        )
-        .catch(refuse);
-      const byId = new Map(rows.map((row) => [row.id, row]));
+      const byId = new Map<string, Row>();
+      for (const group of await groupsOf(db, values)) {
+        for (const row of await insertGroup(db, group, cause)) byId.set(row.id, row);
+      }
       return records.map(({ id }) => byId.get(id) as Row);
     },
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
@@ -35,6 +36,28 @@ test('A job of a transaction that is rolled back never runs; one that commits ru
   await world.until(async () => runs.length >= 51 && (await first.counts())[0]?.running === 0);
   expect(runs.toSorted((a, b) => a - b)).toEqual([...numbers, 50]);
   await Promise.all([first.stop(), second.stop()]);
+});
+
+test('A role that may enqueue jobs gets the privileges for tables that were added since the last start', async () => {
+  const role = `enqueues_${randomUUID().replaceAll('-', '')}`;
+  await world.pool.query(`CREATE ROLE ${role}`);
+  try {
+    await (await world.replica([], { enqueuingRole: role })).stop();
+    await world.pool.query(
+      `CREATE TABLE test_jobs.job_new PARTITION OF test_jobs.job FOR VALUES IN ('added')`,
+    );
+    await (await world.replica([], { enqueuingRole: role })).stop();
+    const { rows } = await world.pool.query(
+      `SELECT relid::regclass::text AS name FROM pg_partition_tree('test_jobs.job')
+       WHERE NOT has_table_privilege($1, relid, 'INSERT')`,
+      [role],
+    );
+    expect(rows).toEqual([]);
+  } finally {
+    await world.pool.query(
+      `DROP TABLE IF EXISTS test_jobs.job_new; DROP OWNED BY ${role}; DROP ROLE ${role}`,
+    );
+  }
 });
 
 test('A payload that is invalid for its shape is rejected with the name of the field', async () => {

@@ -1,6 +1,6 @@
 import { type Out, type Shape, validate } from '@tessera/fields';
 import type { Logger } from '@tessera/http-kit';
-import pg, { type Pool } from 'pg';
+import type { Pool } from 'pg';
 import { type JobWithMetadata, PgBoss, type QueueOptions } from 'pg-boss';
 import type { Registry } from 'prom-client';
 import { inTransaction, type JobTransaction, onPool } from './database.ts';
@@ -43,6 +43,24 @@ const POLL_SECONDS = 2;
 const POLL_WITH_LISTEN_SECONDS = 5;
 const KEEP_DEAD_SECONDS = 90 * 24 * 3600;
 const KEEP_DONE_SECONDS = 60;
+
+/**
+ * What a role ($2) lacks to enqueue jobs in a schema ($1), as GRANT statements; null if it lacks nothing. A migration of
+ * pg-boss, or a new queue, may add partitions of the table of jobs.
+ */
+const MISSING_GRANTS = `
+  SELECT string_agg(format('GRANT %s ON %s TO %I', privileges, object, $2::text), '; ') AS grants
+  FROM (
+    SELECT 'USAGE' AS privileges, format('SCHEMA %I', $1::text) AS object
+    WHERE NOT has_schema_privilege($2, $1, 'USAGE')
+    UNION ALL
+    SELECT 'SELECT', format('%I.queue', $1::text)
+    WHERE NOT has_table_privilege($2, format('%I.queue', $1::text), 'SELECT')
+    UNION ALL
+    SELECT 'SELECT, INSERT', relid::regclass::text
+    FROM pg_partition_tree(format('%I.job', $1::text)::regclass)
+    WHERE NOT has_table_privilege($2, relid, 'SELECT') OR NOT has_table_privilege($2, relid, 'INSERT')
+  ) AS missing`;
 
 /**
  * A queue of jobs in PostgreSQL (pg-boss). A job is enqueued within the transaction of the change that needs
@@ -172,19 +190,11 @@ export class JobQueue {
     const { pool, schema, enqueuingRole: role } = this.#options;
     if (!role) return;
     // Replicas that start at the same time would change the same catalog rows: only the first one grants.
-    const { rows } = await pool.query<{ granted: boolean }>(
-      'SELECT has_schema_privilege($1, $2, $3) AS granted',
-      [role, schema, 'USAGE'],
-    );
-    if (rows[0]?.granted) return;
-    const [name, to] = [pg.escapeIdentifier(schema), pg.escapeIdentifier(role)];
+    const { rows } = await pool.query<{ grants: string | null }>(MISSING_GRANTS, [schema, role]);
+    const grants = rows[0]?.grants;
+    if (!grants) return;
     // One transaction, as several statements in one query are.
-    await pool.query(
-      `SELECT pg_advisory_xact_lock(hashtext('grant enqueuing'));
-       GRANT SELECT ON ${name}.queue TO ${to};
-       GRANT SELECT, INSERT ON ${name}.job, ${name}.job_common TO ${to};
-       GRANT USAGE ON SCHEMA ${name} TO ${to}`,
-    );
+    await pool.query(`SELECT pg_advisory_xact_lock(hashtext('grant enqueuing')); ${grants}`);
   }
 
   async #startWorker(handler: JobHandler): Promise<void> {

@@ -224,6 +224,7 @@ describe('Contacts are filtered', () => {
     ['custom.secret=1', 'custom.secret'],
     ['custom.score=many', 'custom.score'],
     ['custom.score=1&custom.score=2', 'custom.score'],
+    ['custom.score=1&custom[score]=2', 'custom.score'],
     ['custom=1', 'custom'],
     ['other.score=1', 'other.score'],
   ])('but %s is a 422 that names the parameter', async (query, field) => {
