@@ -154,6 +154,7 @@ export const createApp = (
     limits: limitsOf(context),
     idempotency: createIdempotency(context.database, context.vault),
     bodyLimit: BODY_LIMIT,
+    streamsPerPrincipal: config.streamsPerCaller,
     cors: { origins: config.corsOrigins, credentials: false },
     trustedProxies: config.trustedProxies,
     render: renderError,

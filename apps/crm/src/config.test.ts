@@ -20,6 +20,7 @@ test('few settings are required', () => {
       rowSecurity: true,
     },
     identity: { url: needed.IDENTITY_URL, timeoutMs: 2000 },
+    streamsPerCaller: 20,
     systemTokens: [],
     keyEncryptionKeys: [],
     fakeAuth: undefined,

@@ -1,4 +1,4 @@
-import { bool, described, list, optional, rawText, uuid, withDefault } from '@tessera/fields';
+import { bool, described, int, list, optional, rawText, uuid, withDefault } from '@tessera/fields';
 import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
 import { identitySettings, identityVariables } from '@tessera/resource-server';
 import { encryptionKeys, keyList } from '@tessera/vault';
@@ -26,6 +26,10 @@ const ownVariables = {
   ),
   RATE_LIMIT_DEFAULT: requests(600, 'Requests per minute and principal.'),
   RATE_LIMIT_ADDRESS: requests(6000, 'Requests per minute and address.'),
+  STREAMS_PER_CALLER: described(
+    withDefault(int(1, 10_000), 20),
+    'Maximum number of event streams that one caller may have open in one instance.',
+  ),
   RATE_LIMIT_SERVICE: requests(
     60_000,
     'Requests per minute and address on the routes for services, health and documents.',
@@ -96,6 +100,7 @@ export const readConfig = (environment: Environment) => {
       readUrl: read.DATABASE_READ_URL,
       rowSecurity: read.DATABASE_ROW_SECURITY,
     },
+    streamsPerCaller: read.STREAMS_PER_CALLER,
     systemTokens: read.SYSTEM_TOKENS,
     keyEncryptionKeys: sealingKeys(read),
     /** The fake caller; `ignored` if it was configured but is not allowed. */

@@ -1,4 +1,12 @@
 export { BackgroundTasks } from './background-tasks.ts';
+export {
+  type Announcement,
+  EventHub,
+  type EventHubOptions,
+  type Subscription,
+} from './event-hub/event-hub.ts';
+export type { HubEvent } from './event-hub/event-topic.ts';
+export { type Follower, follow, type StoredEvents } from './event-hub/follow.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';
 export { type AdvisoryLock, onOneReplica } from './one-replica.ts';
 export {

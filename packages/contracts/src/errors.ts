@@ -76,6 +76,8 @@ export const errorCodes = {
     'A token that had been replaced was presented, so all tokens of the user were revoked.',
   range_not_satisfiable: 'The range is outside the file; `Content-Range` contains its size.',
   rate_limited: 'Too many requests; `Retry-After` is the number of seconds to wait.',
+  too_many_streams: 'The caller has too many open event streams.',
+  stream_too_slow: 'The client read the event stream too slowly.',
   internal_error: 'An internal error occurred.',
   deployment_automation_failed:
     'Deployment automation failed or rejected the request; nothing was changed.',

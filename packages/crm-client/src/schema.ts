@@ -2449,6 +2449,10 @@ export interface components {
             /** Format: date-time */
             measured_at: string;
         };
+        StreamClosed: {
+            error: string;
+            message: string;
+        };
         Tag: {
             name: string;
             /** @description The number of contacts and companies with the tag. */

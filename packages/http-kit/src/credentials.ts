@@ -66,6 +66,11 @@ export const withCredentials = <Usual, Other extends object>(
         ? scheme.authorize?.(caller as Other, route, req)
         : gate.authorize(caller as Usual, route, req);
     },
+    watch(caller, changed) {
+      const isUsual = !(typeof caller === 'object' && caller !== null && callers.has(caller));
+      const unwatch = isUsual ? gate.watch?.(caller as Usual, changed) : undefined;
+      return unwatch ?? (() => undefined);
+    },
   };
 };
 

@@ -23,12 +23,17 @@ export type { ErrorExample } from './error-examples.ts';
 export { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
 export { EventQueue, type EventQueueOptions } from './event-streams/event-queue.ts';
 export {
+  type ClosedEvent,
+  closedEvent,
   type EventOf,
   type EventSource,
   type EventStream,
   eventStream,
   lastEventId,
+  type NamedEvent,
+  type PositionMark,
   type ServerSentEvent,
+  StreamClosed,
 } from './event-streams/event-stream.ts';
 export { readInBatches } from './exports/batches.ts';
 export { Exports, type ExportsOptions } from './exports/exports.ts';

@@ -11,14 +11,13 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import { binaryBody, jsonBody } from './body.ts';
 import type { Credentials } from './credentials.ts';
 import { wrongMethod } from './error-handler.ts';
-import type { EventSource } from './event-streams/event-stream.ts';
-import { sendEvents } from './event-streams/send-events.ts';
+import { limitedStreams } from './event-streams/limited-streams.ts';
 import { discardBody } from './files/discard-body.ts';
 import { isFileBody } from './files/file-body.ts';
 import type { ServedFile } from './files/file-response.ts';
 import { type Receiving, receiveFile } from './files/receive-file.ts';
 import { sendFile } from './files/send-file.ts';
-import { HttpError, notFound, validationFailed } from './http-error.ts';
+import { notFound, validationFailed } from './http-error.ts';
 import {
   fingerprintOf,
   type Idempotency,
@@ -27,7 +26,6 @@ import {
   type RepeatableResponse,
   takesIdempotencyKey,
 } from './idempotency.ts';
-import { InFlight } from './in-flight.ts';
 import type { Limits } from './limits.ts';
 import {
   isBinary,
@@ -48,6 +46,11 @@ export interface Gate<Caller> {
   readonly credentials?: Credentials;
   authenticate(req: Request, route: RouteEntry): Promise<Caller>;
   authorize(caller: Caller, route: RouteEntry, req: Request): Promise<void> | void;
+  /**
+   * Calls `changed` whenever a request of the caller could now be rejected, for responses that outlive the
+   * request's own check; returns how to stop. Event streams then authenticate and authorize their request again.
+   */
+  watch?(caller: Caller, changed: () => void): () => void;
 }
 
 export interface MountOptions<Caller> {
@@ -204,14 +207,6 @@ const refuseMalformedQuery = (url: string): void => {
   if (start >= 0 && url.includes('%', start)) decodeURIComponent(url.slice(start));
 };
 
-const STREAMS_PER_PRINCIPAL = 20;
-const STREAM_LIFETIME_MS = 15 * 60_000;
-
-const tooManyStreams = (): HttpError =>
-  new HttpError(429, 'rate_limited', 'You have too many open event streams. Close one first.', {
-    headers: { 'Retry-After': '10' },
-  });
-
 /** Sends a body that is not available all at once. */
 type SendBody = (
   req: Request,
@@ -228,24 +223,6 @@ const senderOf = (declared: object, streams: SendBody): SendBody | undefined => 
     return (req, res, body: ServedFile, headers) => sendFile(req, res, body, headers);
   }
   return 'events' in declared ? streams : undefined;
-};
-
-/** Sends event streams, limited in number per principal. */
-const limitedStreams = <Caller>({
-  limits,
-  streamsPerPrincipal = STREAMS_PER_PRINCIPAL,
-  streamLifetimeMs = STREAM_LIFETIME_MS,
-}: MountOptions<Caller>): SendBody => {
-  const open = new InFlight(streamsPerPrincipal);
-  return async (req, res, source: EventSource, headers) => {
-    const key = limits.key(req, res);
-    if (!open.begin(key)) throw tooManyStreams();
-    try {
-      await sendEvents(req, res, source, headers, streamLifetimeMs);
-    } finally {
-      open.end(key);
-    }
-  };
 };
 
 const sendJson = (res: Response, { status, body, headers }: RepeatableResponse): void => {
@@ -396,7 +373,7 @@ export const mount = <Caller>(
   const newRouter = (): Router => Router({ caseSensitive: true, strict: true });
   const literals = new Map<string, Router>();
   const patterns = newRouter();
-  const streams = limitedStreams(options);
+  const streamsOf = limitedStreams(options);
   const all = flatten(groups);
   for (const route of all) requireKnownCredential(route, options.gate.credentials);
   for (const [path, routes] of byAddress(all)) {
@@ -414,7 +391,7 @@ export const mount = <Caller>(
         res.locals.isPage = route.isPage;
         next();
       };
-      address[route.method](remember, ...stepsOf(route, options, streams));
+      address[route.method](remember, ...stepsOf(route, options, streamsOf(route)));
     }
     address.all(
       options.limits.address('default'),

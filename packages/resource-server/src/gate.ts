@@ -1,3 +1,4 @@
+import type { Principal } from '@tessera/contracts';
 import {
   bearerToken,
   type Gate,
@@ -24,11 +25,16 @@ interface Policies {
   get(holder: Holder, token: string): Promise<Answer<Rights>>;
 }
 
+interface Watches {
+  watch(principal: Principal, tenantId: string, changed: () => void): () => void;
+}
+
 export interface GateOptions {
   /** The service's name in permissions: `crm`. */
   readonly service: string;
   readonly principals: Principals;
   readonly policies: Policies;
+  readonly watches: Watches;
 }
 
 const answered = <T>(answer: Answer<T>): T => {
@@ -67,6 +73,7 @@ export const createGate = <Permission extends string>({
   service,
   principals,
   policies,
+  watches,
 }: GateOptions): Gate<GatedCaller<Permission>> => ({
   async authenticate(req) {
     const token = bearerToken(req);
@@ -75,4 +82,5 @@ export const createGate = <Permission extends string>({
     return new GatedCaller({ service, token, authenticated, tenant });
   },
   authorize: authorizeWith(policies),
+  watch: ({ principal, tenantId }, changed) => watches.watch(principal, tenantId, changed),
 });

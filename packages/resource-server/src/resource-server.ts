@@ -3,6 +3,7 @@ import { eventTypes, parseEvent } from '@tessera/contracts';
 import { type Consumption, consume } from '@tessera/event-bus';
 import type { Gate, Logger } from '@tessera/http-kit';
 import type { GatedCaller } from './caller.ts';
+import { CallerWatches } from './caller-watches.ts';
 import { applyEvent } from './events.ts';
 import { createGate } from './gate.ts';
 import { createIdentityClient } from './identity-client.ts';
@@ -36,6 +37,9 @@ export interface ResourceServer<Permission extends string = string> {
   stop(): Promise<void>;
 }
 
+/** Milliseconds between two checks of the open event streams while no events of identity are received. */
+const POLLING_MS = 15_000;
+
 /** Creates the gate of a service, with caches of identity's answers that identity's events invalidate. */
 export const createResourceServer = <Permission extends string = string>(
   options: ResourceServerOptions,
@@ -62,6 +66,10 @@ export const createResourceServer = <Permission extends string = string>(
     lifetime: lifetimes.policies,
   });
 
+  const watches = new CallerWatches(clock);
+  const checkAll = (): void => watches.principalsChanged(() => true);
+  let polling: NodeJS.Timeout | undefined;
+
   const consumeEvents = (): Consumption =>
     consume({
       brokers: [...kafkaBrokers],
@@ -73,23 +81,42 @@ export const createResourceServer = <Permission extends string = string>(
       onRecord({ topic, value }) {
         const parsed = parseEvent(topic, value?.toString() ?? '');
         if (!parsed.ok) return { rejected: parsed.reason };
-        applyEvent(parsed.event, { principals, policies });
+        applyEvent(parsed.event, {
+          principals: {
+            evict(affects) {
+              principals.evict(affects);
+              watches.principalsChanged(affects);
+            },
+          },
+          policies: {
+            evict(change) {
+              policies.evict(change);
+              watches.policiesChanged(change);
+            },
+          },
+        });
         return undefined;
       },
       onConnected() {
         principals.evictAll();
         policies.evictAll();
+        checkAll();
       },
     });
 
   return {
-    gate: createGate({ service, principals, policies }),
+    gate: createGate({ service, principals, policies, watches }),
     stream,
     async start() {
       if (kafkaBrokers.length > 0) consumption = consumeEvents();
+      // No event reports what changes while the broker is unavailable.
+      polling = setInterval(() => {
+        if (stream() !== 'connected') checkAll();
+      }, POLLING_MS);
       await signatures.load();
     },
     async stop() {
+      clearInterval(polling);
       await consumption?.stop();
     },
   };

@@ -148,12 +148,41 @@ test('a client that reads too slowly is dropped with a reason, in bounded memory
   expect(state).toMatchObject({ aborted: 1, returned: 1 });
 });
 
+test('a client with more unread bytes than its queue holds is dropped, however few events they are', async () => {
+  const queue = new EventQueue<Counted>({
+    limit: 1000,
+    maxBytes: 1000,
+    overflow: { event: 'dropped', data: { n: 0 } },
+  });
+  const wide = { event: 'count', data: { n: 1, note: 'ű'.repeat(300) } } as const;
+  queue.push(wide);
+  queue.push(wide);
+  const sent: string[] = [];
+  for await (const { event } of queue) sent.push(event);
+  expect(sent).toEqual(['dropped']);
+});
+
+test('an event that alone is larger than the queue is delivered', async () => {
+  const queue = new EventQueue<Counted>({
+    limit: 10,
+    maxBytes: 10,
+    overflow: { event: 'dropped', data: { n: 0 } },
+  });
+  queue.push(count(1));
+  queue.end();
+  const sent: string[] = [];
+  for await (const { event } of queue) sent.push(event);
+  expect(sent).toEqual(['count']);
+});
+
 test('one more stream than a principal may have is 429, until one of them ends', async () => {
   const { open, until, state } = await start();
   const streams = [];
   for (let n = 0; n < 20; n += 1) streams.push(await open());
   const refused = await open();
   expect([refused.answer.statusCode, refused.answer.headers['retry-after']]).toEqual([429, '10']);
+  refused.read();
+  await until(() => refused.text().includes('"too_many_streams"'));
   const other = await open({ authorization: 'bob things.list' });
   expect(other.answer.statusCode).toBe(200);
   streams[0]?.sent.destroy();

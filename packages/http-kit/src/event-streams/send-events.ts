@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import type { Request, Response } from 'express';
+import type { HttpError } from '../http-error.ts';
 import { STALLED_MS } from '../send.ts';
-import type { EventSource, ServerSentEvent } from './event-stream.ts';
+import { closedEvent, type EventSource } from './event-stream.ts';
+import { serialised } from './serialised-event.ts';
 
 /** Milliseconds after which an idle stream sends a comment, so that proxies keep the connection open. */
 const HEARTBEAT_MS = 15_000;
@@ -9,33 +11,29 @@ const HEARTBEAT_MS = 15_000;
 /** Milliseconds that a client waits before it reconnects. */
 const RETRY_MS = 2000;
 
-const LINE_BREAK = /[\r\n\0]/;
+/** Milliseconds that a client has to read the end of its stream. */
+const LINGER_MS = 5000;
 
-const written = new WeakMap<ServerSentEvent, string>();
-
-/** Serialises an event. JSON text contains no line breaks, so the data is one line. */
-const textOf = (event: ServerSentEvent): string => {
-  const known = written.get(event);
-  if (known !== undefined) return known;
-  const { id, event: name, data } = event;
-  if (LINE_BREAK.test(`${id ?? ''}${name}`))
-    throw new Error('An event has a line break in its id.');
-  const text = `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
-  written.set(event, text);
-  return text;
-};
+export interface SendEventsOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Milliseconds after which the stream ends. */
+  readonly lifetimeMs: number;
+  /**
+   * Starts to watch the caller's access, which ends the stream by `refuse`; returns how to stop watching.
+   */
+  watch?(refuse: (error: HttpError) => void): () => void;
+}
 
 /**
  * Sends events no faster than the client reads them; meanwhile the source waits or drops the client. The stream
- * ends with its source, when the client disconnects or reads nothing for a minute, after `lifetimeMs`, and when
- * the server stops.
+ * ends with its source, when the client disconnects or reads nothing for a minute, when the caller loses access,
+ * after `lifetimeMs`, and when the server stops.
  */
 export const sendEvents = async (
   req: Request,
   res: Response,
   source: EventSource,
-  headers: Readonly<Record<string, string>>,
-  lifetimeMs: number,
+  { headers, lifetimeMs, watch }: SendEventsOptions,
 ): Promise<void> => {
   res.set({
     'Content-Type': 'text/event-stream; charset=utf-8',
@@ -55,6 +53,11 @@ export const sendEvents = async (
   res.once('close', end);
   req.stopping?.addEventListener('abort', end, { once: true });
   if (res.destroyed || req.stopping?.aborted) end();
+  let refusal: HttpError | undefined;
+  const unwatch = watch?.((error) => {
+    refusal ??= error;
+    end();
+  });
 
   /** The result of a promise, or undefined as soon as the stream has ended. */
   let release = (): void => undefined;
@@ -84,15 +87,22 @@ export const sendEvents = async (
     while (!signal.aborted) {
       const next = await orEnd(events.next());
       if (next === undefined || next.done) break;
-      if (!res.write(textOf(next.value))) await orEnd(drained());
+      if (signal.aborted) break;
+      if (!res.write(serialised(next.value).text)) await orEnd(drained());
     }
   } finally {
     clearTimeout(lifetime);
     clearInterval(heartbeat);
+    unwatch?.();
     req.stopping?.removeEventListener('abort', end);
     end();
     // A generator that waits for an event returns only after it; the signal tells it immediately.
     void Promise.resolve(events.return?.()).catch(() => undefined);
   }
+  if (res.closed) return;
+  if (refusal) res.write(serialised(closedEvent(refusal.code, refusal.message)).text);
+  // Without a limit, a client that has stopped reading would keep its connection.
+  const linger = setTimeout(() => res.destroy(), LINGER_MS);
+  res.once('close', () => clearTimeout(linger));
   res.end();
 };

@@ -1,13 +1,17 @@
+import { once } from 'node:events';
+import { get as httpGet, type IncomingMessage } from 'node:http';
 import { bool, list, nullable, rawText, shape, uuid } from '@tessera/fields';
 import {
   createLimits,
   createLogger,
   errorHandler,
+  eventStream,
   listen,
   mount,
   type RouteTable,
   routesFor,
 } from '@tessera/http-kit';
+import { until } from '@tessera/local-stack';
 import express from 'express';
 import type { Caller } from '../caller.ts';
 import { createResourceServer, type ResourceServer } from '../resource-server.ts';
@@ -66,7 +70,27 @@ const probes: RouteTable = {
     permission: 'authenticated',
     handler: ({ caller, reply }) => reply(200, who(caller)),
   }),
+  streamProbe: route({
+    method: 'get',
+    path: '/stream',
+    permission: 'contacts.list',
+    summary: 'An event stream that lasts as long as its caller has access',
+    responses: { 200: eventStream({ opened: Who }) },
+    handler: ({ caller, reply }) =>
+      reply(200, async function* (signal) {
+        yield { event: 'opened', data: who(caller) };
+        if (!signal.aborted) await once(signal, 'abort');
+      }),
+  }),
 };
+
+/** An open event stream. */
+export interface OpenStream {
+  /** Everything received until now. */
+  text(): string;
+  hasEnded(): boolean;
+  close(): void;
+}
 
 export interface ProbeOptions {
   readonly identity: IdentityStandIn;
@@ -84,6 +108,8 @@ export interface Answer {
 export interface Probe {
   readonly resourceServer: ResourceServer;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** Opens the event stream; resolves with its first event. */
+  open(headers: Readonly<Record<string, string>>): Promise<OpenStream>;
   stop(): Promise<void>;
 }
 
@@ -117,6 +143,20 @@ export const startProbe = async (options: ProbeOptions): Promise<Probe> => {
       const response = await fetch(server.url + path, { headers });
       const body = (await response.json()) as Answer['body'];
       return { status: response.status, headers: response.headers, body };
+    },
+    async open(headers) {
+      const sent = httpGet(`${server.url}/stream`, { headers });
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      let text = '';
+      answer.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      await until(() => text.includes('event: opened'));
+      return {
+        text: () => text,
+        hasEnded: () => answer.readableEnded,
+        close: () => void sent.destroy(),
+      };
     },
     async stop() {
       await server.stop(0);
