@@ -17,10 +17,11 @@ let passed = 0;
 let failed = 0;
 const failures = [];
 
-const shell = (command, args) =>
+const shell = (command, args, variables) =>
   spawnSync(command, args, {
     cwd: root,
     stdio: 'inherit',
+    env: { ...process.env, ...variables },
     shell: process.platform === 'win32' && command !== process.execPath,
   }).status === 0;
 const node = (...args) => shell(process.execPath, args);
@@ -42,12 +43,12 @@ const check = async (name, run) => {
   );
 };
 
-/** Runs Jest through a script of package.json and adds its counts. */
-const tests = (script) => () => {
+/** Runs Jest through a script of package.json, with further environment variables, and adds its counts. */
+const tests = (script, variables) => () => {
   const directory = mkdtempSync(join(tmpdir(), 'tessera-check-'));
   const report = join(directory, 'jest.json');
   const command = script === 'test' ? ['test'] : ['run', script];
-  const ended = shell('npm', [...command, '--', '--json', `--outputFile=${report}`]);
+  const ended = shell('npm', [...command, '--', '--json', `--outputFile=${report}`], variables);
   // The script has printed what is missing.
   if (!existsSync(report)) throw new Error(`${script} did not run any tests.`);
   const result = JSON.parse(readFileSync(report, 'utf8'));
@@ -67,7 +68,10 @@ await check('tests of events on Apache Kafka', tests('test:kafka'));
 await check('tests of limits that replicas share in Redis', tests('test:redis'));
 await check('tests of both services behind PgBouncer', tests('test:pgbouncer'));
 await check('tests of the SQL on PostgreSQL 15', tests('test:postgres15'));
-await check('tests of records on partitioned tables', tests('test:partitions'));
+await check(
+  'tests of records on partitioned tables of PostgreSQL 15',
+  tests('test:partitions', { TEST_POSTGRES_RELEASE: '15' }),
+);
 await check('tests of the pages in a browser', tests('test:browser'));
 await check('tests on another release of Node', tests('test:node'));
 await check('format and lint', () => node('node_modules/@biomejs/biome/bin/biome', 'ci', '.'));

@@ -7,9 +7,9 @@ if (process.version !== process.env.TESSERA_NODE) {
 }
 
 /**
- * The tests that depend most on Node, in a quarter of the total time: all routes of both services by their
- * OpenAPI documents, the OAuth endpoints with oidc-provider, bcrypt's native code, HTTP, both services as
- * processes with their output, and the whole system with its broker.
+ * The tests that depend most on Node: all routes of both services by their OpenAPI documents, the OAuth
+ * endpoints with oidc-provider, bcrypt's native code, HTTP, both services as processes with their output, and
+ * the main job of the whole system with its broker.
  */
 export default {
   ...base,
@@ -20,6 +20,6 @@ export default {
     '<rootDir>/apps/identity/src/oauth/**/*.test.ts',
     '<rootDir>/apps/identity/src/passwords/passwords.test.ts',
     '<rootDir>/packages/http-kit/src/**/*.test.ts',
-    '<rootDir>/packages/local-stack/src/system/**/*.test.ts',
+    '<rootDir>/packages/local-stack/src/system/main-job.test.ts',
   ],
 };

@@ -1,17 +1,20 @@
 import base from '../../jest.config.mjs';
 
 if (process.env.TEST_POSTGRES_BINARIES === undefined) {
-  throw new Error('Run these tests by `npm run test:postgres15`.');
+  throw new Error('Run these tests with `npm run test:postgres15`.');
 }
 
-/** What depends on PostgreSQL most: the tables, functions and statements of CRM, migrations, and bulk loads. */
+/**
+ * What depends on PostgreSQL most: the tables, functions and statements of CRM's core, row-level security,
+ * migrations, and bulk loads. CI runs the tests of the features on PostgreSQL 15 with partitioned tables.
+ */
 export default {
   ...base,
   rootDir: '../..',
   testMatch: [
+    '<rootDir>/apps/crm/src/row-level-security.test.ts',
     '<rootDir>/apps/crm/src/tables/**/*.test.ts',
     '<rootDir>/apps/crm/src/records/**/*.test.ts',
-    '<rootDir>/apps/crm/src/features/**/*.test.ts',
     '<rootDir>/packages/database-kit/src/**/*.test.ts',
     '<rootDir>/packages/local-stack/src/test-database.test.ts',
     '<rootDir>/packages/seeding/src/bulk-load.test.ts',
@@ -20,7 +23,5 @@ export default {
     ...base.testPathIgnorePatterns,
     // Prisma's tools start the embedded server themselves.
     '/prisma-cli\\.test\\.ts$',
-    // A killed process says nothing about SQL, and the take-over of its jobs takes half a minute.
-    '/imports/killed\\.test\\.ts$',
   ],
 };
