@@ -11,11 +11,13 @@ const WARM_UP_SECONDS = 2;
 export const bearerVariants = (tokens: readonly string[]): NonNullable<Target['variants']> =>
   tokens.map((token) => ({ headers: { authorization: `Bearer ${token}` } }));
 
-const middle = (loads: readonly Load[]): Load => ({
+/** The median of each measure. */
+export const middle = (loads: readonly Load[]): Load => ({
   rate: median(loads.map(({ rate }) => rate)),
   p50: median(loads.map(({ p50 }) => p50)),
   p99: median(loads.map(({ p99 }) => p99)),
   cpu: median(loads.map(({ cpu = Number.NaN }) => cpu)),
+  databaseCpu: median(loads.map(({ databaseCpu = Number.NaN }) => databaseCpu)),
   statuses: {},
   errors: 0,
 });
@@ -57,7 +59,7 @@ export interface Comparison {
   readonly target: number;
 }
 
-const responsesIn = ({ statuses }: Load): number =>
+export const responsesIn = ({ statuses }: Load): number =>
   Object.values(statuses).reduce((sum, count) => sum + count, 0);
 
 /** Compares a request with that of its floor under the same load. */

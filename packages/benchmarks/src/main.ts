@@ -3,9 +3,11 @@ import { cpus } from 'node:os';
 import { type Options, readOptions, usage } from './options.ts';
 import { startProgram } from './program.ts';
 import { markdownTable, table, withMeasured } from './report.ts';
-import type { Result } from './scenario.ts';
-import { chosen } from './scenarios/index.ts';
-import { startSystem } from './system.ts';
+import { openScaleBench } from './scale/bench.ts';
+import { type SeededTenants, seedTenants } from './scale/data.ts';
+import type { Bench, Result, Scenario } from './scenario.ts';
+import { chosen, chosenAtScale } from './scenarios/index.ts';
+import { type Prepare, startSystem } from './system.ts';
 
 /** The machine and Node release of the measurement. */
 const machine = (): string => {
@@ -13,43 +15,76 @@ const machine = (): string => {
   return `${cpus().length} × ${first?.model.trim() ?? 'unknown CPU'}, Node ${process.versions.node}`;
 };
 
-const run = async (options: Options): Promise<readonly Result[]> => {
-  const scenarios = chosen(options.only);
-  const system = await startSystem(options);
-  const load = startProgram('load/generator');
-  // Clean up after an interruption too.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void system.stop().finally(() => process.exit(1)));
-  }
+const runAll = async <B extends Bench>(
+  scenarios: readonly Scenario<B>[],
+  bench: B,
+): Promise<readonly Result[]> => {
   const results: Result[] = [];
-  try {
-    for (const { name, run: measure } of scenarios) {
-      console.error(`${name} ...`);
-      try {
-        const measured = await measure({ options, system, load });
-        if (!options.smoke) console.error(table(measured));
-        results.push(...measured);
-      } catch (error) {
-        throw new Error(`The scenario "${name}" failed: ${(error as Error).message}`, {
-          cause: error,
-        });
-      }
+  for (const { name, run: measure } of scenarios) {
+    console.error(`${name} ...`);
+    try {
+      const measured = await measure(bench);
+      if (!bench.options.smoke) console.error(table(measured));
+      results.push(...measured);
+    } catch (error) {
+      throw new Error(`The scenario "${name}" failed: ${(error as Error).message}`, {
+        cause: error,
+      });
     }
-  } finally {
-    await load.stop();
-    await system.stop();
   }
   return results;
 };
 
+/** Runs `work` on a system, and ends the system after it and after an interruption. */
+const withSystem = async <T>(
+  options: Options,
+  prepare: Prepare | undefined,
+  work: (bench: Bench) => Promise<T>,
+): Promise<T> => {
+  const system = await startSystem(options, prepare);
+  const load = startProgram('load/generator');
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void system.stop().finally(() => process.exit(1)));
+  }
+  try {
+    return await work({ options, system, load });
+  } finally {
+    await load.stop();
+    await system.stop();
+  }
+};
+
+const runAtScale = async (options: Options): Promise<readonly Result[]> => {
+  const scenarios = chosenAtScale(options.only);
+  let tenants: SeededTenants | undefined;
+  const prepare: Prepare = async (stack, directory) => {
+    tenants = await seedTenants(stack, directory, options);
+  };
+  return withSystem(options, prepare, async (bench) => {
+    if (!tenants) throw new Error('No tenants have been seeded.');
+    const { scaleBench, end } = await openScaleBench(bench, tenants);
+    return runAll(scenarios, scaleBench).finally(end);
+  });
+};
+
+const run = async (options: Options): Promise<readonly Result[]> => {
+  if (options.scale) return runAtScale(options);
+  const scenarios = chosen(options.only);
+  return withSystem(options, undefined, (bench) => runAll(scenarios, bench));
+};
+
 const write = async (options: Options, results: readonly Result[]): Promise<void> => {
-  const { json, markdown, contacts, seconds } = options;
+  const { json, markdown, scale, seconds } = options;
+  const contacts = scale ? options.rows : options.contacts;
   const about = { at: new Date().toISOString(), machine: machine(), contacts, seconds };
   if (json) await writeFile(json, `${JSON.stringify({ ...about, results }, null, 2)}\n`);
   if (!markdown) return;
   const written = await readFile(markdown, 'utf8').catch(() => '');
   const measured = `Measured ${about.at.slice(0, 10)} on ${about.machine}.\n\n${markdownTable(results)}`;
-  await writeFile(markdown, withMeasured(written, measured));
+  await writeFile(
+    markdown,
+    withMeasured(written, measured, scale ? 'at scale' : 'by npm run bench'),
+  );
 };
 
 try {

@@ -8,6 +8,12 @@ export interface Options {
   /** Runs every scenario briefly, to check that it works, not how fast it is. */
   readonly smoke: boolean;
   readonly contacts: number;
+  /** Whether to measure lists, searches and the like of a large tenant instead of the other scenarios. */
+  readonly scale: boolean;
+  /** The number of contacts of the large tenant; the numbers of its other records follow. */
+  readonly rows: number;
+  /** Directory of the data of `scale`, which is kept and used again. */
+  readonly keep: string | undefined;
   readonly policyChanges: number;
   readonly json: string | undefined;
   readonly markdown: string | undefined;
@@ -18,7 +24,8 @@ export interface Options {
 }
 
 export const usage = `npm run bench -- [--only name,...] [--seconds N] [--contacts N]
-           [--no-row-security] [--smoke] [--json FILE] [--markdown FILE] [--profile FOLDER]`;
+           [--no-row-security] [--smoke] [--json FILE] [--markdown FILE] [--profile FOLDER]
+npm run bench -- --scale [--rows N] [--keep FOLDER] and the same options except --contacts`;
 
 const positive = (name: string, text: string): number => {
   const number = Number(text);
@@ -34,6 +41,9 @@ export const readOptions = (args: readonly string[]): Options => {
       only: { type: 'string', default: '' },
       seconds: { type: 'string' },
       contacts: { type: 'string' },
+      scale: { type: 'boolean', default: false },
+      rows: { type: 'string' },
+      keep: { type: 'string' },
       smoke: { type: 'boolean', default: false },
       'no-row-security': { type: 'boolean', default: false },
       json: { type: 'string' },
@@ -41,12 +51,19 @@ export const readOptions = (args: readonly string[]): Options => {
       profile: { type: 'string' },
     },
   });
-  const { smoke } = values;
+  const { smoke, scale } = values;
+  const other = scale ? values.contacts : (values.rows ?? values.keep);
+  if (other !== undefined) {
+    throw new Error(scale ? '--contacts is not for --scale.' : '--rows and --keep need --scale.');
+  }
   return {
     smoke,
     only: values.only.split(',').filter(Boolean),
-    seconds: positive('seconds', values.seconds ?? (smoke ? '0.5' : '16')),
+    seconds: positive('seconds', values.seconds ?? (smoke ? '0.5' : scale ? '4' : '16')),
     contacts: positive('contacts', values.contacts ?? (smoke ? '2000' : '100000')),
+    scale,
+    rows: positive('rows', values.rows ?? (smoke ? '2000' : '1000000')),
+    keep: values.keep,
     policyChanges: smoke ? 5 : 200,
     rowSecurity: !values['no-row-security'],
     json: values.json,

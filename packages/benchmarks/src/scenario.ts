@@ -17,13 +17,17 @@ export interface Result {
   readonly floor?: Load;
   /** Compared with the floor, or with what `remark` describes. */
   readonly ratio?: number;
+  /** The same request to a tenant with few rows. */
+  readonly reference?: Load;
+  /** How many times slower the request is than with few rows. */
+  readonly slowdown?: number;
   readonly remark?: string;
   readonly target?: { readonly text: string; readonly isMet: boolean };
 }
 
-export interface Scenario {
+export interface Scenario<B extends Bench = Bench> {
   readonly name: string;
-  run(bench: Bench): Promise<readonly Result[]>;
+  run(bench: B): Promise<readonly Result[]>;
 }
 
 /** Thrown if a scenario gets an unexpected response. */

@@ -8,6 +8,11 @@ import type { Options } from './options.ts';
 
 /** As on a server that has been running for a while: log files exist and no checkpoint is due. */
 const settledPostgres = { max_wal_size: '4GB', checkpoint_timeout: '1h', wal_init_zero: 'off' };
+/** A server with a million contacts has the memory for them. */
+const largePostgres = { ...settledPostgres, shared_buffers: '4GB', effective_cache_size: '6GB' };
+
+const postgresSettings = ({ scale, smoke }: Options): Record<string, string> =>
+  scale && !smoke ? largePostgres : settledPostgres;
 
 /** Rate limits are counted as usual but never reached. */
 const limits = Object.fromEntries(
@@ -32,12 +37,14 @@ export type Person = 'administrator' | 'owner' | 'viewer' | 'person' | 'other_ow
 
 export type Service = 'identity' | 'crm';
 
-/** The whole system with embedded dependencies in a temporary directory. */
+/** The whole system with embedded dependencies. */
 export interface System {
   /** The running system; a new one after `restart`. */
   readonly stack: Stack;
   /** Signs in; returns the token. */
   signIn(who: Person): Promise<string>;
+  /** Signs in with other credentials; returns the token. */
+  signInAs(credentials: { readonly email: string; readonly password: string }): Promise<string>;
   /** Resident memory of a service in bytes. */
   memory(service: Service): Promise<number>;
   /** CPU time used by a service since its start, in seconds. */
@@ -58,15 +65,28 @@ const makeContacts = async ({ postgres, system }: Stack, count: number): Promise
   }
 };
 
-export const startSystem = async (options: Options): Promise<System> => {
+/** The directory of the data, which is temporary unless it is to be kept. */
+const dataDirectory = async (keep: string | undefined): Promise<string> => {
+  if (keep === undefined) return mkdtemp(path.join(tmpdir(), 'tessera-bench-'));
+  await mkdir(keep, { recursive: true });
+  return path.resolve(keep);
+};
+
+/** Makes the data of a system, or finds them in its directory. */
+export type Prepare = (stack: Stack, directory: string) => Promise<void>;
+
+export const startSystem = async (
+  options: Options,
+  prepare: Prepare = (stack) => makeContacts(stack, options.contacts),
+): Promise<System> => {
   if (options.profile !== undefined) await mkdir(options.profile, { recursive: true });
-  const directory = await mkdtemp(path.join(tmpdir(), 'tessera-bench-'));
+  const directory = await dataDirectory(options.keep);
   const metricsPorts = { identity: await freePort(), crm: await freePort() };
   const start = (): Promise<Stack> =>
     startStack({
       directory,
       from: 'build',
-      postgresSettings: settledPostgres,
+      postgresSettings: postgresSettings(options),
       environment: { ...limits, ...profiling(options.profile) },
       environmentOf: {
         identity: { METRICS_PORT: `${metricsPorts.identity}` },
@@ -82,37 +102,42 @@ export const startSystem = async (options: Options): Promise<System> => {
     const found = text.split('\n').find((line) => line.startsWith(`${name} `));
     return Number(found?.split(' ')[1]);
   };
-  const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
-  let stack: Stack;
+  const remove = async (): Promise<void> => {
+    if (options.keep === undefined) await rm(directory, { recursive: true, force: true });
+  };
+  let started: Stack | undefined;
   try {
-    stack = await start();
-    await makeContacts(stack, options.contacts);
+    started = await start();
+    await prepare(started, directory);
   } catch (error) {
+    await started?.stop();
     await remove();
     throw error;
   }
+  let stack = started;
+  const signInAs: System['signInAs'] = async ({ email, password }) => {
+    const response = await fetch(`${stack.identity.url}/api/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    });
+    const answer = (await response.json()) as { data?: { token: string } };
+    if (!answer.data) throw new Error(`${email} could not sign in: ${response.status}`);
+    return answer.data.token;
+  };
   return {
     get stack() {
       return stack;
     },
-    async signIn(who) {
-      const { email, password } = stack.system[who];
-      const response = await fetch(`${stack.identity.url}/api/auth/login`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ email, password }),
-      });
-      const answer = (await response.json()) as { data?: { token: string } };
-      if (!answer.data) throw new Error(`${who} could not sign in: ${response.status}`);
-      return answer.data.token;
-    },
+    signIn: (who) => signInAs(stack.system[who]),
+    signInAs,
     memory: (service) => metric(service, 'process_resident_memory_bytes'),
     cpu: (service) => metric(service, 'process_cpu_seconds_total'),
     async restart() {
       await stack.stop();
-      const started = performance.now();
+      const begin = performance.now();
       stack = await start();
-      return performance.now() - started;
+      return performance.now() - begin;
     },
     async stop() {
       await stack.stop();

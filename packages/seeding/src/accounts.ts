@@ -37,7 +37,8 @@ export const seedAccounts = async (
   options: AccountsOptions,
   progress: Progress,
 ): Promise<SeededTenant[]> => {
-  const plans = Array.from({ length: options.tenants }, (_, at) => planOf(at, options));
+  const length = options.tenants + options.smallTenants;
+  const plans = Array.from({ length }, (_, at) => planOf(at, options));
   const existing = await existingTenants(pool, plans);
   const missing = plans.filter(({ slug }) => !existing.has(slug));
   if (missing.length > 0) await insert(pool, missing, options, progress);

@@ -3,11 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { type LocalDatabases, localDatabases } from '@tessera/local-stack';
 import bcrypt from 'bcrypt';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import pg from 'pg';
 import type { SeededTenant } from './accounts.ts';
+import { openPool } from './pool.ts';
 import { terminalProgress } from './progress.ts';
 import type { KindName } from './records.ts';
 import { kindNames, optionOf, type Seeded, seed, wordsOf } from './seed.ts';
+import { smallTenant } from './small-tenants.ts';
 
 const USAGE_ERROR = 2;
 /** 128 plus the number of SIGINT, as shells report it. */
@@ -36,6 +37,7 @@ const password = (text: string): string => {
 interface Options {
   readonly tenants: number;
   readonly users: number;
+  readonly smallTenants: number;
   readonly seed: number;
   readonly password?: string;
   readonly exclusive?: boolean;
@@ -50,6 +52,12 @@ const program = new Command('npm run seed --')
   )
   .option('--tenants <number>', 'how many tenants', wholeNumber(1, MAX_TENANTS), 3)
   .option('--users <number>', 'how many users they have together', wholeNumber(1), 30)
+  .option(
+    '--small-tenants <number>',
+    `how many tenants there are besides, with ${smallTenant.users} users, ${smallTenant.records.contacts} contacts and fewer other records each`,
+    wholeNumber(0, MAX_TENANTS),
+    0,
+  )
   .option(
     '--seed <number>',
     'another number makes other tenants, with other records',
@@ -73,7 +81,7 @@ const defaults: Record<KindName, number> = {
   time_entries: 20_000,
 };
 const recordOptions = kindNames.map((name) => {
-  const text = `how many ${wordsOf(name)} the tenants without any get, together`;
+  const text = `how many ${wordsOf(name)} the tenants that are not small and have none get, together`;
   const option = new Option(`${optionOf(name)} <number>`, text)
     .argParser(wholeNumber(0))
     .default(defaults[name]);
@@ -131,7 +139,8 @@ const report = ({ tenants, records }: Seeded, seconds: number): void => {
 };
 
 const main = async (): Promise<void> => {
-  const { tenants, users, seed: number, exclusive, password: chosen } = readOptions();
+  const options = readOptions();
+  const { tenants, users, smallTenants, seed: number, exclusive, password: chosen } = options;
   const given = givenDatabases();
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -140,8 +149,8 @@ const main = async (): Promise<void> => {
   const started = performance.now();
   const databases = given ?? (await localDatabases(localDirectory));
   const pools = {
-    identity: poolOf(databases.identity),
-    crm: poolOf(databases.crm),
+    identity: openPool(databases.identity),
+    crm: openPool(databases.crm),
   };
   try {
     const secret = chosen ?? `${randomBytes(12).toString('base64url')}-aA1`;
@@ -150,6 +159,7 @@ const main = async (): Promise<void> => {
       {
         tenants,
         users,
+        smallTenants,
         seed: number,
         records: readRecords(),
         now: new Date(),
@@ -175,12 +185,6 @@ class Interrupted extends Error {
     );
   }
 }
-
-const poolOf = (connectionString: string): pg.Pool => {
-  const pool = new pg.Pool({ connectionString, application_name: 'tessera-seed' });
-  pool.on('error', () => undefined);
-  return pool;
-};
 
 try {
   await main();

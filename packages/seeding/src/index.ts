@@ -1,3 +1,6 @@
+export { openPool } from './pool.ts';
+export { silentProgress, terminalProgress } from './progress.ts';
+export { type Seeded, type SeedOptions, seed } from './seed.ts';
 export {
   type RecordsOf,
   type SeedRecordsOptions,

@@ -13,6 +13,7 @@ test('The users of a tenant are made one by one, however many they are, and each
   const { people, size } = planOf(0, {
     tenants: 1,
     users: 100_000_000,
+    smallTenants: 0,
     seed: 1,
     now: new Date('2026-01-01T00:00:00Z'),
   });

@@ -2,6 +2,7 @@ import type { BuiltInRoleName } from '@tessera/contracts';
 import { createRandom, type Language, languages, type Random } from './random.ts';
 import { mailbox } from './records.ts';
 import { shareOf } from './seed-records.ts';
+import { smallTenant } from './small-tenants.ts';
 
 /** The age of the oldest tenant. Its records are younger. */
 const AGE_MS = 4 * 365 * 86_400_000;
@@ -16,8 +17,10 @@ const PEOPLE = -1;
 export interface PeopleOptions {
   /** The number of tenants of this seed. */
   readonly tenants: number;
-  /** The number of users of all tenants together, spread evenly. The first user of each is its owner. */
+  /** The number of users of these tenants together, spread evenly. The first user of each is its owner. */
   readonly users: number;
+  /** The number of further, small tenants. */
+  readonly smallTenants: number;
   readonly seed: number;
   readonly now: Date;
 }
@@ -45,13 +48,15 @@ export interface User {
   readonly isGuest: boolean;
 }
 
-export const planOf = (at: number, { tenants, users, seed, now }: PeopleOptions): Plan => {
+/** The plan of a tenant: small tenants come after the others. */
+export const planOf = (at: number, options: PeopleOptions): Plan => {
+  const { tenants, users, smallTenants, seed, now } = options;
   const random = createRandom(seed, at);
   const language = languages[at % languages.length] ?? 'en';
   const name = random.somebody(language).faker.company.name();
-  const created = new Date(now.getTime() - AGE_MS * (1 - at / tenants / 10));
+  const created = new Date(now.getTime() - AGE_MS * (1 - at / (tenants + smallTenants) / 10));
   const slug = `${labelOf(name)}-${seed}-${at + 1}`;
-  const size = shareOf(users, tenants, at);
+  const size = at < tenants ? shareOf(users, tenants, at) : smallTenant.users;
   return {
     id: random.uuid(created),
     slug,

@@ -14,6 +14,12 @@ export interface Task {
   end(): void;
 }
 
+/** Shows nothing. */
+export const silentProgress: Progress = {
+  note: () => {},
+  begin: () => ({ advance: () => {}, step: () => {}, end: () => {} }),
+};
+
 /** The time between two lines when standard error is no terminal. */
 const LINE_MS = 10_000;
 

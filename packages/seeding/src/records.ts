@@ -1,5 +1,6 @@
 import type { Faker } from '@faker-js/faker';
 import type { Row } from './copy.ts';
+import { customValues } from './custom-fields.ts';
 import { leaveRequests } from './leave-requests.ts';
 import { projects } from './projects.ts';
 import type { Language, Origin, Random } from './random.ts';
@@ -33,7 +34,15 @@ const json = (value: unknown): string => JSON.stringify(value);
 const labels = ['work', 'private', 'invoices'];
 const tags = ['vip', 'newsletter', 'partner', 'lead', 'customer', 'supplier', 'press', 'alumni'];
 
+/** A tag that one contact in a thousand has. */
+const RARE_TAG = 'founder';
+
 const some = <T>(random: Random, list: readonly T[]): T[] => list.filter(() => random.chance(0.15));
+
+const contactTags = (random: Random): string[] => [
+  ...some(random, tags),
+  ...(random.chance(0.001) ? [RARE_TAG] : []),
+];
 
 const oneOf = (random: Random, ids: readonly string[], probability: number): string | null =>
   ids.length > 0 && random.chance(probability) ? random.pick(ids) : null;
@@ -78,10 +87,11 @@ const contacts: RecordKind = {
       company_id: oneOf(random, companies, 0.7),
       owner_id: oneOf(random, users, 0.8),
       notes: random.chance(0.1) ? faker.lorem.sentence() : null,
-      tags: some(random, tags),
+      tags: contactTags(random),
       emails: json(random.chance(0.2) ? [{ label: 'private', email: `${name}@example.org` }] : []),
       phones: json(random.chance(0.2) ? [{ label: random.pick(labels), phone: phone(faker) }] : []),
       addresses: json(random.chance(0.5) ? [address(random, origin)] : []),
+      custom: json(customValues(random)),
     };
   },
 };

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { type BulkLoad, bulkLoad } from './bulk-load.ts';
 import type { Row } from './copy.ts';
+import { declareCustomFields } from './custom-fields.ts';
 import { createRandom, type Language } from './random.ts';
 import { type KindName, type RecordContext, type RecordKind, recordKinds } from './records.ts';
 
@@ -41,9 +42,11 @@ export const seedRecords = async (
   { seed = 1, now = new Date(), rebuildIndexes = true, ...watching }: SeedRecordsOptions = {},
 ): Promise<void> => {
   const kind: RecordKind = recordKinds[name];
-  const limit = maxReferences(tenants.length);
-  const idsIn = (table: string) =>
-    Promise.all(tenants.map((of) => idsOf(pool, table, of.tenantId, limit)));
+  if (name === 'contacts') {
+    const filled = tenants.filter(({ count }) => count > 0).map(({ tenantId }) => tenantId);
+    await declareCustomFields(pool, filled, watching.signal);
+  }
+  const idsIn = (table: string) => idsOf(pool, table, tenants);
   const companies = await idsIn('companies');
   const contacts = await idsIn('contacts');
   const projects = await idsIn('projects');
@@ -51,9 +54,9 @@ export const seedRecords = async (
   const rows = function* (): Generator<Row> {
     for (const [at, of] of tenants.entries()) {
       const ids = {
-        companies: companies[at] ?? [],
-        contacts: contacts[at] ?? [],
-        projects: projects[at] ?? [],
+        companies: companies.get(of.tenantId) ?? [],
+        contacts: contacts.get(of.tenantId) ?? [],
+        projects: projects.get(of.tenantId) ?? [],
       };
       yield* rowsOf(kind, of, ids, { seed: [seed, place, at], now });
     }
@@ -104,22 +107,31 @@ function* rowsOf(
   }
 }
 
-/** The first ids of a tenant's records in a table; none if the table does not exist. */
+/**
+ * The first ids of each tenant's records in a table; none if the table does not exist. Tenants that get more
+ * records refer to more.
+ */
 const idsOf = async (
   pool: pg.Pool,
   table: string,
-  tenantId: string,
-  limit: number,
-): Promise<string[]> => {
+  tenants: readonly RecordsOf[],
+): Promise<ReadonlyMap<string, readonly string[]>> => {
   const { rows: tables } = await pool.query<{ table: string | null }>(
     'SELECT to_regclass($1)::text AS table',
     [`tenant_crm.${table}`],
   );
-  if (!tables[0]?.table) return [];
-  const { rows } = await pool.query<{ id: string }>(
-    `SELECT id FROM tenant_crm.${table} WHERE tenant_id = $1 AND deleted_at IS NULL
-     ORDER BY id LIMIT ${limit}`,
-    [tenantId],
+  if (!tables[0]?.table) return new Map();
+  const all = tenants.reduce((sum, { count }) => sum + count, 0);
+  const { rows } = await pool.query<{ id: string; ids: string[] }>(
+    `SELECT tenant AS id, ARRAY(
+       SELECT id FROM tenant_crm.${table} WHERE tenant_id = tenant AND deleted_at IS NULL
+       ORDER BY id LIMIT most
+     ) AS ids
+     FROM unnest($1::uuid[], $2::int[]) AS given (tenant, most)`,
+    [
+      tenants.map(({ tenantId }) => tenantId),
+      tenants.map(({ count }) => maxReferences(all / Math.max(count, 1))),
+    ],
   );
-  return rows.map(({ id }) => id);
+  return new Map(rows.map(({ id, ids }) => [id, ids]));
 };

@@ -3,12 +3,15 @@ import { type SeededTenant, seedAccounts } from './accounts.ts';
 import type { Progress } from './progress.ts';
 import { type KindName, recordKinds } from './records.ts';
 import { type RecordsOf, seedRecords, shareOf } from './seed-records.ts';
+import { smallTenant } from './small-tenants.ts';
 
 export interface SeedOptions {
   readonly tenants: number;
-  /** The number of users of all tenants together; at least one for each. */
+  /** The number of users of these tenants together; at least one for each. */
   readonly users: number;
-  /** The number of records of each kind, of all tenants together. */
+  /** The number of further tenants, with a few hundred records each; see `smallTenant`. */
+  readonly smallTenants: number;
+  /** The number of records of each kind, of the tenants that are not small together. No tenant has a kind with 0. */
   readonly records: Readonly<Record<KindName, number>>;
   /** The same seed yields the same data, and continues an interrupted run. */
   readonly seed: number;
@@ -64,16 +67,18 @@ const add = async (
   crm: pg.Pool,
   name: KindName,
   tenants: readonly SeededTenant[],
-  { records, seed, now, exclusive, signal }: SeedOptions,
+  { tenants: large, records, seed, now, exclusive, signal }: SeedOptions,
   progress: Progress,
 ): Promise<number> => {
   const filled = await tenantsWith(crm, name, tenants);
+  const countFor = (at: number): number =>
+    at < large ? shareOf(records[name], large, at) : smallTenant.records[name];
   const shares = tenants.map(
     ({ id, language, users }, at): RecordsOf => ({
       tenantId: id,
       language,
       users,
-      count: filled.has(id) ? 0 : shareOf(records[name], tenants.length, at),
+      count: filled.has(id) ? 0 : countFor(at),
     }),
   );
   if (filled.size > 0) {

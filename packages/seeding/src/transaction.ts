@@ -12,7 +12,8 @@ export const inTransaction = async (
   signal?.throwIfAborted();
   const client = await pool.connect();
   // The current statement reports a lost connection.
-  client.on('error', () => undefined);
+  const ignore = (): void => undefined;
+  client.on('error', ignore);
   const cut = (): void => void client.release(true);
   signal?.addEventListener('abort', cut, { once: true });
   try {
@@ -25,6 +26,9 @@ export const inTransaction = async (
     throw error;
   } finally {
     signal?.removeEventListener('abort', cut);
-    if (!signal?.aborted) client.release();
+    if (!signal?.aborted) {
+      client.off('error', ignore);
+      client.release();
+    }
   }
 };

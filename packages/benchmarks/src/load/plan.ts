@@ -29,6 +29,8 @@ export interface Load {
   readonly statuses: Readonly<Record<string, number>>;
   /** CPU time per response in the measured process, in milliseconds; if measured. */
   readonly cpu?: number;
+  /** CPU time per response in PostgreSQL, in milliseconds; if measured. */
+  readonly databaseCpu?: number;
   /** Broken connections and timeouts. */
   readonly errors: number;
 }

@@ -1,3 +1,4 @@
+import type { ScaleScenario } from '../scale/bench.ts';
 import type { Scenario } from '../scenario.ts';
 import { canary } from './canary.ts';
 import { contactList, contactSearch } from './contacts.ts';
@@ -5,6 +6,7 @@ import { user } from './express.ts';
 import { grant, introspection } from './oauth.ts';
 import { policyChange } from './policies.ts';
 import { memory, warmStart } from './process.ts';
+import { scaleScenarios } from './scale/index.ts';
 import { signInStorm, signIns } from './sign-in.ts';
 
 /** In this order; scenarios that restart the system come last. */
@@ -21,13 +23,25 @@ const scenarios: readonly Scenario[] = [
   warmStart,
 ];
 
-/** The scenarios with these names, or all; throws for an unknown name. */
-export const chosen = (names: readonly string[]): readonly Scenario[] => {
-  const known = [...scenarios, canary];
+/** Those of `listed` with these names, or all; `unlisted` ones run only if named. Throws for an unknown name. */
+const named = <S extends { readonly name: string }>(
+  names: readonly string[],
+  listed: readonly S[],
+  unlisted: readonly S[] = [],
+): readonly S[] => {
+  const known = [...listed, ...unlisted];
   const unknown = names.find((name) => known.every((scenario) => scenario.name !== name));
   if (unknown !== undefined) {
-    const all = scenarios.map(({ name }) => name).join(', ');
+    const all = listed.map(({ name }) => name).join(', ');
     throw new Error(`There is no scenario "${unknown}". Available: ${all}.`);
   }
-  return names.length === 0 ? scenarios : known.filter(({ name }) => names.includes(name));
+  return names.length === 0 ? listed : known.filter(({ name }) => names.includes(name));
 };
+
+/** The chosen scenarios without `--scale`. */
+export const chosen = (names: readonly string[]): readonly Scenario[] =>
+  named(names, scenarios, [canary]);
+
+/** The chosen scenarios with `--scale`. */
+export const chosenAtScale = (names: readonly string[]): readonly ScaleScenario[] =>
+  named(names, scaleScenarios);

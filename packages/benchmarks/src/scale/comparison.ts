@@ -1,0 +1,185 @@
+import { type MeasuredProcess, middle, responsesIn, type Side } from '../comparison.ts';
+import type { Listening } from '../floors/listening.ts';
+import { type Load, median } from '../load/plan.ts';
+import { type Program, startProgram } from '../program.ts';
+import { type Result, requireResponses, UnexpectedResponses } from '../scenario.ts';
+import type { ScaleBench, ScaleTenant } from './bench.ts';
+
+/** Enough to keep two cores busy; with more, slow requests would mostly wait for each other. */
+const CONNECTIONS = 8;
+const ROUND_SECONDS = 1;
+/** The targets of requests to a large tenant. */
+const MIN_RATIO = 0.8;
+const MAX_SLOWDOWN = 2;
+
+/** SQL and its values, as `pg` takes them. */
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** A list request to a tenant, beside hand-written SQL. */
+export interface ListCase {
+  readonly what: string;
+  readonly tenant: ScaleTenant;
+  /** Path and query below `/api/crm/`. */
+  readonly path: string;
+  /** Returns the same rows, each with the total of the list as `total`; one row without an id if there are none. */
+  readonly statement: Statement;
+  /** The same request to the tenant with few rows; not compared if absent. */
+  readonly referencePath?: string | undefined;
+  /** Whether that must not be more than two times faster. */
+  readonly isBounded?: boolean;
+}
+
+const listUrl = ({ system }: ScaleBench, path: string): string =>
+  `${system.stack.crm.url}/api/crm/${path}`;
+
+const authorization = ({ token }: ScaleTenant): Record<string, string> => ({
+  authorization: `Bearer ${token}`,
+});
+
+/**
+ * Repeated measurements of a request for about a second each. Each waits for its last response, so that nothing of a
+ * slow request is left to the next measurement.
+ */
+export const createSide = async (
+  bench: ScaleBench,
+  who: string,
+  { request, cpu }: MeasuredProcess,
+): Promise<Side> => {
+  const send = async (amount: number): Promise<Load> => {
+    const before = [await cpu(), await bench.databaseCpu()] as const;
+    const measured = await bench.load.ask<Load>({ ...request, connections: CONNECTIONS, amount });
+    requireResponses(who, measured);
+    const perResponse = 1000 / responsesIn(measured);
+    return {
+      ...measured,
+      cpu: perResponse * ((await cpu()) - before[0]),
+      databaseCpu: perResponse * ((await bench.databaseCpu()) - before[1]),
+    };
+  };
+  const amountFor = ({ rate }: Load, seconds: number): number =>
+    CONNECTIONS * Math.max(1, Math.round((rate * seconds) / CONNECTIONS));
+  if (bench.options.smoke) return () => send(CONNECTIONS);
+  const cold = await send(CONNECTIONS);
+  const warm = await send(amountFor(cold, ROUND_SECONDS / 2));
+  const amount = amountFor(warm, ROUND_SECONDS);
+  return () => send(amount);
+};
+
+/** A row of the table from the sides' measurements in turns. */
+const measure = async (
+  { options }: ScaleBench,
+  sides: { readonly subject: Side; readonly floor: Side; readonly reference?: Side | undefined },
+): Promise<Pick<Result, 'load' | 'floor' | 'ratio' | 'reference' | 'slowdown'>> => {
+  const rounds: { subject: Load; floor: Load; reference: Load | undefined }[] = [];
+  const count = Math.max(1, Math.round(options.seconds / ROUND_SECONDS));
+  while (rounds.length < count) {
+    rounds.push({
+      floor: await sides.floor(),
+      subject: await sides.subject(),
+      reference: await sides.reference?.(),
+    });
+  }
+  const references = rounds.flatMap(({ reference }) => reference ?? []);
+  return {
+    load: middle(rounds.map(({ subject }) => subject)),
+    floor: middle(rounds.map(({ floor }) => floor)),
+    ratio: median(rounds.map(({ subject, floor }) => subject.rate / floor.rate)),
+    ...(references.length > 0 && {
+      reference: middle(references),
+      slowdown: median(
+        rounds.map(({ subject, reference }) => (reference?.rate ?? 0) / subject.rate),
+      ),
+    }),
+  };
+};
+
+const targetOf = (
+  { isBounded = false }: ListCase,
+  { ratio = 0, slowdown = 0 }: Pick<Result, 'ratio' | 'slowdown'>,
+): NonNullable<Result['target']> => ({
+  text: isBounded ? `≥ ${MIN_RATIO}, ≤ ${MAX_SLOWDOWN} ×` : `≥ ${MIN_RATIO}`,
+  isMet: ratio >= MIN_RATIO && (!isBounded || slowdown <= MAX_SLOWDOWN),
+});
+
+interface List {
+  readonly data: readonly { readonly id: string }[];
+  readonly meta: { readonly total: number };
+}
+
+interface Rows {
+  readonly data: readonly { readonly id: string | null; readonly total: number }[];
+}
+
+const answerOf = async <T>(url: string, headers: Record<string, string> = {}): Promise<T> =>
+  (await (await fetch(url, { headers })).json()) as T;
+
+/** Fails unless both return the same records in the same order, and the same total. */
+const requireSamePage = (what: string, list: List, rows: Rows): void => {
+  const ids = list.data.map(({ id }) => id);
+  const expected = rows.data.flatMap(({ id }) => id ?? []);
+  if (ids.join() !== expected.join()) {
+    throw new UnexpectedResponses(`${what}: the floor has ${expected}, the list ${ids}`);
+  }
+  const total = rows.data[0]?.total ?? 0;
+  if (list.meta.total !== total) {
+    throw new UnexpectedResponses(`${what}: the floor's total is ${total}, not ${list.meta.total}`);
+  }
+};
+
+/** Measures one case; `floorUrl` runs its statement. */
+const measureCase = async (
+  bench: ScaleBench,
+  { program, url: floorUrl }: { readonly program: Program; readonly url: string },
+  list: ListCase,
+): Promise<Result> => {
+  const { what, tenant, path, referencePath } = list;
+  const url = listUrl(bench, path);
+  const headers = authorization(tenant);
+  requireSamePage(what, await answerOf(url, headers), await answerOf(floorUrl));
+  const cpu = () => bench.system.cpu('crm');
+  const floorCpu = async () => (await program.ask<Listening>({})).cpuSeconds;
+  const floor = { request: { url: floorUrl }, cpu: floorCpu };
+  const reference = referencePath !== undefined && {
+    request: { url: listUrl(bench, referencePath), headers: authorization(bench.reference) },
+    cpu,
+  };
+  const measured = await measure(bench, {
+    subject: await createSide(bench, what, { request: { url, headers }, cpu }),
+    floor: await createSide(bench, `the floor of ${what}`, floor),
+    reference: reference ? await createSide(bench, `${what}, few rows`, reference) : undefined,
+  });
+  return { what, ...measured, target: targetOf(list, measured) };
+};
+
+/** Measures list requests, each beside its statement in a bare Express route. */
+export const besideSql = async (
+  bench: ScaleBench,
+  cases: readonly ListCase[],
+): Promise<readonly Result[]> => {
+  const statements = cases.map(({ statement }, at) => [`/${at}`, statement] as const);
+  const program = startProgram('floors/express', {
+    DATABASE_URL: bench.system.stack.postgres.url('crm'),
+    STATEMENTS: JSON.stringify(Object.fromEntries(statements)),
+    SCHEMA: 'tenant_crm',
+  });
+  try {
+    const { url } = await program.ask<Listening>({});
+    const results: Result[] = [];
+    for (const [at, list] of cases.entries()) {
+      const result = await measureCase(bench, { program, url: `${url}/${at}` }, list);
+      if (!bench.options.smoke) console.error(summary(result));
+      results.push(result);
+    }
+    return results;
+  } finally {
+    await program.stop();
+  }
+};
+
+/** Progress of a long run: `contacts, first page: 0.93 of 1200/s, 1.1 times slower`. */
+const summary = ({ what, floor, ratio, slowdown }: Result): string =>
+  `  ${what}: ${ratio?.toFixed(2)} of ${floor?.rate.toFixed(0)}/s` +
+  (slowdown === undefined ? '' : `, ${slowdown.toFixed(2)} × as slow as with few rows`);
