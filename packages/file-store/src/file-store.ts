@@ -1,0 +1,105 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { Vault } from '@tessera/vault';
+import { decrypt, encrypt, sealedRange } from './encryption.ts';
+import type { ByteRange, ObjectId, ObjectPage, ObjectStore } from './object-store.ts';
+
+/** What is known of a file once it is stored. */
+export interface StoredFile {
+  /** Of the content, in hexadecimal. */
+  readonly sha256: string;
+  /** Bytes of the content. */
+  readonly size: number;
+  /** The sealed key of an encrypted file, which is needed to read it; null if it is not encrypted. */
+  readonly sealedKey: Buffer | null;
+}
+
+/** What is needed to read a file. */
+export type FileContent = ObjectId & Pick<StoredFile, 'size' | 'sealedKey'>;
+
+/** The content has more bytes than the limit. */
+export class FileTooLarge extends Error {
+  /** The limit in bytes. */
+  readonly maxBytes: number;
+
+  constructor(maxBytes: number) {
+    super(`The file has more than ${maxBytes} bytes.`);
+    this.maxBytes = maxBytes;
+  }
+}
+
+/** Files of tenants, in any object store. They are encrypted at rest if there is a vault. */
+export interface FileStore {
+  /** See `ObjectStore.prepare`. */
+  prepare(): Promise<void>;
+  /**
+   * Stores a file under an id that is not used again. Memory does not depend on its size. Rejects with
+   * `FileTooLarge`, or with the error of the content; then nothing is stored.
+   */
+  put(
+    object: ObjectId,
+    content: AsyncIterable<Uint8Array>,
+    options: { readonly maxBytes: number },
+  ): Promise<StoredFile>;
+  /**
+   * Opens a file, or a range of it within its size. Rejects with `ObjectMissing`; the stream fails if the content of
+   * an encrypted file was changed.
+   */
+  get(file: FileContent, range?: ByteRange): Promise<Readable>;
+  /** Whether the store has the file. */
+  has(object: ObjectId): Promise<boolean>;
+  /** See `ObjectStore.delete`. */
+  delete(object: ObjectId): Promise<void>;
+  /** See `ObjectStore.list`. */
+  list(options: {
+    readonly after?: string | undefined;
+    readonly limit: number;
+  }): Promise<ObjectPage>;
+}
+
+/** The purpose for which a vault seals the key of a file. */
+export const fileKeyPurpose = (id: string): string => `file ${id}`;
+
+/** Stores files as objects. Without a vault, files are not encrypted, and encrypted ones cannot be read. */
+export const createFileStore = (objects: ObjectStore, vault: Vault | undefined): FileStore => ({
+  prepare: () => objects.prepare(),
+  delete: (object) => objects.delete(object),
+  list: (options) => objects.list(options),
+
+  async put(object, content, { maxBytes }) {
+    const hash = createHash('sha256');
+    let size = 0;
+    const measured = async function* (): AsyncGenerator<Uint8Array> {
+      for await (const chunk of content) {
+        size += chunk.length;
+        if (size > maxBytes) throw new FileTooLarge(maxBytes);
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    const key = vault && randomBytes(32);
+    await objects.write(object, key ? encrypt(measured(), key) : measured());
+    const sealedKey = vault && key ? vault.seal(key, fileKeyPurpose(object.id)) : null;
+    return { sha256: hash.digest('hex'), size, sealedKey };
+  },
+
+  async get(file, range = { start: 0, end: file.size - 1 }) {
+    const { tenantId, id, size, sealedKey } = file;
+    const object = { tenantId, id };
+    if (size === 0) {
+      (await objects.read(object)).destroy();
+      return Readable.from([]);
+    }
+    if (!sealedKey) return objects.read(object, range);
+    if (!vault) throw new Error('KEY_ENCRYPTION_KEYS is not set, and the file is encrypted.');
+    const key = vault.open(sealedKey, fileKeyPurpose(id));
+    const sealed = await objects.read(object, sealedRange(range, size));
+    const plain = Readable.from(decrypt(sealed, key, { range, size }), { objectMode: false });
+    // A stream that is closed before it was read does not close its source.
+    return plain.once('close', () => sealed.destroy());
+  },
+
+  async has(object) {
+    return (await objects.head(object)) !== undefined;
+  },
+});

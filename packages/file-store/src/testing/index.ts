@@ -1,0 +1,2 @@
+export { bytesOf, inParts, newObject } from './contents.ts';
+export { testObjectStore } from './test-object-store.ts';
