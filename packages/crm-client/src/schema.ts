@@ -976,7 +976,7 @@ export interface paths {
         get: operations["getCustomField"];
         /**
          * Update a custom field
-         * @description Fields that are left out do not change; null clears a field.
+         * @description The key and the type stay: for others, delete the field and declare another one.
          */
         put: operations["updateCustomField"];
         post?: never;
@@ -1943,7 +1943,7 @@ export interface components {
              */
             label: string;
             /**
-             * @description It changes only until a contact has a value
+             * @description It does not change
              * @example text
              * @enum {unknown}
              */
@@ -1969,7 +1969,7 @@ export interface components {
              */
             label: string;
             /**
-             * @description It changes only until a contact has a value
+             * @description It does not change
              * @example text
              * @enum {unknown}
              */
@@ -2004,7 +2004,7 @@ export interface components {
              */
             label?: string;
             /**
-             * @description It changes only until a contact has a value
+             * @description It does not change
              * @example text
              * @enum {unknown}
              */
@@ -7835,20 +7835,6 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description The type changes, and contacts have values */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

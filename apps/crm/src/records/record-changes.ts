@@ -66,17 +66,21 @@ export interface Differences {
 
 /**
  * Returns a function that compares columns before and after an update. The fields are those of responses that
- * are stored in a column: neither hidden nor computed ones, nor those that every change sets.
+ * are stored in a column: neither hidden nor computed ones, nor those that every change sets. Those that the tenant
+ * has declared are `<column>.<key>`.
  */
 export const createDifferences = (
-  kind: Pick<Kind, 'answer' | 'computed' | 'hidden' | 'deletion' | 'parent' | 'jsonFields'>,
+  kind: Pick<
+    Kind,
+    'answer' | 'computed' | 'hidden' | 'deletion' | 'parent' | 'jsonFields' | 'tenantFields'
+  >,
 ): ((columns: readonly string[]) => Differences) => {
-  const { answer, hidden, jsonFields } = kind;
+  const { answer, hidden, jsonFields, tenantFields } = kind;
   const columns = columnsOf(kind);
   const everyChange = ['id', 'version', 'created_at', 'updated_at', 'deleted_at'];
   const own = Object.entries(answer.fields)
     .filter(([name]) => columns.has(name) && !Object.hasOwn(hidden, name))
-    .filter(([name]) => !everyChange.includes(name))
+    .filter(([name]) => !everyChange.includes(name) && name !== tenantFields?.column)
     .map(([name, { json }]): RecordedField => {
       const shown = json.format === 'date-time' ? asTime : itself;
       return { field: name, column: name, value: itself, shown };
@@ -98,13 +102,26 @@ export const createDifferences = (
       ELSE '{}' END`;
   };
 
+  /** The difference of each key. */
+  const differencesWithin = (column: string): Prisma.Sql => {
+    const [before, after] = [raw(`former_${column}`), raw(column)];
+    return sql`CASE WHEN ${before} IS DISTINCT FROM ${after} THEN (
+        SELECT coalesce(jsonb_object_agg(${`${column}.`}::text || key,
+          jsonb_build_array(${before} -> key, ${after} -> key)), '{}')
+        FROM jsonb_object_keys(${before} || ${after}) AS key
+        WHERE ${before} -> key IS DISTINCT FROM ${after} -> key
+      ) ELSE '{}' END`;
+  };
+
   return (written) => {
     const fields = all.filter(({ column }) => written.includes(column));
-    const compared = [...new Set(['id', ...fields.map(({ column }) => column)])];
+    const declared = written.filter((column) => column === tenantFields?.column);
+    const compared = [...new Set(['id', ...fields.map(({ column }) => column), ...declared])];
+    const changes = [...fields.map(difference), ...declared.map(differencesWithin)];
     return {
       former: raw(compared.map((column) => `${column} AS former_${column}`).join(', ')),
       names: raw(compared.map((column) => `former_${column}`).join(', ')),
-      changes: fields.length > 0 ? join(fields.map(difference), ' || ') : NONE,
+      changes: changes.length > 0 ? join(changes, ' || ') : NONE,
     };
   };
 };

@@ -12,6 +12,8 @@ export interface TenantField {
   readonly field: Field;
   readonly isRequired: boolean;
   readonly isFilterable: boolean;
+  /** Earlier changes are those of a deleted field with the same key. */
+  readonly declaredAt: Date;
 }
 
 /** Fields that each tenant declares for a kind. */
@@ -89,31 +91,28 @@ export const withDeclaredValues = async <A extends object>(
   });
 };
 
-const isValues = (value: unknown): value is Values => typeof value === 'object' && value !== null;
-
 /**
- * The same changes with the values of declared fields only: the history keeps the whole column, but a value of a
- * deleted field is not to be seen anywhere. A change of nothing else remains, without the column.
+ * The same changes without those of fields that are no longer declared: a value of a deleted field is not to be seen
+ * anywhere, even if there is a new field with the same key. A change of nothing else remains, without fields.
  */
 export const withDeclaredChanges = async (
   { column, declared }: TenantFields,
   db: TenantDb,
   changes: readonly RecordChange[],
 ): Promise<RecordChange[]> => {
-  if (changes.every((change) => change.changes[column] === undefined)) return [...changes];
-  const keys = (await declared(db)).map(({ key }) => key);
-  const shown = (values: unknown): unknown =>
-    isValues(values)
-      ? Object.fromEntries(
-          keys.filter((key) => Object.hasOwn(values, key)).map((key) => [key, values[key]]),
-        )
-      : values;
+  const prefix = `${column}.`;
+  const isTenantField = (name: string): boolean => name.startsWith(prefix);
+  if (!changes.some((change) => Object.keys(change.changes).some(isTenantField)))
+    return [...changes];
+  const fields = byKey(await declared(db));
   return changes.map((change) => {
-    const { [column]: difference, ...others } = change.changes;
-    if (difference === undefined) return change;
-    const [from, to] = [shown(difference.from), shown(difference.to)];
-    if (JSON.stringify(from) === JSON.stringify(to)) return { ...change, changes: others };
-    return { ...change, changes: { ...others, [column]: { from, to } } };
+    const isShown = (name: string): boolean => {
+      if (!isTenantField(name)) return true;
+      const field = fields.get(name.slice(prefix.length));
+      return field !== undefined && field.declaredAt <= change.changed_at;
+    };
+    const shown = Object.entries(change.changes).filter(([name]) => isShown(name));
+    return { ...change, changes: Object.fromEntries(shown) };
   });
 };
 

@@ -70,3 +70,42 @@ test('A database with records keeps them, their counts and their references when
     await pool.end();
   }
 });
+
+test('The history of custom fields that was recorded as one value is divided by key', async () => {
+  const { url } = await freshDatabase('empty', async () => {});
+  const name = '20261122141000_custom_field_changes';
+  await withMigrationsBefore(name, (directory) => migrate(url, directory));
+  const pool = new pg.Pool({ connectionString: url });
+  try {
+    const recorded = [
+      {
+        title: [null, 'Dr'],
+        custom: [
+          { tier: 'gold', size: 1 },
+          { size: 1, nick: 'Ada' },
+        ],
+      },
+      { custom: [{}, { tier: 'gold' }] },
+      { title: ['Dr', null] },
+    ];
+    for (const [index, changes] of recorded.entries()) {
+      await pool.query(
+        `INSERT INTO tenant_crm.record_changes
+           (tenant_id, table_name, record_id, changed_at, version, action, actor_type, changes)
+         VALUES ($1, 'contacts', $1, now(), $2, 'update', 'user', $3)`,
+        [randomUUID(), index, JSON.stringify(changes)],
+      );
+    }
+    await migrate(url, migrations);
+    const { rows } = await pool.query(
+      'SELECT changes FROM tenant_crm.record_changes ORDER BY version',
+    );
+    expect(rows.map(({ changes }) => changes)).toEqual([
+      { title: [null, 'Dr'], 'custom.tier': ['gold', null], 'custom.nick': [null, 'Ada'] },
+      { 'custom.tier': [null, 'gold'] },
+      { title: ['Dr', null] },
+    ]);
+  } finally {
+    await pool.end();
+  }
+});

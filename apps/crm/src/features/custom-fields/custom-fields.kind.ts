@@ -25,7 +25,7 @@ const key = matching(
 
 const declared = {
   label: described(text(100), 'The name that forms show', 'Tier'),
-  type: described(oneOf(...fieldTypes), 'It changes only until a contact has a value', 'text'),
+  type: described(oneOf(...fieldTypes), 'It does not change', 'text'),
   choices: described(
     withDefault(list(text(100), { max: 100, unique: true }), []),
     'The values of a field of the type `choice`; empty for other types',
@@ -84,8 +84,8 @@ export const customField = declareKind({
       return {};
     },
     async update(change, { db, row }) {
+      refuseTypeChange(row.type, change.type);
       await lockFields(db);
-      await refuseTypeChange(db, row, change.type);
       assertChoices({ ...row, ...change });
       return {};
     },

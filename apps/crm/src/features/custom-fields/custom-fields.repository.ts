@@ -12,6 +12,7 @@ export interface DeclaredField {
   readonly choices: readonly string[];
   readonly is_required: boolean;
   readonly is_filterable: boolean;
+  readonly created_at: Date;
 }
 
 /**
@@ -24,16 +25,9 @@ export const lockDeclarations = (db: TenantDb, mode: 'shared' | 'exclusive'): Pr
 /** The declarations that are not deleted, in their order. */
 export const declarations = (db: TenantDb): Promise<DeclaredField[]> =>
   db.query(sql`
-    SELECT key, type, choices, is_required, is_filterable FROM tenant_crm.custom_fields
+    SELECT key, type, choices, is_required, is_filterable, created_at
+    FROM tenant_crm.custom_fields
     WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL ORDER BY position, id`);
-
-/** Whether a contact of the tenant has a value, deleted contacts included. Reads all of them if none has. */
-export const hasValues = async (db: TenantDb, key: string): Promise<boolean> => {
-  const rows = await db.query(sql`
-    SELECT id FROM tenant_crm.contacts
-    WHERE tenant_id = ${db.tenantId}::uuid AND jsonb_exists(custom, ${key}::text) LIMIT 1`);
-  return rows.length > 0;
-};
 
 /** Removes the values of a field from the next contacts in the order of their ids; returns the last id. */
 export const removeNextValues = async (

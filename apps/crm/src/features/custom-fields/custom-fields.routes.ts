@@ -15,7 +15,8 @@ export const customFieldRoutes = (customFields: CustomFields): RouteTable => {
     }),
     getCustomField: routes.get(),
     updateCustomField: routes.update({
-      problems: { 409: 'The type changes, and contacts have values' },
+      description:
+        'The key and the type stay: for others, delete the field and declare another one.',
     }),
     deleteCustomField: routes.delete({
       description:

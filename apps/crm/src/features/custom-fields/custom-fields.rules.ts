@@ -1,6 +1,6 @@
-import { HttpError, invalidField } from '@tessera/http-kit';
+import { invalidField } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
-import { hasValues, lockDeclarations } from './custom-fields.repository.ts';
+import { lockDeclarations } from './custom-fields.repository.ts';
 import type { FieldType } from './field-types.ts';
 
 /** Waits until no other transaction writes values of the tenant's custom fields. */
@@ -22,12 +22,9 @@ export const assertChoices = ({
   }
 };
 
-/** 409 if the type changes although a contact has a value. */
-export const refuseTypeChange = async (
-  db: TenantDb,
-  { key, type }: { readonly key: string; readonly type: FieldType },
-  changed: FieldType | undefined,
-): Promise<void> => {
-  if (changed === undefined || changed === type || !(await hasValues(db, key))) return;
-  throw new HttpError(409, 'conflict', 'The type cannot change: contacts have values.');
+/** 422 if the type changes: contacts may have values of the current type. */
+export const refuseTypeChange = (type: FieldType, changed: FieldType | undefined): void => {
+  if (changed === undefined || changed === type) return;
+  const instead = 'delete the field and declare another one';
+  throw invalidField('type', `type must stay ${type}: to change it, ${instead}`);
 };

@@ -2,11 +2,19 @@ import type { TenantFields } from '../../records/tenant-fields.ts';
 import { type DeclaredField, declarations, lockDeclarations } from './custom-fields.repository.ts';
 import { valueField } from './field-types.ts';
 
-const fieldOf = ({ key, type, choices, is_required, is_filterable }: DeclaredField) => ({
+const fieldOf = ({
+  key,
+  type,
+  choices,
+  is_required,
+  is_filterable,
+  created_at,
+}: DeclaredField) => ({
   key,
   field: valueField(type, choices),
   isRequired: is_required,
   isFilterable: is_filterable,
+  declaredAt: created_at,
 });
 
 /** The custom fields of contacts. */

@@ -60,12 +60,10 @@ describe('A custom field', () => {
     expect(await errorOf(post(path, { label: 'Level', ...fields }))).toEqual([422, [field]]);
   });
 
-  test('changes its type until a contact has a value; its key never changes', async () => {
-    const field = await declare({ key: 'score', type: 'text' });
+  test('changes neither its key nor its type', async () => {
+    const field = await declare({ key: 'score', type: 'number' });
     expect(await errorOf(put(field, { key: 'points' }))).toEqual([422, ['key']]);
-    await put(field, { type: 'number' }).expect(200);
-    await created({ score: 7 });
-    expect((await put(field, { type: 'text' })).status).toBe(409);
+    expect(await errorOf(put(field, { type: 'text' }))).toEqual([422, ['type']]);
     await put(field, { type: 'number', label: 'Score' }).expect(200);
   });
 
@@ -163,14 +161,32 @@ describe('Values', () => {
     expect((await get(`${contacts}?search=4711`)).body.meta.total).toBe(0);
   });
 
-  test('are part of the history of a contact', async () => {
+  test('are part of the history of a contact, each by its key', async () => {
     await declare(tier);
-    const contact = await created({ tier: 'gold' });
-    await put(contact, { custom: { tier: 'silver' } }).expect(200);
+    await declare({ key: 'score', type: 'number' });
+    await declare({ key: 'nick', type: 'text' });
+    const contact = await created({ tier: 'gold', nick: 'Ada' });
+    await put(contact, { custom: { tier: 'silver', score: 7, nick: 'Ada' } }).expect(200);
+    await put(contact, { custom: { score: null } }).expect(200);
     const { body } = await get(`${contact}/history`);
-    expect(body.data[0].changes).toEqual({
-      custom: { from: { tier: 'gold' }, to: { tier: 'silver' } },
-    });
+    expect(body.data.map(({ changes }: { changes: object }) => changes)).toEqual([
+      { 'custom.score': { from: 7, to: null } },
+      { 'custom.score': { from: null, to: 7 }, 'custom.tier': { from: 'gold', to: 'silver' } },
+      {},
+    ]);
+  });
+
+  test('of a deleted field are not in the history of a new field with the same key', async () => {
+    const field = await declare({ key: 'pin', type: 'text' });
+    const contact = await created({ pin: 'secret' });
+    await put(contact, { custom: { pin: 'other secret' } }).expect(200);
+    await remove(field).expect(204);
+    await removeValues(crm().context.database);
+    await declare({ key: 'pin', type: 'text' });
+    await put(contact, { custom: { pin: 'public' } }).expect(200);
+    const { body, text } = await get(`${contact}/history`);
+    expect(body.data[0].changes).toEqual({ 'custom.pin': { from: null, to: 'public' } });
+    expect(text).not.toContain('secret');
   });
 
   test('of a deleted field are not shown in the history and the timeline, before and after their removal', async () => {
@@ -182,7 +198,7 @@ describe('Values', () => {
     await remove(nick).expect(204);
     const expected = [
       { title: { from: null, to: 'Dr' } },
-      { custom: { from: { tier: 'gold' }, to: { tier: 'silver' } } },
+      { 'custom.tier': { from: 'gold', to: 'silver' } },
       {},
     ];
     const changes = (of: { changes: object }) => of.changes;
