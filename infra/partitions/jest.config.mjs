@@ -14,6 +14,7 @@ export default {
   testMatch: [
     '<rootDir>/apps/crm/src/records/**/*.test.ts',
     '<rootDir>/apps/crm/src/features/**/*.test.ts',
+    '<rootDir>/apps/crm/src/plans.test.ts',
   ],
   // A killed process says nothing about plans, and the take-over of its jobs takes half a minute.
   testPathIgnorePatterns: [...base.testPathIgnorePatterns, '/imports/killed\\.test\\.ts$'],

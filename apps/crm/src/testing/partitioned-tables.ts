@@ -121,8 +121,14 @@ const run = async (url: string, statements: readonly string[]): Promise<void> =>
 export const partitionTables = (url: string): Promise<void> =>
   run(url, [DISTRIBUTE, ...NAMES, ALL_TABLES]);
 
-/** Makes the server send the plan of each statement, including statements in functions, to the client. */
-export const sendPlans = (url: string): Promise<void> => {
+/**
+ * Makes the server send the plan of each statement, including statements in functions, to the client. `further`
+ * settings apply to all statements of the database.
+ */
+export const sendPlans = (
+  url: string,
+  further: Readonly<Record<string, string>> = {},
+): Promise<void> => {
   const settings = {
     session_preload_libraries: 'auto_explain',
     'auto_explain.log_min_duration': '0',
@@ -134,7 +140,7 @@ export const sendPlans = (url: string): Promise<void> => {
   // The settings exist only after the library is loaded.
   return run(url, [
     "LOAD 'auto_explain'",
-    ...Object.entries(settings).map(
+    ...[...Object.entries(settings), ...Object.entries(further)].map(
       ([name, value]) => `ALTER DATABASE ${database} SET ${name} = '${value}'`,
     ),
   ]);
