@@ -1,5 +1,6 @@
 import type { Field, Shape } from '@tessera/fields';
 import type { Filters } from './filters.ts';
+import type { HiddenHistory } from './history.ts';
 import type {
   ConstraintMessage,
   JsonFields,
@@ -94,6 +95,11 @@ export interface Declaration<
   readonly constraints?: Readonly<Record<string, ConstraintMessage>>;
   /** The rows that a caller may see and change. Default: all rows of the tenant. */
   scope?(caller: T['caller']): Scope<NoInfer<T['row']>>;
+  /**
+   * What the caller may not see of the history of a record that they see: what it was while it belonged to a record
+   * that is hidden from them. Default: nothing is hidden.
+   */
+  hiddenHistory?(caller: T['caller'], row: NoInfer<T['row']>): HiddenHistory | undefined;
   /** Columns derived from the input alone; unlike a rule, this does not lock the row. */
   stored?(fields: NoInfer<T['create'] | T['update']>): ColumnValues<NoInfer<T['row']>>;
   readonly rules?: Rules<T>;

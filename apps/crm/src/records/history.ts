@@ -50,6 +50,20 @@ export interface RecordId {
   readonly id: string;
 }
 
+/**
+ * A part of a history that a caller may not see: all changes before the record left one of the hidden records, and
+ * what that change contained.
+ */
+export interface HiddenHistory {
+  /** The field that refers to a record of another kind. */
+  readonly field: string;
+  /** The ids of the records that the caller may not see, as a subquery. */
+  readonly hidden: Prisma.Sql;
+}
+
+/** Where the visible part of a history begins. */
+type Start = Pick<RecordChange, 'changed_at' | 'version'>;
+
 type Change = readonly [from: unknown, to: unknown];
 type Row = Omit<RecordChange, 'changes'> & { readonly changes: Readonly<Record<string, Change>> };
 
@@ -87,20 +101,40 @@ export const readChanges = async (
   return rows.map(presented);
 };
 
-/** One page of a record's history, newest first, with the exact total. */
+/** The latest change by which a record left a hidden one. */
+const lastHidden = async (
+  db: TenantDb,
+  record: RecordId,
+  { field, hidden }: HiddenHistory,
+): Promise<Start | undefined> => {
+  const [last] = await db.read<Start>(sql`
+    SELECT changed_at, version ${changesOf(db, record)}
+      AND (changes -> ${field}::text ->> 0)::uuid IN ${hidden}
+    ORDER BY changed_at DESC, version DESC LIMIT 1`);
+  return last;
+};
+
+const isAt = (change: Start, start: Start | undefined): boolean =>
+  change.version === start?.version && change.changed_at.getTime() === start.changed_at.getTime();
+
+/** One page of a record's history, newest first, with the exact total; without the hidden part. */
 export const readHistory = (
   db: TenantDb,
   record: RecordId,
   { page: asked, perPage }: { readonly page: number; readonly perPage: number },
+  hidden?: HiddenHistory,
 ): Promise<Page<RecordChange>> =>
   db.snapshot(async (snapshot) => {
-    const total = await readTotal(
-      snapshot,
-      sql`(SELECT count(*)::int ${changesOf(snapshot, record)})`,
-    );
+    const start = hidden && (await lastHidden(snapshot, record, hidden));
+    const visible = start
+      ? sql`AND (changed_at, version) >= (${start.changed_at}::timestamptz, ${start.version}::integer)`
+      : Prisma.empty;
+    const found = sql`${changesOf(snapshot, record)} ${visible}`;
+    const total = await readTotal(snapshot, sql`(SELECT count(*)::int ${found})`);
     const page = pageWithin({ page: asked, perPage }, total);
     const rows = await snapshot.read<Row>(sql`
-      SELECT ${columns} ${changesOf(snapshot, record)}
+      SELECT ${columns} ${found}
       ORDER BY changed_at DESC, version DESC LIMIT ${perPage} OFFSET ${offsetOf(page, perPage)}`);
-    return exactly({ perPage }, { rows: rows.map(presented), page, total });
+    const shown = rows.map((row) => presented(isAt(row, start) ? { ...row, changes: {} } : row));
+    return exactly({ perPage }, { rows: shown, page, total });
   });

@@ -13,6 +13,7 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import type { Caller, CrmPermission } from '../http.ts';
 import type { AssembledTypes, Declaration } from './declaration.ts';
 import type { Filters } from './filters.ts';
+import type { HiddenHistory } from './history.ts';
 import type { ColumnValues, HiddenColumns, RecordRow } from './row.ts';
 import type { RecordChange, Rules } from './rules.ts';
 import type { TenantFields } from './tenant-fields.ts';
@@ -108,6 +109,7 @@ export interface Kind<T extends KindTypes = KindTypes> {
   readonly tenantFields: TenantFields | undefined;
   readonly constraints: Readonly<Record<string, ConstraintMessage>>;
   scope?(caller: T['caller']): Scope<T['row']>;
+  hiddenHistory?(caller: T['caller'], row: T['row']): HiddenHistory | undefined;
   stored?(fields: T['create'] | T['update']): ColumnValues<T['row']>;
   readonly rules: Rules<T>;
   follow?(change: RecordChange<T>): Promise<void>;

@@ -79,7 +79,10 @@ export interface Records<T extends KindTypes> {
     body: Body,
     versions?: readonly number[],
   ): Promise<Versioned<T['answer']>>;
-  /** One page of a record's changes, newest first; of a deleted record for callers who may restore it. */
+  /**
+   * One page of a record's changes, newest first, as far as the caller may see them; of a deleted record for callers
+   * who may restore it.
+   */
   history(
     caller: T['caller'],
     id: string,
@@ -232,7 +235,9 @@ export const createRecords = <T extends KindTypes>(
         const { db, scope } = await open(caller);
         const row = await repository.find(db, scope, id);
         if (!row || (row.deleted_at && !mayRestore(kind, caller))) throw missing();
-        const found = await readHistory(db, { table: kind.table, id: row.id }, { page, perPage });
+        const record = { table: kind.table, id: row.id };
+        const hidden = kind.hiddenHistory?.(caller, row);
+        const found = await readHistory(db, record, { page, perPage }, hidden);
         if (!tenantFields) return found;
         return { ...found, rows: await withDeclaredChanges(tenantFields, db, found.rows) };
       },

@@ -24,9 +24,13 @@ export const boardsOf = ({ get, post }: Pick<TestTenant, 'get' | 'post'>) => {
     const { body } = await post(tasksPath, { title: 'A', ...input }).expect(201);
     return body.data.id;
   };
-  const columns = async (projectId: string, query = ''): Promise<BoardColumn[]> => {
+  const columns = async (
+    projectId: string,
+    query = '',
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<BoardColumn[]> => {
     const url = `${tasksPath}/board?project_id=${projectId}${query}`;
-    return (await get(url).expect(200)).body.data.columns;
+    return (await get(url, headers).expect(200)).body.data.columns;
   };
   return {
     project,

@@ -116,6 +116,7 @@ describe('Without leave_requests.review', () => {
     expect(exported.body.data.map(({ reason }: { reason: string }) => reason)).toEqual(['Bob']);
     for (const response of [
       get(request, bob),
+      get(`${request}/history`, bob),
       put(request, { reason: 'Sea' }, bob),
       post(`${request}/cancel`, {}, bob),
       remove(request, bob),

@@ -114,6 +114,7 @@ describe('A private project', () => {
     const user_id = randomUUID();
     const statuses = await Promise.all([
       get(project, stranger),
+      get(`${project}/history`, stranger),
       put(project, { name: 'X' }, stranger),
       remove(project, stranger),
       post(`${project}/restore`, {}, stranger),
@@ -123,7 +124,7 @@ describe('A private project', () => {
       put(`${project}/members/${user_id}`, { role: 'viewer' }, stranger),
       remove(`${project}/members/${user_id}`, stranger),
     ]);
-    expect(statuses.map(({ status }) => status)).toEqual(Array(9).fill(404));
+    expect(statuses.map(({ status }) => status)).toEqual(Array(10).fill(404));
   });
 
   test('is in no list, search, total or export of users who are not its members', async () => {

@@ -1,5 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
+import type { HiddenHistory } from '../../records/history.ts';
 import type { Scope } from '../../records/kind.ts';
 import type { RecordRow } from '../../records/row.ts';
 
@@ -36,6 +37,12 @@ export const visibleProjects = (caller: ProjectViewer): Scope<RecordRow> => {
       WHERE tenant_id = ${caller.tenantId}::uuid AND deleted_at IS NULL
         AND is_private AND id NOT IN ${ownProjects(caller)}`,
   };
+};
+
+/** What a record was while it was in a project that the caller may not see is no part of its history for them. */
+export const historyInProjects = (caller: ProjectViewer): HiddenHistory | undefined => {
+  const hidden = hiddenProjects(caller);
+  return hidden && { field: 'project_id', hidden };
 };
 
 /**

@@ -26,6 +26,7 @@ describe('The tasks of a private project', () => {
     await get(`${tasksPath}/${taskId}`, stranger).expect(404);
     await put(`${tasksPath}/${taskId}`, { title: 'A' }, stranger).expect(404);
     await remove(`${tasksPath}/${taskId}`, stranger).expect(404);
+    await get(`${tasksPath}/${taskId}/history`, stranger).expect(404);
     await get(`${tasksPath}/board?project_id=${projectId}`, stranger).expect(404);
     const move = await reorder({ task_id: taskId, status: 'done' }, stranger).expect(422);
     expect(move.body.errors).toHaveProperty('task_id');
@@ -49,6 +50,20 @@ describe('The tasks of a private project', () => {
     expect((await get(tasksPath)).body.meta.total).toBe(2);
   });
 
+  test('do not exist in batches of users who are no members', async () => {
+    const stranger = caller();
+    const statusOf = async (operation: object): Promise<[number, string[]]> => {
+      const body = { operations: [operation], atomic: true };
+      const answer = await post(`${tasksPath}/batch`, body, stranger);
+      return [answer.status, Object.keys(answer.body.errors)];
+    };
+    const create = { op: 'create', body: { title: 'A', project_id: projectId } };
+    expect(await statusOf(create)).toEqual([422, ['operations.0.body.project_id']]);
+    const update = { op: 'update', id: taskId, body: { title: 'A' } };
+    expect(await statusOf(update)).toEqual([404, ['operations.0']]);
+    expect(await statusOf({ op: 'delete', id: taskId })).toEqual([404, ['operations.0']]);
+  });
+
   test('are read and changed by members', async () => {
     const colleague = await member('member');
     await get(`${tasksPath}/${taskId}`, colleague).expect(200);
@@ -59,9 +74,18 @@ describe('The tasks of a private project', () => {
 
   test('are read and not changed by viewers', async () => {
     const viewer = await member('viewer');
+    const deletedId = await task({ project_id: projectId });
+    await remove(`${tasksPath}/${deletedId}`).expect(204);
     await get(`${tasksPath}/${taskId}`, viewer).expect(200);
+    await get(`${tasksPath}/${taskId}/history`, viewer).expect(200);
     await get(`${tasksPath}/board?project_id=${projectId}`, viewer).expect(200);
+    const batch = (operation: object) =>
+      post(`${tasksPath}/batch`, { operations: [operation], atomic: true }, viewer);
     const refusals = [
+      await post(`${tasksPath}/${deletedId}/restore`, {}, viewer),
+      await batch({ op: 'create', body: { title: 'A', project_id: projectId } }),
+      await batch({ op: 'update', id: taskId, body: { title: 'A' } }),
+      await batch({ op: 'delete', id: taskId }),
       await put(`${tasksPath}/${taskId}`, { title: 'A' }, viewer),
       await remove(`${tasksPath}/${taskId}`, viewer),
       await post(tasksPath, { title: 'A', project_id: projectId }, viewer),
@@ -70,6 +94,42 @@ describe('The tasks of a private project', () => {
     expect(refusals.map(({ status, body }) => [status, body.error])).toEqual(
       refusals.map(() => [403, 'project_role_required']),
     );
+  });
+});
+
+describe('The history of a task that left a private project', () => {
+  test('begins for strangers with the move, and is whole for members', async () => {
+    const hidden = await project({ is_private: true });
+    const open = await project();
+    const id = await task({ title: 'A', project_id: open });
+    const change = (body: object) => put(`${tasksPath}/${id}`, body).expect(200);
+    await change({ project_id: hidden });
+    await change({ description: 'secret' });
+    await change({ description: null, project_id: open });
+    await change({ title: 'B' });
+    const url = `${tasksPath}/${id}/history`;
+    const { body } = await get(url, caller()).expect(200);
+    expect(body.data).toMatchObject([
+      { action: 'update', version: 5, changes: { title: { from: 'A', to: 'B' } } },
+      { action: 'update', version: 4, changes: {} },
+    ]);
+    expect(body.meta.total).toBe(2);
+    expect(JSON.stringify(body)).not.toMatch(new RegExp(`secret|${hidden}`));
+    for (const insider of [{}, caller({ is_system_admin: true })]) {
+      const whole = (await get(url, insider).expect(200)).body;
+      expect([whole.data.length, whole.meta.total]).toEqual([5, 5]);
+      expect(JSON.stringify(whole)).toContain('secret');
+    }
+  });
+
+  test('is whole for everyone once the project is public', async () => {
+    const projectId = await project({ is_private: true });
+    const id = await task({ project_id: projectId });
+    await put(`${tasksPath}/${id}`, { project_id: null }).expect(200);
+    const url = `${tasksPath}/${id}/history`;
+    expect((await get(url, caller()).expect(200)).body.meta.total).toBe(1);
+    await put(`/api/crm/projects/${projectId}`, { is_private: false }).expect(200);
+    expect((await get(url, caller()).expect(200)).body.meta.total).toBe(2);
   });
 });
 

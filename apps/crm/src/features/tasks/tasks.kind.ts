@@ -12,7 +12,7 @@ import {
 } from '../../records/filters.ts';
 import { declareKind, type TypesOf } from '../../records/kind.ts';
 import { hidden } from '../../records/row.ts';
-import { inVisibleProjects } from '../projects/projects.visibility.ts';
+import { historyInProjects, inVisibleProjects } from '../projects/projects.visibility.ts';
 import { checkChange, placeNew, placeRestored, placeUpdated } from './tasks.rules.ts';
 import { priorities, priority, Task, TaskInput } from './tasks.schema.ts';
 
@@ -67,6 +67,7 @@ export const task = declareKind({
     'Fields that are left out stay as they are; null empties a field. With another status or project, the task ' +
     'goes to the end of its new column.',
   scope: (caller) => inVisibleProjects(caller, 'tasks'),
+  hiddenHistory: (caller) => historyInProjects(caller),
   rules: {
     create: (input, context) => placeNew(input, context),
     update: (change, context) => placeUpdated(change, context),

@@ -18,6 +18,7 @@ import { requireUser } from '@tessera/resource-server';
 import { equals, equalTo, from, to } from '../../records/filters.ts';
 import { answerOf, declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
+import { historyInProjects } from '../projects/projects.visibility.ts';
 import { isNull } from './time-entries.filters.ts';
 import { checkChange, checkNewEntry, checkRestored, requireEditor } from './time-entries.rules.ts';
 import { MAX_MINUTES, minutesBetween } from './time-entries.times.ts';
@@ -92,6 +93,9 @@ export const timeEntry = declareKind({
     caller.can('time_entries.export')
       ? visibleEntries(caller)
       : { columns: { user_id: requireUser(caller) } },
+  // Users see their own entries whatever project they are in.
+  hiddenHistory: (caller, { user_id }) =>
+    user_id === caller.userUuid ? undefined : historyInProjects(caller),
   countedBy: ['user_id'],
   constraints: {
     time_entries_started_at_excl: {

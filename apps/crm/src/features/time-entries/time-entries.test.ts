@@ -171,6 +171,7 @@ describe('Without time_entries.export', () => {
     expect((await get(path)).body.meta.total).toBe(2);
     for (const request of [
       get(entry, headers),
+      get(`${entry}/history`, headers),
       put(entry, { note: 'X' }, headers),
       post(`${entry}/stop`, {}, headers),
       remove(entry, headers),
@@ -203,6 +204,7 @@ describe('Entries of a private project', () => {
     const stranger = caller();
     await created({ started_at: at(8), minutes: 30 }, stranger);
     await get(entry, stranger).expect(404);
+    await get(`${entry}/history`, stranger).expect(404);
     const { body } = await get(path, stranger).expect(200);
     expect([body.data.length, body.meta.total]).toEqual([2, 2]);
     expect((await get(`${path}/export?format=json`, stranger)).body.data).toHaveLength(2);
@@ -210,6 +212,23 @@ describe('Entries of a private project', () => {
     expect((await get(summary, stranger)).body.meta.minutes).toBe(90);
     expect((await get(summary)).body.meta.minutes).toBe(150);
     expect((await get(path, caller({ is_system_admin: true }))).body.meta.total).toBe(3);
+  });
+
+  test('keep what they were from strangers when they leave it, and show it to their user', async () => {
+    const id = randomUUID();
+    const [user, project_id] = [caller({ id }), await project({ is_private: true })];
+    await post(`/api/crm/projects/${project_id}/members`, { user_id: id }).expect(201);
+    const entry = await created({ started_at: at(8), minutes: 60, project_id }, user);
+    await put(entry, { note: 'secret' }, user).expect(200);
+    await put(entry, { note: null, project_id: null }, user).expect(200);
+    await remove(`/api/crm/projects/${project_id}/members/${id}`).expect(204);
+    const { body } = await get(`${entry}/history`, caller()).expect(200);
+    expect(body).toMatchObject({ data: [{ version: 3, changes: {} }], meta: { total: 1 } });
+    for (const headers of [user, worker(id), {}]) {
+      const whole = await get(`${entry}/history`, headers).expect(200);
+      expect(whole.body.meta.total).toBe(3);
+      expect(JSON.stringify(whole.body)).toContain('secret');
+    }
   });
 
   test('stay visible to their user, who is no longer a member', async () => {
