@@ -195,6 +195,25 @@ describe('a seeded system', () => {
     expect(years).toBeGreaterThan(2 * 365 * 86_400_000);
   });
 
+  test('has custom fields, and contacts that can be filtered by their values', async () => {
+    const token = await signIn(ownersOf(first.output)[0] ?? '');
+    const { data: fields } = await list(token, 'custom-fields');
+    const keys = fields.map(({ key }) => key);
+    expect(keys).toEqual(['tier', 'source', 'score', 'birthday', 'newsletter']);
+    const { data, meta } = await list(token, 'contacts?custom.tier=gold&per_page=100');
+    expect(meta.total).toBeGreaterThan(0);
+    expect(meta.total).toBeLessThan(100);
+    for (const { custom } of data) {
+      expect(custom).toEqual({
+        tier: 'gold',
+        source: expect.any(String),
+        score: expect.any(Number),
+        birthday: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+        newsletter: expect.any(Boolean),
+      });
+    }
+  });
+
   test('has companies whose addresses can be shown', async () => {
     const token = await signIn(ownersOf(first.output)[0] ?? '');
     const { data } = await list(token, 'companies?per_page=100');
@@ -263,6 +282,25 @@ describe('a seeded system', () => {
     expect(await ended).toMatchObject({ code: 130, told: expect.stringContaining('Interrupted') });
     expect(await kept('contacts')).toBe(total);
   });
+});
+
+test('Small tenants have their own few records, however many the others have', async () => {
+  const options = `--tenants 1 --users 2 --small-tenants 2 --companies 70 --contacts 900 --communication-logs 0 --leave-requests 0 --projects 0 --tasks 0 --time-entries 0 --seed 31 --password ${PASSWORD}`;
+  const { code, output } = await run(options);
+  expect(code).toBe(0);
+  expect(output).toMatch(
+    /^Added 3 tenants, 8 users, 190 companies, 1,500 contacts, 0 communication logs/m,
+  );
+  const tokens = await Promise.all(ownersOf(output).map((owner) => signIn(owner)));
+  const totals = await Promise.all(
+    tokens.map(async (token) => (await list(token, 'contacts')).meta.total),
+  );
+  expect(totals).toEqual([900, 300, 300]);
+  const tasks = await Promise.all(
+    tokens.map(async (token) => (await list(token, 'tasks')).meta.total),
+  );
+  expect(tasks).toEqual([0, 0, 0]);
+  expect((await run(options)).output).toContain('Added 0 tenants, 0 users');
 });
 
 test('The same seed makes the same people, another one makes others', async () => {
