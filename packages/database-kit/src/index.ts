@@ -26,6 +26,7 @@ export {
   type QueryOptions,
   type TenantDb,
 } from './tenant-db.ts';
+export { TransactionTimeout } from './transaction.ts';
 export {
   memoryPositions,
   type RedisPositionsOptions,

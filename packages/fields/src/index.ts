@@ -16,7 +16,14 @@ export {
 } from './compose.ts';
 export type { Field, Fields, JsonSchema, OptionalField, Out, OutOf, Shape } from './field.ts';
 export { url } from './url.ts';
-export { type FieldErrors, readTexts, shortName, type Validation, validate } from './validate.ts';
+export {
+  type FieldErrors,
+  readTexts,
+  shortName,
+  textValue,
+  type Validation,
+  validate,
+} from './validate.ts';
 export {
   anything,
   bool,

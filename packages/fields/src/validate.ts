@@ -63,8 +63,11 @@ export const validate = <F extends Field>(
   return { ok: false, errors };
 };
 
-const fromText = ({ json }: Field, value: unknown): unknown => {
-  if (typeof value !== 'string') return value;
+/**
+ * The number or boolean that a text stands for, if the field is one. Text that cannot be converted is kept, so that
+ * validation reports it.
+ */
+export const textValue = ({ json }: Field, value: string): unknown => {
   const type = [json.type].flat()[0];
   if (type === 'integer' && /^-?\d+$/.test(value)) return Number(value);
   if (type === 'number' && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
@@ -72,14 +75,11 @@ const fromText = ({ json }: Field, value: unknown): unknown => {
   return value;
 };
 
-/**
- * Converts text to numbers and booleans for inputs that are always text: query strings and environment
- * variables. Text that cannot be converted is kept, so that validation reports it.
- */
+/** Converts text with `textValue` for inputs that are always text: query strings and environment variables. */
 export const readTexts = (shape: Shape, texts: Readonly<Record<string, unknown>>): unknown =>
   Object.fromEntries(
     Object.entries(texts).map(([key, value]) => {
       const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined;
-      return [key, field ? fromText(field, value) : value];
+      return [key, field && typeof value === 'string' ? textValue(field, value) : value];
     }),
   );

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { TenantDb } from '../database.ts';
 import { actorOf } from './actor.ts';
 import type { KindTypes, RowContext, RuleContext, Scope } from './kind.ts';
+import type { RecordValues } from './many-rows.ts';
 import type { Cause } from './record-changes.ts';
 import type { ActionRule } from './records.ts';
 import type { ColumnValues } from './row.ts';
@@ -16,6 +17,11 @@ type Versions = readonly number[] | undefined;
 export interface Changes<T extends KindTypes> {
   create(caller: T['caller'], input: T['create']): Promise<T['row']>;
   createMany(caller: T['caller'], inputs: readonly T['create'][]): Promise<readonly T['row'][]>;
+  addMany(caller: T['caller'], inputs: readonly T['create'][]): Promise<readonly string[]>;
+  updateMany(
+    caller: T['caller'],
+    changes: readonly { readonly id: string; readonly change: T['update'] }[],
+  ): Promise<void>;
   update(
     caller: T['caller'],
     id: string,
@@ -144,10 +150,14 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
         )
       : {};
 
+  /** The fields that the tenant has declared, as they stay until the transaction ends. */
+  const declaredFor = async (db: TenantDb): Promise<readonly TenantField[]> =>
+    (await tenantFields?.declaredFor(db)) ?? [];
+
   /** The same in the transaction of one change; nothing if an update does not give values. */
   const tenantValues = async (db: TenantDb, input: object, before?: Row): Promise<object> => {
     if (!tenantFields || (before && valuesIn(input) === undefined)) return {};
-    return accepted(await tenantFields.declaredFor(db), input, before);
+    return accepted(await declaredFor(db), input, before);
   };
 
   /** The update that `changeOf` makes of the locked row. */
@@ -187,6 +197,58 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
       await follow?.({ action: 'delete', caller, db, before, row: before });
     };
     await opened.db.transaction(remove);
+  };
+
+  /** New records with their columns, by the rules of the kind. */
+  const recordsOf = async (
+    db: TenantDb,
+    scope: Scope<Row>,
+    caller: T['caller'],
+    inputs: readonly T['create'][],
+  ): Promise<RecordValues[]> => {
+    await assertBelowMaximum(db, scope, inputs.length);
+    const declared = await declaredFor(db);
+    const records: RecordValues[] = [];
+    for (const input of inputs) {
+      const id = uuidv7();
+      const context = { caller, db, id, columns: scope.columns ?? {} };
+      const ruled = await rules.create?.(input, context);
+      const own = accepted(declared, input);
+      records.push({ id, values: { ...stored(input), ...scope.columns, ...ruled, ...own } });
+    }
+    return records;
+  };
+
+  const insertMany = async (
+    db: TenantDb,
+    scope: Scope<Row>,
+    caller: T['caller'],
+    inputs: readonly T['create'][],
+  ): Promise<readonly Row[]> => {
+    const records = await recordsOf(db, scope, caller, inputs);
+    const rows = await repository.insertMany(db, records, causeOf(caller, 'create'));
+    for (const row of rows)
+      await follow?.({ action: 'create', caller, db, before: undefined, row });
+    return rows;
+  };
+
+  /**
+   * The same changes with a value for each column that any of them sets: one statement makes all of them. What a
+   * change leaves out stays as it is. Of columns whose fields are replaced one by one, that is no field at all.
+   */
+  const withSameColumns = (
+    changes: readonly RecordValues[],
+    rows: ReadonlyMap<string, Row>,
+  ): RecordValues[] => {
+    const names = [...new Set(changes.flatMap(({ values }) => Object.keys(values)))];
+    return changes.map(({ id, values }) => {
+      const row = rows.get(id) as unknown as Values;
+      const kept = names.map((name) => [
+        name,
+        Object.hasOwn(kind.jsonFields, name) ? {} : row[name],
+      ]);
+      return { id, values: { ...Object.fromEntries(kept), ...values } };
+    });
   };
 
   const restoreDirectly = async (
@@ -252,27 +314,45 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
 
     async createMany(caller, inputs) {
       const { db, scope } = await open(caller);
-      return db.transaction(async (transaction) => {
-        await assertBelowMaximum(transaction, scope, inputs.length);
-        const context: RuleContext<T> = { caller, db: transaction };
-        const records: { id: string; values: object }[] = [];
-        const declared = (await tenantFields?.declaredFor(transaction)) ?? [];
-        for (const input of inputs) {
-          const id = uuidv7();
-          const ruled = await rules.create?.(input, {
-            ...context,
-            id,
-            columns: scope.columns ?? {},
-          });
-          const own = accepted(declared, input);
-          records.push({ id, values: { ...stored(input), ...scope.columns, ...ruled, ...own } });
+      return db.transaction((within) => insertMany(within, scope, caller, inputs));
+    },
+
+    async addMany(caller, inputs) {
+      const { db, scope } = await open(caller);
+      return db.transaction(async (within) => {
+        if (follow) return (await insertMany(within, scope, caller, inputs)).map(({ id }) => id);
+        const records = await recordsOf(within, scope, caller, inputs);
+        await repository.addMany(within, records, causeOf(caller, 'create'));
+        return records.map(({ id }) => id);
+      });
+    },
+
+    async updateMany(caller, changes) {
+      const { db, scope } = await open(caller);
+      await db.transaction(async (transaction) => {
+        const ids = changes.map(({ id }) => id);
+        const locked = await repository.lock(transaction, scope, ids);
+        const live = locked.filter(({ deleted_at }) => !deleted_at);
+        const rows = new Map(live.map((row) => [row.id, row]));
+        const givesValues = changes.some(({ change }) => valuesIn(change) !== undefined);
+        const declared = givesValues ? await declaredFor(transaction) : [];
+        const updates: RecordValues[] = [];
+        for (const { id, change } of changes) {
+          const row = rows.get(id);
+          if (!row) throw missing();
+          const values = stored(change);
+          refuseMove(values, scope);
+          const ruled = await rules.update?.(change, { caller, db: transaction, row });
+          const own = valuesIn(change) === undefined ? {} : accepted(declared, change, row);
+          const all = { ...values, ...ruled, ...own };
+          if (!isEmpty(all)) updates.push({ id, values: all });
         }
-        const cause = causeOf(caller, 'create');
-        const rows = await repository.insertMany(transaction, records, cause);
-        for (const row of rows) {
-          await follow?.({ ...context, action: 'create', before: undefined, row });
+        const filled = withSameColumns(updates, rows);
+        const changed = await repository.updateMany(transaction, filled, causeOf(caller, 'update'));
+        for (const row of follow ? changed : []) {
+          const before = rows.get(row.id);
+          await follow?.({ action: 'update', caller, db: transaction, before, row });
         }
-        return rows;
       });
     },
 

@@ -44,6 +44,16 @@ export interface Records<T extends KindTypes> {
     caller: T['caller'],
     inputs: readonly T['create'][],
   ): Promise<readonly Versioned<T['answer']>[]>;
+  /** The same, and returns only their ids, which takes less time. */
+  addMany(caller: T['caller'], inputs: readonly T['create'][]): Promise<readonly string[]>;
+  /**
+   * Updates several records in one statement, all or none; each once. They are locked in the order of their ids. The
+   * kind must have ids as keys.
+   */
+  updateMany(
+    caller: T['caller'],
+    changes: readonly { readonly id: string; readonly change: T['update'] }[],
+  ): Promise<void>;
   /** Prevents other changes of the records that exist until the caller's transaction ends. */
   lock(caller: T['caller'], ids: readonly string[]): Promise<void>;
   /** Changes only the given fields; without any, the version does not change. */
@@ -206,6 +216,10 @@ export const createRecords = <T extends KindTypes>(
         const rows = await changes.createMany(caller, inputs);
         return versionedAll(caller, rows);
       },
+
+      addMany: (caller, inputs) => changes.addMany(caller, inputs),
+
+      updateMany: (caller, given) => changes.updateMany(caller, given),
 
       async lock(caller, ids) {
         if (ids.length === 0) return;

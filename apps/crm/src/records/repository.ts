@@ -1,9 +1,9 @@
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { refuseRemoval, refuseViolation } from './constraints.ts';
-import { groupByDefaults, type NewValues } from './insert-groups.ts';
 import type { Kind, KindTypes, Scope } from './kind.ts';
 import type { Listing, ListRequest, Page } from './listing.ts';
+import { createManyRows, type ManyRows } from './many-rows.ts';
 import { readNarrowedList } from './narrowed-list.ts';
 import { type Cause, createDifferences, recordChanges } from './record-changes.ts';
 import { columnsOf } from './row.ts';
@@ -21,12 +21,6 @@ export interface Expected {
   readonly deleted: boolean;
 }
 
-/** A record that is to be inserted. */
-export interface NewRecord {
-  readonly id: string;
-  readonly values: object;
-}
-
 /** One batch of an export. */
 export interface BatchRequest extends Pick<ListRequest, 'conditions' | 'search'> {
   /** The last id of the previous batch. */
@@ -38,7 +32,7 @@ export interface BatchRequest extends Pick<ListRequest, 'conditions' | 'search'>
  * The rows of one kind; nothing else accesses its table. All methods are limited to the tenant of `db` and the
  * scope. Each statement that changes a row adds the change to the history.
  */
-export interface RecordRepository<T extends KindTypes> {
+export interface RecordRepository<T extends KindTypes> extends ManyRows<T> {
   /** The kind's columns, and whether each is `jsonb`; see `columnsOf`. */
   readonly columns: ReadonlyMap<string, boolean>;
   list(db: TenantDb, scope: Scope<T['row']>, request: ListRequest): Promise<Page<T['row']>>;
@@ -57,16 +51,10 @@ export interface RecordRepository<T extends KindTypes> {
   countLocked(db: TenantDb, scope: Scope<T['row']>): Promise<number>;
   insert(db: TenantDb, id: string, values: object, cause: Cause): Promise<T['row']>;
   /**
-   * Inserts rows, in one statement unless only some of them give a column that has a default, and returns them in this
-   * order. Their values must not be bytes.
+   * Locks the rows that exist, in the order of their ids, until the transaction ends, and returns them. Deleted rows
+   * are included.
    */
-  insertMany(
-    db: TenantDb,
-    records: readonly NewRecord[],
-    cause: Cause,
-  ): Promise<readonly T['row'][]>;
-  /** Locks the rows that exist, in the order of their ids, until the transaction ends. */
-  lock(db: TenantDb, scope: Scope<T['row']>, ids: readonly string[]): Promise<void>;
+  lock(db: TenantDb, scope: Scope<T['row']>, ids: readonly string[]): Promise<T['row'][]>;
   /** Changes the row in one statement; undefined if no row has the expected state. */
   update(
     db: TenantDb,
@@ -110,7 +98,6 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   const listed = (db: TenantDb): Prisma.Sql => raw(`${db.readSchema}.${name}`);
   const refuse = refuseViolation(kind);
   const differences = createDifferences(kind);
-  const groupsOf = groupByDefaults(name);
 
   /** Values of `jsonb` columns are sent as JSON; pg would send a list as a PostgreSQL array. */
   const encoded = (column: string, value: unknown): unknown =>
@@ -169,28 +156,8 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   ): Prisma.Sql | undefined =>
     condition ? undefined : sql`(SELECT count(*)::int FROM ${rows} WHERE ${live})`;
 
-  const insertGroup = (
-    db: TenantDb,
-    records: readonly NewValues[],
-    cause: Cause,
-  ): Promise<readonly Row[]> => {
-    const now = new Date();
-    const names = [...new Set(records.flatMap(Object.keys))].join(', ');
-    // As JSON, the statement and its one parameter do not depend on the number of rows.
-    return db
-      .query<Row>(
-        sql`WITH created AS (
-            INSERT INTO ${table} (tenant_id, created_at, updated_at, ${raw(names)})
-            SELECT ${db.tenantId}::uuid, ${now}::timestamptz, ${now}::timestamptz, ${raw(names)}
-            FROM jsonb_populate_recordset(NULL::${table}, ${JSON.stringify(records)}::jsonb)
-            RETURNING ${selected}
-          ), recorded AS (${recordChanges(db, cause, { table: name, from: sql`created` })})
-          SELECT * FROM created`,
-      )
-      .catch(refuse);
-  };
-
   return {
+    ...createManyRows(kind),
     columns,
 
     async list(db, scope, { conditions, search, sort, ...request }) {
@@ -270,21 +237,11 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       return row as Row;
     },
 
-    async insertMany(db, records, cause) {
-      const values = records.map(({ id, values: own }) => ({
-        id,
-        ...Object.fromEntries(pick(own)),
-      }));
-      const byId = new Map<string, Row>();
-      for (const group of await groupsOf(db, values)) {
-        for (const row of await insertGroup(db, group, cause)) byId.set(row.id, row);
-      }
-      return records.map(({ id }) => byId.get(id) as Row);
-    },
-
     async lock(db, scope, ids) {
       const where = join([...within(db, scope), sql`${raw(key)} = ANY(${ids})`], ' AND ');
-      await db.query(sql`SELECT id FROM ${table} WHERE ${where} ORDER BY id FOR NO KEY UPDATE`);
+      return db.query<Row>(
+        sql`SELECT ${selected} FROM ${table} WHERE ${where} ORDER BY id FOR NO KEY UPDATE`,
+      );
     },
 
     async update(db, scope, expected, values, cause) {

@@ -1,4 +1,4 @@
-import { type Field, readTexts, type Shape, validate } from '@tessera/fields';
+import { type Field, type Shape, textValue, validate } from '@tessera/fields';
 
 /** CSV header -> field; null ignores the column. */
 export type Mapping = Readonly<Record<string, string | null>>;
@@ -78,7 +78,7 @@ export const assignColumns = (
 
 /** Exports put an apostrophe before cells that spreadsheets would evaluate; see `listExports`. */
 const withoutEscape = (cell: string): string =>
-  /^'[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(cell) ? cell.slice(1) : cell;
+  cell.startsWith("'") && /^'[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(cell) ? cell.slice(1) : cell;
 
 const typeOf = ({ json }: Field): unknown => {
   const { type, anyOf } = json;
@@ -87,18 +87,22 @@ const typeOf = ({ json }: Field): unknown => {
   return first?.type;
 };
 
-/** The value of a cell: lists and objects are JSON; a list of texts may also be separated by commas. */
-const cellValue = (field: Field, cell: string): unknown => {
+type CellReader = (cell: string) => unknown;
+
+/** Reads cells of a field: lists and objects are JSON; a list of texts may also be separated by commas. */
+const cellReader = (field: Field): CellReader => {
   const type = typeOf(field);
-  if (type !== 'array' && type !== 'object') return cell;
-  if (/^\s*[[{]/.test(cell)) {
-    try {
-      return JSON.parse(cell);
-    } catch {
-      return cell;
+  if (type !== 'array' && type !== 'object') return (cell) => textValue(field, cell);
+  return (cell) => {
+    if (/^\s*[[{]/.test(cell)) {
+      try {
+        return JSON.parse(cell);
+      } catch {
+        return cell;
+      }
     }
-  }
-  return type === 'array' ? cell.split(',').map((part) => part.trim()) : cell;
+    return type === 'array' ? cell.split(',').map((part) => part.trim()) : cell;
+  };
 };
 
 /** The fields that a row sets. */
@@ -110,8 +114,8 @@ export type RowResult =
       readonly ok: true;
       /** What a new record is made of: with defaults for the fields that are left out. */
       readonly input: RowFields;
-      /** The fields whose cells are not empty: what an update changes. */
-      readonly given: RowFields;
+      /** The names of the fields whose cells are not empty: what an update changes. */
+      readonly given: readonly string[];
     }
   | { readonly ok: false; readonly errors: readonly string[] };
 
@@ -120,7 +124,10 @@ export const rowReader = (
   input: Shape,
   columns: Columns,
 ): ((cells: readonly string[]) => RowResult) => {
-  const fields = columns.map((name) => (name === null ? undefined : input.fields[name]));
+  const readers = columns.map((name): CellReader | undefined => {
+    const field = name === null ? undefined : input.fields[name];
+    return field && cellReader(field);
+  });
   return (cells) => {
     if (cells.length !== columns.length) {
       const errors = [`the row has ${cells.length} cells, and the header has ${columns.length}`];
@@ -128,14 +135,12 @@ export const rowReader = (
     }
     const values: Record<string, unknown> = {};
     for (const [index, cell] of cells.entries()) {
-      const [name, field] = [columns[index], fields[index]];
-      if (!name || !field || cell === '') continue;
-      values[name] = cellValue(field, withoutEscape(cell));
+      const read = cell === '' ? undefined : readers[index];
+      if (read) values[columns[index] as string] = read(withoutEscape(cell));
     }
-    const checked = validate(input, readTexts(input, values), 'row');
+    const checked = validate(input, values, 'row');
     if (!checked.ok) return { ok: false, errors: Object.values(checked.errors).flat() };
     const row = checked.value as RowFields;
-    const given = Object.fromEntries(Object.keys(values).map((name) => [name, row[name]]));
-    return { ok: true, input: row, given };
+    return { ok: true, input: row, given: Object.keys(values) };
   };
 };

@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import { defineJob, handleJob, type JobHandler, type JobRun } from '@tessera/background-work/jobs';
+import { TransactionTimeout } from '@tessera/database-kit';
 import { shape, uuid } from '@tessera/fields';
 import type { Logger } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
@@ -26,6 +28,8 @@ import { type ImportTarget, importTargets } from './targets.ts';
 /** How many rows one transaction saves, and about how many characters. */
 const BATCH = 500;
 const BATCH_CHARACTERS = 4_000_000;
+/** How many rows are checked before requests that have arrived meanwhile go on. */
+const CHECKED_AT_ONCE = 50;
 
 /** An import that has been killed this often fails: its file may be the reason. */
 const ATTEMPTS = 20;
@@ -48,25 +52,28 @@ export const uploadExpiryJob = defineJob(
 /** All kinds of jobs of imports. */
 export const importJobs = [importJob, uploadExpiryJob];
 
-interface FileRow {
+interface CheckedRow {
   readonly row_number: number;
-  readonly cells: string[];
+  readonly cells: readonly string[];
+  readonly result: RowResult;
 }
 
-/** The rows of the file after the first `skip` ones, in batches. */
+/** The rows of the file after the first `skip` ones, checked, in batches. */
 async function* batchesOf(
   rows: AsyncIterable<string[]>,
   skip: number,
-): AsyncGenerator<readonly FileRow[]> {
+  check: (cells: readonly string[]) => RowResult,
+): AsyncGenerator<readonly CheckedRow[]> {
   // Spreadsheets count from 1, and the first row is the header.
   let number = 1;
-  let batch: FileRow[] = [];
+  let batch: CheckedRow[] = [];
   let characters = 0;
   for await (const cells of rows) {
     number += 1;
     if (number - 2 < skip) continue;
-    batch.push({ row_number: number, cells });
+    batch.push({ row_number: number, cells, result: check(cells) });
     characters += cells.reduce((sum, { length }) => sum + length, 0);
+    if (batch.length % CHECKED_AT_ONCE === 0) await setImmediate();
     if (batch.length < BATCH && characters < BATCH_CHARACTERS) continue;
     yield batch;
     batch = [];
@@ -82,6 +89,8 @@ class ImportRun {
   readonly #target: ImportTarget;
   readonly #rehearsed: SeenValues | undefined;
   #rowsRead: number;
+  /** The most rows that one transaction saves. */
+  #size = BATCH;
 
   constructor(db: TenantDb, found: ImportRow) {
     this.#db = db;
@@ -99,41 +108,72 @@ class ImportRun {
     const rowShape = await this.#target.rowShape(this.#db);
     const assigned = assignColumns(rowShape, header, this.#import.mapping ?? {});
     if (!assigned.ok) throw new UnreadableFile(`${assigned.message}.`);
-    const read = rowReader(rowShape, assigned.columns);
-    for await (const batch of batchesOf(rows, this.#rowsRead)) {
-      if (signal.aborted || stopping.aborted) throw new Error('The import continues later.');
-      const isRunning = await this.#save(batch, read);
-      if (!isRunning) return;
+    const check = rowReader(rowShape, assigned.columns);
+    const batches = batchesOf(rows, this.#rowsRead, check);
+    try {
+      let next = batches.next();
+      for (;;) {
+        const { value: batch, done: isAtEnd } = await next;
+        if (isAtEnd) break;
+        // The next rows are read and checked while PostgreSQL saves these.
+        next = batches.next();
+        next.catch(() => undefined);
+        const isRunning = await this.#saveInParts(batch, () => {
+          if (signal.aborted || stopping.aborted) throw new Error('The import continues later.');
+        });
+        if (!isRunning) return;
+      }
+    } finally {
+      await batches.return(undefined);
     }
     await endImport(this.#db, id, 'completed');
   }
 
-  /** Saves a batch and counts it in one transaction, so that no row is saved twice. */
-  #save(
-    batch: readonly FileRow[],
-    read: (cells: readonly string[]) => RowResult,
+  /** Saves a batch. Where that takes longer than a transaction may, it and all later ones are smaller. */
+  async #saveInParts(
+    batch: readonly CheckedRow[],
+    assertMayContinue: () => void,
   ): Promise<boolean> {
+    let saved = 0;
+    while (saved < batch.length) {
+      assertMayContinue();
+      const part = batch.slice(saved, saved + this.#size);
+      try {
+        if (!(await this.#save(part))) return false;
+        saved += part.length;
+      } catch (error) {
+        if (!(error instanceof TransactionTimeout) || part.length === 1) throw error;
+        this.#size = Math.ceil(part.length / 2);
+      }
+    }
+    return true;
+  }
+
+  /** Saves rows and counts them in one transaction, so that no row is saved twice. */
+  async #save(rows: readonly CheckedRow[]): Promise<boolean> {
     const valid: ValidRow[] = [];
     const failures: FailedRow[] = [];
-    for (const { row_number, cells } of batch) {
-      const result = read(cells);
+    for (const { row_number, cells, result } of rows) {
       if (result.ok) valid.push({ row_number, cells, input: result.input, given: result.given });
       else failures.push({ row_number, cells, errors: result.errors });
     }
     const { id, dry_run: isDryRun } = this.#import;
-    return this.#db.transaction(async (db) => {
+    const saved = await this.#db.transaction(async (db) => {
       const locked = await lockImport(db, id);
-      if (locked?.status !== 'running') return false;
+      if (locked?.status !== 'running') return undefined;
       if (locked.rows_read !== this.#rowsRead) throw new Error('Another process runs the import.');
       const save = () => saveRows(this.#destination(db), valid);
-      const saved = isDryRun ? await rehearse(db, save) : await save();
-      failures.push(...saved.failures);
-      await writeFailures(db, id, failures);
-      const counts = { rows_read: batch.length, rows_failed: failures.length };
-      await addCounts(db, id, { ...counts, ...saved.counts });
-      this.#rowsRead += batch.length;
-      return true;
+      const result = isDryRun ? await rehearse(db, save) : await save();
+      const failed = [...failures, ...result.failures];
+      await writeFailures(db, id, failed);
+      const counts = { rows_read: rows.length, rows_failed: failed.length };
+      await addCounts(db, id, { ...counts, ...result.counts });
+      return result;
     });
+    if (!saved) return false;
+    for (const value of saved.createdValues) this.#rehearsed?.add(value);
+    this.#rowsRead += rows.length;
+    return true;
   }
 
   #destination(db: TenantDb) {

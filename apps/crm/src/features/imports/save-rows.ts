@@ -13,13 +13,16 @@ export interface ValidRow {
   readonly row_number: number;
   readonly cells: readonly string[];
   readonly input: RowFields;
-  readonly given: RowFields;
+  /** The names of the fields that the row sets. */
+  readonly given: readonly string[];
 }
 
 /** What became of valid rows. */
 export interface SavedRows {
   readonly counts: Pick<RowCounts, 'rows_created' | 'rows_updated' | 'rows_skipped'>;
   readonly failures: readonly FailedRow[];
+  /** The values by which later rows recognise the records that were created. */
+  readonly createdValues: readonly string[];
 }
 
 /** Where rows are saved, and how. */
@@ -58,6 +61,39 @@ interface PossibleDuplicate {
   readonly value: string;
 }
 
+interface Update {
+  readonly row: ValidRow;
+  readonly id: string;
+}
+
+/** Runs work on rows; returns why it is rejected, if it is. */
+type Work<R> = (rows: readonly R[]) => Promise<readonly string[] | undefined>;
+
+/**
+ * Runs work on all rows at once. If it is rejected, the halves are tried, and so on, to find the rows that are the
+ * reason.
+ */
+const inHalves = async <R>(
+  rows: readonly R[],
+  work: Work<R>,
+  fail: (row: R, errors: readonly string[]) => void,
+): Promise<void> => {
+  const [first] = rows;
+  if (first === undefined) return;
+  const errors = await work(rows);
+  if (!errors) return;
+  if (rows.length === 1) {
+    fail(first, errors);
+    return;
+  }
+  const middle = Math.ceil(rows.length / 2);
+  await inHalves(rows.slice(0, middle), work, fail);
+  await inHalves(rows.slice(middle), work, fail);
+};
+
+const changeOf = ({ input, given }: ValidRow): object =>
+  Object.fromEntries(given.map((name) => [name, input[name]]));
+
 /**
  * Saves rows as records, in the given transaction. Rows that a constraint or a rule rejects are returned as
  * failures, and do not affect the others.
@@ -92,8 +128,11 @@ export const saveRows = async (
   }
 
   const failures: FailedRow[] = [];
+  const fail = ({ row_number, cells }: ValidRow, errors: readonly string[]): void => {
+    failures.push({ row_number, cells, errors });
+  };
   let created = 0;
-  const create = async (some: readonly ValidRow[]): Promise<readonly string[] | undefined> =>
+  const create: Work<ValidRow> = (some) =>
     attempt(db, async () => {
       const inputs = some.map(({ input }) => input);
       for (const [index, id] of (await target.create(db, caller, inputs)).entries()) {
@@ -103,37 +142,39 @@ export const saveRows = async (
       }
       created += some.length;
     });
-  const fail = ({ row_number, cells }: ValidRow, errors: readonly string[]): void => {
-    failures.push({ row_number, cells, errors });
-  };
-
-  // One statement for all; only if it is rejected, one for each, to find the rows that cause it.
-  if (creates.length > 0 && (await create(creates))) {
-    for (const row of creates) {
-      const errors = await create([row]);
-      if (errors) fail(row, errors);
-    }
-  }
   let updated = 0;
-  for (const { row, value } of possibleDuplicates) {
-    const id = ids.get(value);
-    if (id && duplicates === 'skip') {
-      skipped += 1;
-      continue;
+  const update: Work<Update> = (some) =>
+    attempt(db, async () => {
+      const changes = some.map(({ id, row }) => ({ id, change: changeOf(row) }));
+      await target.update(db, caller, changes);
+      updated += some.length;
+    });
+
+  await inHalves(creates, create, fail);
+  let remaining: readonly PossibleDuplicate[] = possibleDuplicates;
+  while (remaining.length > 0) {
+    const updates: Update[] = [];
+    const later: PossibleDuplicate[] = [];
+    const taken = new Set<string>();
+    for (const duplicate of remaining) {
+      const { row, value } = duplicate;
+      const id = ids.get(value);
+      if (id && duplicates === 'skip') skipped += 1;
+      else if (!id && rehearsed?.has(value)) updated += 1;
+      // A statement changes a record once, and rows about one record are saved in their order.
+      else if (taken.has(value)) later.push(duplicate);
+      else {
+        taken.add(value);
+        if (id) updates.push({ row, id });
+        else await inHalves([row], create, fail);
+      }
     }
-    if (!id && rehearsed?.has(value)) {
-      updated += 1;
-      continue;
-    }
-    const errors = id
-      ? await attempt(db, () => target.update(db, caller, id, row.given))
-      : await create([row]);
-    if (errors) fail(row, errors);
-    else if (id) updated += 1;
+    await inHalves(updates, update, ({ row }, errors) => fail(row, errors));
+    remaining = later;
   }
-  for (const value of pending) if (ids.has(value)) rehearsed?.add(value);
   return {
     counts: { rows_created: created, rows_updated: updated, rows_skipped: skipped },
     failures,
+    createdValues: [...pending].filter((value) => ids.has(value)),
   };
 };

@@ -11,6 +11,12 @@ import type { ImportableResource } from './imports.kind.ts';
 
 const { sql, raw } = Prisma;
 
+/** The fields that an import changes of a record. */
+export interface RecordChange {
+  readonly id: string;
+  readonly change: object;
+}
+
 /** A kind of record that files can be imported into. */
 export interface ImportTarget {
   /**
@@ -26,8 +32,8 @@ export interface ImportTarget {
   findExisting(db: TenantDb, values: readonly string[]): Promise<Map<string, string>>;
   /** Creates records in one statement, all or none, and returns their ids in the order of the inputs. */
   create(db: TenantDb, caller: Caller, inputs: readonly object[]): Promise<readonly string[]>;
-  /** Changes the fields that are given. */
-  update(db: TenantDb, caller: Caller, id: string, change: object): Promise<void>;
+  /** Changes the fields that are given, in one statement, all or none; each record once. */
+  update(db: TenantDb, caller: Caller, changes: readonly RecordChange[]): Promise<void>;
 }
 
 const targetOf = <T extends KindTypes>(
@@ -75,14 +81,14 @@ const targetOf = <T extends KindTypes>(
       return new Map(rows.map(({ value, id }) => [value, id]));
     },
 
-    async create(db, caller, inputs) {
-      const created = await within(db).createMany(caller, inputs.map(inputOf) as T['create'][]);
-      return created.map(({ id }) => id);
-    },
+    create: (db, caller, inputs) =>
+      within(db).addMany(caller, inputs.map(inputOf) as T['create'][]),
 
-    async update(db, caller, id, change) {
-      await within(db).update(caller, id, inputOf(change) as T['update']);
-    },
+    update: (db, caller, changes) =>
+      within(db).updateMany(
+        caller,
+        changes.map(({ id, change }) => ({ id, change: inputOf(change) as T['update'] })),
+      ),
   };
 };
 
