@@ -14,6 +14,7 @@ import type { Express } from 'express';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
 import { crmErrorExample } from './error-examples.ts';
+import { chatRoutes } from './features/chat/chat.routes.ts';
 import { communicationLogRoutes } from './features/communication-logs/communication-logs.routes.ts';
 import { companyRoutes } from './features/companies/companies.routes.ts';
 import { duplicateRoutes } from './features/companies/duplicates.routes.ts';
@@ -68,6 +69,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
 const routesOf = (
   { pool, database }: Context,
   {
+    chat,
     contacts,
     imports,
     contactMerges,
@@ -116,6 +118,7 @@ const routesOf = (
     ...timelineRoutes(timelines).companies,
   }),
   'Communication logs': under('/api/crm', communicationLogRoutes(communicationLogs, exports)),
+  Chat: under('/api/crm', chatRoutes(chat)),
   Projects: under('/api/crm', projectRoutes(projects, projectMembers, exports)),
   'Time entries': under('/api/crm', timeEntryRoutes(timeEntries, database, exports)),
   'Custom fields': under('/api/crm', customFieldRoutes(customFields)),

@@ -1,6 +1,7 @@
 import type { Channel } from '@tessera/contracts';
 import { Exports } from '@tessera/http-kit';
 import type { Context } from './context.ts';
+import { type Chat, createChat } from './features/chat/chat.service.ts';
 import {
   type CommunicationLogs,
   communicationLog,
@@ -27,6 +28,7 @@ import { createRecords } from './records/records.ts';
 
 /** The services of CRM, one for each feature. */
 export interface Services {
+  readonly chat: Chat;
   readonly contacts: Contacts;
   readonly contactMerges: ContactMerges;
   readonly communicationLogs: CommunicationLogs;
@@ -59,6 +61,7 @@ export const createServices = ({ config, database, jobs, logger, vault }: Contex
   jobs.register(importHandler({ database, logger }));
   jobs.register(uploadExpiryHandler({ database, logger }));
   return {
+    chat: createChat(database),
     contacts: createRecords(contact, database),
     contactMerges: createContactMerges(database),
     communicationLogs: createRecords(communicationLog, database),

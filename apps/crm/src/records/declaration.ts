@@ -100,6 +100,11 @@ export interface Declaration<
    * that is hidden from them. Default: nothing is hidden.
    */
   hiddenHistory?(caller: T['caller'], row: NoInfer<T['row']>): HiddenHistory | undefined;
+  /**
+   * The revision of parts of the response that change without a new version, such as counts of related rows. It
+   * is part of the entity tag, so that a client does not keep an old response; `If-Match` compares versions only.
+   */
+  revision?(row: NoInfer<T['row']>): number;
   /** Columns derived from the input alone; unlike a rule, this does not lock the row. */
   stored?(fields: NoInfer<T['create'] | T['update']>): ColumnValues<NoInfer<T['row']>>;
   readonly rules?: Rules<T>;

@@ -56,6 +56,11 @@ export interface Scope<Row extends RecordRow> {
   /** An additional condition; it must repeat the tenant for each table that it reads. */
   readonly condition?: Prisma.Sql;
   /**
+   * The same condition in another form, for lists and exports: one that finds the rows by an index. Default:
+   * `condition`.
+   */
+  readonly listCondition?: Prisma.Sql;
+  /**
    * The number of rows within `columns`, not deleted, that the condition excludes, as SQL (an integer). With it
    * the total of an unfiltered list is the maintained total less this number; without it, rows are counted.
    */
@@ -110,6 +115,7 @@ export interface Kind<T extends KindTypes = KindTypes> {
   readonly constraints: Readonly<Record<string, ConstraintMessage>>;
   scope?(caller: T['caller']): Scope<T['row']>;
   hiddenHistory?(caller: T['caller'], row: T['row']): HiddenHistory | undefined;
+  revision?(row: T['row']): number;
   stored?(fields: T['create'] | T['update']): ColumnValues<T['row']>;
   readonly rules: Rules<T>;
   follow?(change: RecordChange<T>): Promise<void>;

@@ -16,6 +16,8 @@ export interface Versioned<Answer> {
   readonly id: string;
   readonly answer: Answer;
   readonly version: number;
+  /** See `revision` of a kind. */
+  readonly revision?: number | undefined;
 }
 
 /** Returns the columns that an action sets; runs in the transaction of the change, while the row is locked. */
@@ -141,6 +143,7 @@ export const createRecords = <T extends KindTypes>(
       id: (row as unknown as Record<string, string>)[kind.key] ?? row.id,
       answer: answers[index] as Answer,
       version: row.version,
+      revision: kind.revision?.(row),
     }));
   };
 

@@ -76,7 +76,7 @@ const equalities = (values: object): Prisma.Sql[] =>
   Object.entries(values).map(([column, value]) => sql`${raw(column)} = ${value}`);
 
 /** The maintained count of live rows: of a tenant, or of rows with one value in a column; see `keep_count`. */
-const keptCount = (
+export const keptCount = (
   table: string,
   tenantId: string,
   [column, id]: readonly [column: string, id: unknown],
@@ -117,6 +117,12 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     // It may contain OR.
     ...(condition ? [sql`(${condition})`] : []),
   ];
+
+  /** The same for lists. */
+  const withinList = (db: TenantDb, scope: Scope<Row>): Prisma.Sql[] => {
+    const { listCondition } = scope;
+    return within(db, listCondition ? { ...scope, condition: listCondition } : scope);
+  };
 
   const undeleted = deletion === 'soft' ? [sql`deleted_at IS NULL`] : [];
 
@@ -161,7 +167,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     columns,
 
     async list(db, scope, { conditions, search, sort, ...request }) {
-      const base = [...within(db, scope), ...undeleted];
+      const base = [...withinList(db, scope), ...undeleted];
       const narrowing = [...conditions, ...(await searched(db, [...base, ...conditions], search))];
       const listing = {
         ...request,
@@ -182,7 +188,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     },
 
     async batch(db, scope, { conditions, search, after, limit }) {
-      const base = [...within(db, scope), ...undeleted, ...conditions];
+      const base = [...withinList(db, scope), ...undeleted, ...conditions];
       const all = [...base, ...(await searched(db, base, search))];
       if (after !== undefined) all.push(sql`id > ${after}::uuid`);
       return db.read<Row>(sql`

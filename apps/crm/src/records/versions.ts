@@ -1,18 +1,25 @@
 import { HttpError } from '@tessera/http-kit';
 
+/** The version of a record, and the revision of what changes without a version (`revision` of a kind). */
+export interface Tag {
+  readonly version: number;
+  readonly revision?: number | undefined;
+}
+
 /**
  * The header with a record's entity tag (RFC 9110 section 8.8.3); it is strong, since every change creates a
  * new one.
  */
-export const tagged = ({ version }: { readonly version: number }): { ETag: string } => ({
-  ETag: `"${version}"`,
+export const tagged = ({ version, revision }: Tag): { ETag: string } => ({
+  ETag: revision === undefined ? `"${version}"` : `"${version}.${revision}"`,
 });
 
-const ENTITY_TAG = /^"([1-9]\d{0,8})"$/;
+const ENTITY_TAG = /^"([1-9]\d{0,8})(?:\.\d{1,16})?"$/;
 
 /**
  * The versions that an `If-Match` header accepts; undefined accepts any version. Tags compare strongly: a weak
- * one never matches (RFC 9110 section 13.1.1), nor does one of another origin.
+ * one never matches (RFC 9110 section 13.1.1), nor does one of another origin. The revision of a tag is not
+ * compared: what changes without a version does not conflict with a change of the record.
  */
 export const acceptedVersions = (ifMatch: string | undefined): number[] | undefined => {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;

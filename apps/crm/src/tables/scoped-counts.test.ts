@@ -4,7 +4,7 @@ import { openDatabase } from '../testing/records.ts';
 const { pool, close } = await openDatabase();
 afterAll(close);
 
-const TABLE = `CREATE TABLE tenant_crm.messages (
+const TABLE = `CREATE TABLE tenant_crm.posts (
   tenant_id uuid NOT NULL, id uuid NOT NULL, deleted_at timestamptz, channel_id uuid, user_id uuid,
   PRIMARY KEY (tenant_id, id))`;
 const [tenant, other] = [randomUUID(), randomUUID()];
@@ -12,10 +12,10 @@ const [general, random] = [randomUUID(), randomUUID()];
 const [ada, grace] = [randomUUID(), randomUUID()];
 
 const keepCount = (...scopes: string[]) =>
-  pool.query(`SELECT tenant_crm.keep_count('tenant_crm.messages', VARIADIC $1)`, [scopes]);
+  pool.query(`SELECT tenant_crm.keep_count('tenant_crm.posts', VARIADIC $1)`, [scopes]);
 
 const insert = (channel: string | null, user: string | null, of = tenant) =>
-  pool.query('INSERT INTO tenant_crm.messages VALUES ($1, gen_random_uuid(), NULL, $2, $3)', [
+  pool.query('INSERT INTO tenant_crm.posts VALUES ($1, gen_random_uuid(), NULL, $2, $3)', [
     of,
     channel,
     user,
@@ -25,7 +25,7 @@ const insert = (channel: string | null, user: string | null, of = tenant) =>
 const kept = async (of = tenant): Promise<Record<string, number>> => {
   const { rows } = await pool.query<{ scope: string; count: number }>(
     `SELECT scope_column || ' ' || scope_id AS scope, sum(count)::int AS count FROM tenant_crm.record_counts
-     WHERE table_name = 'messages' AND tenant_id = $1 GROUP BY scope_column, scope_id HAVING sum(count) <> 0`,
+     WHERE table_name = 'posts' AND tenant_id = $1 GROUP BY scope_column, scope_id HAVING sum(count) <> 0`,
     [of],
   );
   return Object.fromEntries(rows.map(({ scope, count }) => [scope, count]));
@@ -34,7 +34,7 @@ const kept = async (of = tenant): Promise<Record<string, number>> => {
 /** The same counts, computed from the rows. */
 const there = async (of = tenant): Promise<Record<string, number>> => {
   const { rows } = await pool.query<{ scope: string; count: number }>(
-    `SELECT scope.name || ' ' || scope.id AS scope, count(*)::int AS count FROM tenant_crm.messages
+    `SELECT scope.name || ' ' || scope.id AS scope, count(*)::int AS count FROM tenant_crm.posts
      CROSS JOIN LATERAL (VALUES ('', tenant_id), ('channel_id', channel_id), ('user_id', user_id)) AS scope (name, id)
      WHERE tenant_id = $1 AND deleted_at IS NULL AND scope.id IS NOT NULL GROUP BY scope.name, scope.id`,
     [of],
@@ -43,7 +43,7 @@ const there = async (of = tenant): Promise<Record<string, number>> => {
 };
 
 beforeEach(() => pool.query(TABLE));
-afterEach(() => pool.query('DROP TABLE tenant_crm.messages'));
+afterEach(() => pool.query('DROP TABLE tenant_crm.posts'));
 
 test('A table has an exact count for the tenant and for each value of each scope column', async () => {
   await keepCount('channel_id', 'user_id');
@@ -67,7 +67,7 @@ test('The counts follow a row from one scope to another, out of it, and back aft
   for (const user of [ada, grace, ada]) await insert(general, user);
   const update = async (set: string, where: string) => {
     await pool.query(
-      `UPDATE tenant_crm.messages SET ${set} WHERE tenant_id = '${tenant}' AND ${where}`,
+      `UPDATE tenant_crm.posts SET ${set} WHERE tenant_id = '${tenant}' AND ${where}`,
     );
     expect(await kept()).toEqual(await there());
   };
@@ -78,14 +78,14 @@ test('The counts follow a row from one scope to another, out of it, and back aft
   await update('channel_id = NULL', 'true');
   await update(`deleted_at = NULL, channel_id = '${general}'`, 'true');
   expect(await kept()).toMatchObject({ [`channel_id ${general}`]: 3 });
-  await pool.query('DELETE FROM tenant_crm.messages WHERE user_id = $1', [ada]);
+  await pool.query('DELETE FROM tenant_crm.posts WHERE user_id = $1', [ada]);
   expect(await kept()).toEqual(await there());
 });
 
 test('Rows of one statement that belong to many scopes are all counted', async () => {
   await keepCount('channel_id', 'user_id');
   await pool.query(
-    `INSERT INTO tenant_crm.messages SELECT ($1::uuid[])[1 + i % 2], gen_random_uuid(),
+    `INSERT INTO tenant_crm.posts SELECT ($1::uuid[])[1 + i % 2], gen_random_uuid(),
        CASE WHEN i % 7 = 0 THEN now() END, ($2::uuid[])[1 + i % 3], ($3::uuid[])[1 + i % 5]
      FROM generate_series(1, 200) AS i`,
     [
@@ -121,9 +121,9 @@ test('A scope that is no column of the table, or no UUID, is refused', async () 
 });
 
 test('A table whose rows are deleted permanently is counted as well', async () => {
-  await pool.query('ALTER TABLE tenant_crm.messages DROP COLUMN deleted_at');
+  await pool.query('ALTER TABLE tenant_crm.posts DROP COLUMN deleted_at');
   const add = (channel: string) =>
-    pool.query('INSERT INTO tenant_crm.messages VALUES ($1, gen_random_uuid(), $2)', [
+    pool.query('INSERT INTO tenant_crm.posts VALUES ($1, gen_random_uuid(), $2)', [
       tenant,
       channel,
     ]);
@@ -131,14 +131,14 @@ test('A table whose rows are deleted permanently is counted as well', async () =
   await keepCount('channel_id');
   await add(general);
   await add(random);
-  await pool.query('UPDATE tenant_crm.messages SET user_id = $1', [ada]);
-  await pool.query('DELETE FROM tenant_crm.messages WHERE channel_id = $1', [random]);
+  await pool.query('UPDATE tenant_crm.posts SET user_id = $1', [ada]);
+  await pool.query('DELETE FROM tenant_crm.posts WHERE channel_id = $1', [random]);
   expect(await kept()).toEqual({ [` ${tenant}`]: 2, [`channel_id ${general}`]: 2 });
 });
 
 test('TRUNCATE leaves no count of any scope', async () => {
   await keepCount('channel_id');
   await insert(general, ada);
-  await pool.query('TRUNCATE tenant_crm.messages');
+  await pool.query('TRUNCATE tenant_crm.posts');
   expect(await kept()).toEqual({});
 });

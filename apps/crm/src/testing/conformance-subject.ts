@@ -46,6 +46,8 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => (
     updateTimeEntry: entryFields,
     createCustomField: customFieldFields,
     updateCustomField: () => ({ is_required: false }),
+    // A message of the same channel.
+    createMessage: () => ({ thread_root_id: undefined }),
     createImport: () => ({ resource: 'contacts', mapping: '{}', file: 'first_name\nAda\n' }),
     batchContacts: batchOf({ first_name: 'Ada' }, 'notes'),
     batchCompanies: batchOf({ name: 'Engines' }, 'notes'),

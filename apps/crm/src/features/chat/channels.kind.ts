@@ -1,0 +1,115 @@
+import {
+  clearable,
+  described,
+  int,
+  list,
+  named,
+  nullable,
+  oneOf,
+  optional,
+  shape,
+  text,
+  time,
+  uuid,
+  withDefault,
+} from '@tessera/fields';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { equals, type Filter, timeFilters, timeSort } from '../../records/filters.ts';
+import { declareKind } from '../../records/kind.ts';
+import type { RecordsOf } from '../../records/records.ts';
+import { hidden } from '../../records/row.ts';
+import { channelKinds } from './channels.repository.ts';
+import { announceChannel, checkChannelChange, checkNewChannel } from './channels.rules.ts';
+import { visibleChannels } from './channels.visibility.ts';
+
+const { sql } = Prisma;
+
+const kindOfChannel = described(
+  oneOf(...channelKinds),
+  'Everybody in the tenant sees `public` channels; only participants see `private` and `direct` ones, which are a 404 to ' +
+    'others. A direct channel has no name, and the same people have only one.',
+);
+const name = text(80);
+const topic = clearable(text(500));
+
+export const ChannelInput = named(
+  'ChannelInput',
+  shape({
+    kind: withDefault(kindOfChannel, 'public'),
+    name: described(optional(name), 'Required, except in a direct channel'),
+    topic,
+    user_ids: described(
+      optional(list(uuid(), { max: 100 })),
+      'Users who participate besides the caller',
+    ),
+  }),
+);
+
+const count = (): ReturnType<typeof int> => int(0, Number.MAX_SAFE_INTEGER);
+
+export const Channel = named(
+  'Channel',
+  shape({
+    id: uuid(),
+    kind: kindOfChannel,
+    name: described(nullable(name), 'Null in a direct channel'),
+    topic: nullable(text(500)),
+    last_position: described(count(), 'The position of the newest message; 0 without messages'),
+    last_message_at: nullable(time()),
+    created_at: time(),
+    updated_at: time(),
+  }),
+);
+
+/** The channels that a user participates in. */
+const participatedBy: Filter<string, 'id'> = {
+  column: 'id',
+  field: described(uuid(), 'A user who participates in the channel'),
+  condition: (id, userId, tenantId) => sql`${id} IN (
+    SELECT channel_id FROM tenant_crm.channel_participants
+    WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userId}::uuid)`,
+};
+
+/** Every permission of the chat is needed besides `chat.access`, which is checked first (decision C13). */
+const permissions = {
+  list: ['chat.access', 'chat.channels.list'],
+  view: ['chat.access', 'chat.channels.view'],
+  create: ['chat.access', 'chat.channels.create'],
+  update: ['chat.access', 'chat.channels.update'],
+  delete: ['chat.access', 'chat.channels.delete'],
+} as const;
+
+export const channel = declareKind({
+  table: 'channels',
+  name: 'channel',
+  permissions,
+  create: ChannelInput,
+  update: named('ChannelUpdate', shape({ name: optional(name), topic })),
+  answer: Channel,
+  hidden: { last_event: hidden<number>(), direct_key: hidden<string | null>() },
+  inputOnly: ['user_ids'],
+  sort: { name: 'sort_name', last_message_at: 'last_message_at', ...timeSort },
+  defaultSort: 'name',
+  filters: {
+    kind: equals('kind', oneOf(...channelKinds)),
+    participant_id: participatedBy,
+    ...timeFilters,
+  },
+  search: true,
+  // What a caller may see is counted.
+  counted: false,
+  scope: (caller) => visibleChannels(caller),
+  revision: ({ last_event: lastEvent }) => lastEvent,
+  rules: {
+    create: (input, context) => checkNewChannel(input, context),
+    async update(_change, context) {
+      await checkChannelChange(context);
+      return {};
+    },
+    delete: (context) => checkChannelChange(context),
+    restore: (context) => checkChannelChange(context),
+  },
+  follow: (change) => announceChannel(change),
+});
+
+export type Channels = RecordsOf<typeof channel>;

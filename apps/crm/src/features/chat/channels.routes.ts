@@ -1,0 +1,74 @@
+import { bool, described, shape, withDefault } from '@tessera/fields';
+import { empty, type RouteTable } from '@tessera/http-kit';
+import { record, route } from '../../http.ts';
+import { createFrame } from '../../records/route-frame.ts';
+import { recordRoutes } from '../../records/routes.ts';
+import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
+import { Channel, ChannelInput, channel } from './channels.kind.ts';
+import type { ChannelService } from './channels.service.ts';
+
+const directProblem = { 409: 'The channel is direct' };
+
+const Force = shape({
+  force: described(withDefault(bool(), false), 'Whether to delete a channel that has messages'),
+});
+
+export const channelRoutes = (service: ChannelService): RouteTable => {
+  const { channels } = service;
+  const routes = recordRoutes(channel, channels);
+  const { onAll, onOne } = createFrame(channel, channels);
+  return {
+    listChannels: routes.list({
+      description: 'The public channels of the tenant, and those that the caller participates in.',
+    }),
+
+    createChannel: route({
+      ...onAll('create'),
+      method: 'post',
+      summary: 'Create a channel',
+      description:
+        'The caller becomes its owner. Where a direct channel of the same people exists, it is returned with status 200.',
+      body: ChannelInput,
+      responses: { 200: record(Channel), 201: record(Channel) },
+      responseHeaders: { 200: ['ETag'], 201: ['ETag', 'Location'] },
+      handler: async ({ caller, body, req, reply }) => {
+        const { isNew, opened } = await service.open(caller, body);
+        if (!isNew) return reply(200, { data: opened.answer }, tagged(opened));
+        const location = `${req.originalUrl.split('?', 1)[0]}/${opened.id}`;
+        return reply(
+          201,
+          { data: opened.answer },
+          { ETag: tagged(opened).ETag, Location: location },
+        );
+      },
+    }),
+
+    getChannel: routes.get(),
+    updateChannel: routes.update({
+      description: 'In a private channel, only owners can.',
+      problems: directProblem,
+    }),
+
+    deleteChannel: route({
+      ...onOne('delete'),
+      method: 'delete',
+      summary: 'Delete a channel',
+      description: 'It can be restored, with its messages. In a private channel, only owners can.',
+      query: Force,
+      responses: { 204: empty },
+      requestHeaders: ['If-Match'],
+      problems: {
+        412: changeProblems[412],
+        409: 'The channel has messages and `force` is not true, or it is direct',
+      },
+      handler: async ({ caller, params, query, req, reply }) => {
+        const versions = acceptedVersions(req.get('If-Match'));
+        await service.delete(caller, params.id ?? '', { force: query.force, versions });
+        return reply(204);
+      },
+    }),
+
+    restoreChannel: routes.restore({ problems: directProblem }),
+    listChannelHistory: routes.history(),
+  };
+};

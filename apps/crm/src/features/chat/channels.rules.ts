@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { HttpError, invalidField, validationFailed } from '@tessera/http-kit';
+import { requireUser } from '@tessera/resource-server';
+import type { TenantDb } from '../../database.ts';
+import type { Caller } from '../../http.ts';
+import { actorOf } from '../../records/actor.ts';
+import { lockUntilEnd } from '../../records/transaction-lock.ts';
+import { type ChannelKind, type ChannelState, findDirectChannel } from './channels.repository.ts';
+import { refuseDirect, requireOwner } from './channels.roles.ts';
+import { appendEvent, type ChatEventType } from './chat-events.ts';
+import { addParticipants } from './participants.repository.ts';
+
+interface Context {
+  readonly caller: Caller;
+  readonly db: TenantDb;
+}
+
+interface RowContext extends Context {
+  readonly row: ChannelState;
+}
+
+/** The input of a new channel. */
+export interface NewChannel {
+  readonly kind: ChannelKind;
+  readonly name?: string;
+  readonly user_ids?: readonly string[];
+}
+
+/** How many people a direct channel has at most. */
+export const MAX_DIRECT = 10;
+
+/** The caller and the users that a new channel names. */
+const peopleOf = (caller: Caller, { user_ids: userIds = [] }: NewChannel): string[] => [
+  ...new Set([requireUser(caller), ...userIds]),
+];
+
+/** Identifies people, in whatever order they are given. */
+const directKeyOf = (people: readonly string[]): string =>
+  createHash('sha256')
+    .update([...people].sort().join())
+    .digest('hex');
+
+/** The id of a direct channel. Until the transaction ends, nobody else creates that channel. */
+export const existingDirectChannel = async (
+  db: TenantDb,
+  directKey: string,
+): Promise<string | undefined> => {
+  await lockUntilEnd(db, `direct channel ${db.tenantId} ${directKey}`);
+  return findDirectChannel(db, directKey);
+};
+
+/** What a new channel consists of: a direct one of its people, and any other of its name. */
+export const checkNewChannel = (
+  input: NewChannel,
+  { caller }: Context,
+): { direct_key: string | null } => {
+  if (input.kind !== 'direct') {
+    if (input.name === undefined) throw invalidField('name', 'name is required');
+    if (input.kind === 'private') requireUser(caller);
+    return { direct_key: null };
+  }
+  const people = peopleOf(caller, input);
+  if (input.name !== undefined) {
+    throw invalidField('name', 'name is not allowed in a direct channel');
+  }
+  if (people.length < 2 || people.length > MAX_DIRECT) {
+    const message = `user_ids must name 1 to ${MAX_DIRECT - 1} other users in a direct channel`;
+    throw validationFailed({ user_ids: [message] });
+  }
+  return { direct_key: directKeyOf(people) };
+};
+
+/** Only owners change, delete and restore a private channel. Direct ones stay as they are. */
+export const checkChannelChange = async ({ caller, db, row }: RowContext): Promise<void> => {
+  refuseDirect(row);
+  await requireOwner(caller, db, row);
+};
+
+const events: Readonly<Record<string, ChatEventType>> = {
+  create: 'channel.created',
+  update: 'channel.updated',
+  delete: 'channel.deleted',
+  restore: 'channel.restored',
+};
+
+/** Adds the event of a change. */
+export const announceChannel = async ({
+  action,
+  db,
+  row,
+}: RowContext & { readonly action: string }): Promise<void> => {
+  const type = events[action];
+  if (!type) throw new TypeError(`A channel has no event for ${action}.`);
+  await appendEvent(db, { channelId: row.id, type, payload: {} });
+};
+
+/** Adds the creator and the users that the input of a channel names. */
+export const addFirstParticipants = async (
+  { caller, db }: Context,
+  { id: channelId, kind }: ChannelState,
+  input: NewChannel,
+): Promise<void> => {
+  const cause = { action: 'create', actor: actorOf(caller) };
+  const { userUuid } = caller;
+  const userIds = [...new Set(input.user_ids)].filter((id) => id !== userUuid);
+  const own = userUuid === null ? [] : [userUuid];
+  const role = kind === 'direct' ? 'member' : 'owner';
+  await addParticipants(db, cause, { channelId, userIds: own, role });
+  await addParticipants(db, cause, { channelId, userIds, role: 'member' });
+};
+
+/** 409 for a channel that has messages. */
+export const channelNotEmpty = (): HttpError =>
+  new HttpError(409, 'conflict', 'The channel has messages. Delete it with force=true.');

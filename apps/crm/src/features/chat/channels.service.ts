@@ -1,0 +1,58 @@
+import type { Database } from '../../database.ts';
+import type { Caller } from '../../http.ts';
+import type { AnswerOf, InputOf } from '../../records/kind.ts';
+import { createRecords, type Versioned } from '../../records/records.ts';
+import { type Channels, channel } from './channels.kind.ts';
+import { hasMessages } from './channels.repository.ts';
+import {
+  addFirstParticipants,
+  channelNotEmpty,
+  checkNewChannel,
+  existingDirectChannel,
+  type NewChannel,
+} from './channels.rules.ts';
+
+type Answer = AnswerOf<typeof channel>;
+
+/** Channels, and what is more than one record. */
+export interface ChannelService {
+  readonly channels: Channels;
+  /** Creates a channel with its first participants, or returns the direct channel of the same people. */
+  open(
+    caller: Caller,
+    input: InputOf<typeof channel> & NewChannel,
+  ): Promise<{ readonly isNew: boolean; readonly opened: Versioned<Answer> }>;
+  /** Deletes a channel; 409 if it has messages, unless `force` is given (decision C7). */
+  delete(
+    caller: Caller,
+    id: string,
+    options: { readonly force: boolean; readonly versions: readonly number[] | undefined },
+  ): Promise<void>;
+}
+
+export const createChannelService = (database: Database): ChannelService => {
+  const channels = createRecords(channel, database);
+  return {
+    channels,
+
+    open: (caller, input) =>
+      database.transaction(caller.tenantId, async (db) => {
+        const { direct_key: directKey } = checkNewChannel(input, { caller, db });
+        const existing =
+          directKey === null ? undefined : await existingDirectChannel(db, directKey);
+        if (existing !== undefined) {
+          return { isNew: false, opened: await channels.get(caller, existing) };
+        }
+        const { id } = await channels.create(caller, input);
+        await addFirstParticipants({ caller, db }, { id, kind: input.kind }, input);
+        return { isNew: true, opened: await channels.get(caller, id) };
+      }),
+
+    delete: (caller, id, { force, versions }) =>
+      database.transaction(caller.tenantId, async (db) => {
+        // Locks the channel, so that no message is added meanwhile.
+        await channels.delete(caller, id, versions);
+        if (!force && (await hasMessages(db, id))) throw channelNotEmpty();
+      }),
+  };
+};

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import { chatTenant } from '../../testing/chat.ts';
+
+const { caller, channels, client, get, post, put, remove, user, channel } = chatTenant();
+
+describe('A channel', () => {
+  test('has a name and a topic, and its creator is its owner', async () => {
+    const ada = user();
+    const { body } = await post(
+      channels,
+      { name: 'General', topic: 'All things' },
+      ada.headers,
+    ).expect(201);
+    expect(body.data).toMatchObject({
+      kind: 'public',
+      name: 'General',
+      topic: 'All things',
+      last_position: 0,
+      last_message_at: null,
+    });
+    const { body: people } = await get(`${channels}/${body.data.id}/participants`);
+    expect(people.data).toMatchObject([{ user_id: ada.id, role: 'owner' }]);
+    await post(channels, { topic: 'No name' }).expect(422);
+  });
+
+  test('is found by its name and topic, and sorted by name, kind and last message', async () => {
+    const first = await channel({ name: 'Ábel' });
+    const second = await channel({ name: 'zebra', topic: 'stripes' });
+    await post(`${first}/messages`, { body: 'Hello' }).expect(201);
+    const names = async (query: string): Promise<string[]> =>
+      (await get(`${channels}?${query}`).expect(200)).body.data.map(
+        ({ name }: { name: string }) => name,
+      );
+    expect(await names('')).toEqual(['Ábel', 'zebra']);
+    expect(await names('search=abel')).toEqual(['Ábel']);
+    expect(await names('search=STRIP')).toEqual(['zebra']);
+    expect(await names('sort=last_message_at')).toEqual(['Ábel', 'zebra']);
+    expect(await names('kind=private')).toEqual([]);
+    expect(second).toMatch(channels);
+  });
+
+  test('with messages is deleted only with force, and restored with them', async () => {
+    const general = await channel();
+    const { body } = await post(`${general}/messages`, { body: 'Hello' }).expect(201);
+    expect((await remove(general).expect(409)).body.error).toBe('conflict');
+    await get(general).expect(200);
+    await remove(`${general}?force=true`).expect(204);
+    await get(`${general}/messages`).expect(404);
+    await post(`${general}/messages`, { body: 'Hello?' }).expect(404);
+    await post(`${general}/restore`).expect(200);
+    expect((await get(`${general}/messages/${body.data.id}`).expect(200)).body.data.body).toBe(
+      'Hello',
+    );
+    const empty = await channel();
+    await remove(empty).expect(204);
+  });
+
+  test('keeps its version when messages are posted, and has another entity tag', async () => {
+    const general = await channel();
+    const before = await get(general).expect(200);
+    const tag = { 'If-None-Match': before.headers.etag as string };
+    await get(general, tag).expect(304);
+    await post(`${general}/messages`, { body: 'Hello' }).expect(201);
+    const after = await get(general, tag).expect(200);
+    expect(after.body.data).toMatchObject({ last_position: 1 });
+    const match = { 'If-Match': before.headers.etag as string };
+    await put(general, { topic: 'New' }, match).expect(200);
+    await put(general, { topic: 'Newer' }, match).expect(412);
+  });
+});
+
+describe('A private channel', () => {
+  test('is seen by its participants only, administrators included', async () => {
+    const [ada, eve] = [user(), user()];
+    const secret = await channel({ kind: 'private' }, ada.headers);
+    const message = (await post(`${secret}/messages`, { body: 'Hush' }, ada.headers)).body.data;
+    const admin = caller({ is_system_admin: true });
+    for (const stranger of [eve.headers, admin]) {
+      expect((await get(channels, stranger)).body).toMatchObject({ data: [], meta: { total: 0 } });
+      for (const request of [
+        get(secret, stranger),
+        get(`${secret}/history`, stranger),
+        put(secret, { name: 'Mine' }, stranger),
+        remove(secret, stranger),
+        get(`${secret}/participants`, stranger),
+        post(`${secret}/participants`, { user_id: eve.id }, stranger),
+        get(`${secret}/messages`, stranger),
+        get(`${secret}/messages/${message.id}`, stranger),
+        get(`${secret}/messages/${message.id}/history`, stranger),
+        post(`${secret}/messages`, { body: 'Me too' }, stranger),
+      ]) {
+        await request.expect(404);
+      }
+    }
+    expect((await get(channels, ada.headers)).body.meta.total).toBe(1);
+  });
+
+  test('is changed by its owners only, who add and remove people', async () => {
+    const [ada, bob, eve] = [user(), user(), user()];
+    const secret = await channel({ kind: 'private', user_ids: [bob.id] }, ada.headers);
+    await post(`${secret}/messages`, { body: 'Hello' }, bob.headers).expect(201);
+    for (const request of [
+      put(secret, { name: 'Mine' }, bob.headers),
+      remove(secret, bob.headers),
+      post(`${secret}/participants`, { user_id: eve.id }, bob.headers),
+      put(`${secret}/participants/${bob.id}`, { role: 'owner' }, bob.headers),
+      remove(`${secret}/participants/${ada.id}`, bob.headers),
+    ]) {
+      expect((await request.expect(403)).body.error).toBe('channel_role_required');
+    }
+    await post(`${secret}/participants`, { user_id: eve.id }, ada.headers).expect(201);
+    await get(secret, eve.headers).expect(200);
+    await remove(`${secret}/participants/${eve.id}`, ada.headers).expect(204);
+    await get(secret, eve.headers).expect(404);
+    await remove(`${secret}/participants/${bob.id}`, bob.headers).expect(204);
+    await get(secret, bob.headers).expect(404);
+  });
+
+  test('cannot be created by a client, which could not see it', async () => {
+    const { body } = await post(
+      channels,
+      { kind: 'private', name: 'Mine' },
+      client('pipeline'),
+    ).expect(403);
+    expect(body.error).toBe('user_required');
+  });
+});
+
+describe('A direct channel', () => {
+  test('exists once for the same people, whoever opens it and in whatever order', async () => {
+    const [ada, bob, eve] = [user(), user(), user()];
+    const open = (by: typeof ada, others: readonly (typeof ada)[]) =>
+      post(channels, { kind: 'direct', user_ids: others.map(({ id }) => id) }, by.headers);
+    const { body } = await open(ada, [bob, eve]).expect(201);
+    expect(body.data).toMatchObject({ kind: 'direct', name: null });
+    expect((await open(eve, [ada, bob, eve]).expect(200)).body.data.id).toBe(body.data.id);
+    expect((await open(ada, [bob]).expect(201)).body.data.id).not.toBe(body.data.id);
+    await get(`${channels}/${body.data.id}`, bob.headers).expect(200);
+    await get(`${channels}/${body.data.id}`, user().headers).expect(404);
+  });
+
+  test('exists once also when both people open it at the same moment', async () => {
+    const [ada, bob] = [user(), user()];
+    const opened = await Promise.all(
+      [...Array(4).keys()].map((i) => {
+        const [by, other] = i % 2 ? [ada, bob] : [bob, ada];
+        return post(channels, { kind: 'direct', user_ids: [other.id] }, by.headers);
+      }),
+    );
+    expect(opened.map(({ status }) => status).sort()).toEqual([200, 200, 200, 201]);
+    expect(new Set(opened.map(({ body }) => body.data.id)).size).toBe(1);
+  });
+
+  test('has neither a name nor other people later, and is not deleted', async () => {
+    const [ada, bob] = [user(), user()];
+    const open = { kind: 'direct', user_ids: [bob.id] };
+    const { body } = await post(channels, open, ada.headers).expect(201);
+    const direct = `${channels}/${body.data.id}`;
+    await put(direct, { topic: 'Us' }, ada.headers).expect(409);
+    await remove(direct, ada.headers).expect(409);
+    await post(`${direct}/participants`, { user_id: randomUUID() }, ada.headers).expect(409);
+    await remove(`${direct}/participants/${bob.id}`, bob.headers).expect(409);
+    for (const refused of [
+      { ...open, name: 'Us' },
+      { kind: 'direct' },
+      { kind: 'direct', user_ids: Array.from({ length: 10 }, () => randomUUID()) },
+    ]) {
+      await post(channels, refused, ada.headers).expect(422);
+    }
+  });
+});

@@ -1,0 +1,11 @@
+import type { RouteTable } from '@tessera/http-kit';
+import { channelRoutes } from './channels.routes.ts';
+import type { Chat } from './chat.service.ts';
+import { messageRoutes } from './messages.routes.ts';
+import { participantRoutes } from './participants.routes.ts';
+
+export const chatRoutes = ({ channels, participants, messages }: Chat): RouteTable => ({
+  ...channelRoutes(channels),
+  ...participantRoutes(participants),
+  ...messageRoutes(messages),
+});

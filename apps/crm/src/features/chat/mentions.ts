@@ -1,0 +1,10 @@
+/** How many users a message mentions at most; further ones are not mentioned. */
+const MAX_MENTIONS = 50;
+
+const MENTION = /<@([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})>/gi;
+
+/** The ids of the users that a text mentions as `<@id>`, in lower case, each once, in the order of the text. */
+export const mentionsIn = (text: string): string[] => {
+  const ids = [...text.matchAll(MENTION)].map(([, id = '']) => id.toLowerCase());
+  return [...new Set(ids)].slice(0, MAX_MENTIONS);
+};

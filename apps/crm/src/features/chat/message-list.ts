@@ -1,0 +1,87 @@
+import {
+  bool,
+  clamped,
+  described,
+  int,
+  list,
+  named,
+  type Out,
+  optional,
+  shape,
+  uuid,
+  withDefault,
+} from '@tessera/fields';
+import { PageLinks } from '../../http.ts';
+import type { MessagePage } from './messages.repository.ts';
+import { Message } from './messages.schema.ts';
+
+const position = int(0, Number.MAX_SAFE_INTEGER);
+
+/** The query parameters of a channel's messages, which are paged by position. */
+export const MessageQuery = shape({
+  before: described(
+    optional(position),
+    'Only messages at lower positions: the newest of them, and then older ones.',
+  ),
+  after: described(
+    optional(position),
+    'Only messages at higher positions: without `before`, the oldest of them, and then newer ones.',
+  ),
+  per_page: withDefault(clamped(1, 100), 25),
+  thread_root_id: described(optional(uuid()), 'Only replies to this message'),
+  is_reply: described(optional(bool()), 'Only replies, or only messages that are none'),
+  is_pinned: described(optional(bool()), 'Only pinned messages, or only those that are not'),
+});
+
+export type MessageQuery = Out<typeof MessageQuery>;
+
+export const MessageList = shape({
+  data: list(Message),
+  meta: named(
+    'MessagePageMeta',
+    shape({
+      per_page: int(1, 100),
+      total: int(0, Number.MAX_SAFE_INTEGER),
+      total_is_minimum: optional(bool()),
+    }),
+  ),
+  links: PageLinks,
+});
+
+interface Positioned {
+  readonly position: number;
+}
+
+/**
+ * The `meta` and `links` of a page: `next` are older messages, `prev` newer ones, which may not exist yet. `last` are
+ * the oldest ones.
+ */
+export const messagePaging = (
+  url: string,
+  { before, after, per_page: perPage }: MessageQuery,
+  { rows, total, totalIsMinimum, more }: MessagePage<Positioned>,
+): Pick<Out<typeof MessageList>, 'meta' | 'links'> => {
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  const link = (parameter?: 'before' | 'after', value = 0): string => {
+    const parameters = new URLSearchParams(searchParams);
+    parameters.delete('before');
+    parameters.delete('after');
+    if (parameter) parameters.set(parameter, `${value}`);
+    const query = parameters.toString();
+    return query ? `${pathname}?${query}` : pathname;
+  };
+  const isForward = after !== undefined && before === undefined;
+  const [newest, oldest] = [rows[0]?.position, rows.at(-1)?.position];
+  const isStart = before === undefined && after === undefined;
+  const hasOlder = oldest !== undefined && (isForward ? oldest > 1 : more);
+  const hasNewer = newest !== undefined && (isForward ? more : !isStart);
+  return {
+    meta: { per_page: perPage, total, ...(totalIsMinimum && { total_is_minimum: true }) },
+    links: {
+      first: link(),
+      last: link('after', 0),
+      prev: hasNewer ? link('after', newest) : null,
+      next: hasOlder ? link('before', oldest) : null,
+    },
+  };
+};

@@ -1,0 +1,40 @@
+import { declareKind } from '../../records/kind.ts';
+import type { RecordsOf } from '../../records/records.ts';
+import { channel } from './channels.kind.ts';
+import {
+  announceMessage,
+  checkDeletion,
+  checkRestoration,
+  editMessage,
+  prepareMessage,
+} from './messages.rules.ts';
+import { Message, MessageInput, MessageUpdate } from './messages.schema.ts';
+
+export const message = declareKind({
+  table: 'messages',
+  path: '/messages',
+  name: 'message',
+  permissions: {
+    list: ['chat.access', 'chat.messages.list'],
+    view: ['chat.access', 'chat.messages.view'],
+    create: ['chat.access', 'chat.messages.create'],
+    update: ['chat.access', 'chat.messages.update'],
+    delete: ['chat.access', 'chat.messages.delete'],
+  },
+  create: MessageInput,
+  update: MessageUpdate,
+  answer: Message,
+  parent: { kind: channel, column: 'channel_id' },
+  sort: { position: 'position' },
+  defaultSort: '-position',
+  filters: {},
+  rules: {
+    create: (input, context) => prepareMessage(input, context),
+    update: (change, context) => editMessage(change, context),
+    delete: (context) => checkDeletion(context),
+    restore: (context) => checkRestoration(context),
+  },
+  follow: (change) => announceMessage(change),
+});
+
+export type Messages = RecordsOf<typeof message>;

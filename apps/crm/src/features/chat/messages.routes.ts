@@ -1,0 +1,46 @@
+import type { RouteTable } from '@tessera/http-kit';
+import { route } from '../../http.ts';
+import { createFrame } from '../../records/route-frame.ts';
+import { recordRoutes } from '../../records/routes.ts';
+import { MessageList, MessageQuery, messagePaging } from './message-list.ts';
+import { message } from './messages.kind.ts';
+import type { MessageService } from './messages.service.ts';
+
+export const messageRoutes = (service: MessageService): RouteTable => {
+  const { messages } = service;
+  const routes = recordRoutes(message, messages);
+  const { onAll } = createFrame(message, messages);
+  return {
+    listMessages: route({
+      ...onAll('list'),
+      method: 'get',
+      summary: 'List the messages of a channel',
+      description:
+        'Newest first, replies included. Pages are found by position: follow the links instead of counting pages.',
+      query: MessageQuery,
+      responses: { 200: MessageList },
+      handler: async ({ caller, params, query, req, reply }) => {
+        const found = await service.list(caller, params?.id ?? '', query);
+        return reply(200, { data: found.rows, ...messagePaging(req.originalUrl, query, found) });
+      },
+    }),
+
+    createMessage: routes.create({
+      summary: 'Post a message in a channel',
+      description: 'Users who post in a public channel participate in it from then on.',
+    }),
+    getMessage: routes.get(),
+    updateMessage: routes.update({
+      summary: 'Edit a message',
+      description: 'Only its author can. Earlier texts are in the history.',
+      problems: { 409: 'The message is recalled' },
+    }),
+    deleteMessage: routes.delete({
+      description: 'It can be restored. Only its author and owners of the channel can delete it.',
+    }),
+    restoreMessage: routes.restore({
+      description: 'Only its author and owners of the channel can.',
+    }),
+    listMessageHistory: routes.history(),
+  };
+};

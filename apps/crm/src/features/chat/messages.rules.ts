@@ -1,0 +1,120 @@
+import { HttpError, invalidField, notFound } from '@tessera/http-kit';
+import type { TenantDb } from '../../database.ts';
+import type { Caller } from '../../http.ts';
+import { actorOf } from '../../records/actor.ts';
+import { takePosition } from './channels.repository.ts';
+import { appendEvent, type ChatEventType } from './chat-events.ts';
+import { mentionsIn } from './mentions.ts';
+import { addReply, recountReply } from './messages.repository.ts';
+import { addParticipants, roleIn } from './participants.repository.ts';
+
+interface Context {
+  readonly caller: Caller;
+  readonly db: TenantDb;
+}
+
+/** The part of a message that rules read. */
+export interface MessageState {
+  readonly id: string;
+  readonly channel_id: string;
+  readonly position: number;
+  readonly author_type: 'user' | 'bot' | 'client';
+  readonly user_id: string | null;
+  readonly client_id: string | null;
+  readonly thread_root_id: string | null;
+  readonly recalled_at: Date | null;
+}
+
+interface RowContext extends Context {
+  readonly row: MessageState;
+}
+
+interface NewMessage {
+  readonly body: string;
+  readonly thread_root_id?: string | null;
+}
+
+/** The author of what a caller writes: the user, or the client of a token without a user (decision C21). */
+const authorOf = (caller: Caller) =>
+  caller.userUuid === null
+    ? { author_type: 'client' as const, client_id: actorOf(caller).clientId }
+    : { author_type: 'user' as const, user_id: caller.userUuid };
+
+/**
+ * The columns of a new message. Writing in a public channel joins it; in any other one, the caller must still
+ * participate once it is locked.
+ */
+export const prepareMessage = async (
+  { body, thread_root_id: rootId }: NewMessage,
+  { caller, db, columns }: Context & { readonly columns: { readonly channel_id?: string } },
+) => {
+  const channelId = columns.channel_id ?? '';
+  if (rootId && !(await addReply(db, channelId, rootId))) {
+    const message = 'thread_root_id must be the id of a message of the channel that is no reply';
+    throw invalidField('thread_root_id', message);
+  }
+  const { kind, position } = await takePosition(db, channelId);
+  const { userUuid } = caller;
+  const role = userUuid === null ? undefined : await roleIn(db, channelId, userUuid);
+  if (!role && kind !== 'public') throw notFound('The channel');
+  if (!role && userUuid !== null) {
+    const cause = { action: 'create', actor: actorOf(caller) };
+    await addParticipants(db, cause, { channelId, userIds: [userUuid], role: 'member' });
+  }
+  return { ...authorOf(caller), position, mentions: mentionsIn(body) };
+};
+
+const isAuthor = ({ caller, row }: RowContext): boolean => {
+  if (row.author_type === 'user') return row.user_id === caller.userUuid;
+  return row.author_type === 'client' && row.client_id === authorOf(caller).client_id;
+};
+
+/** Throws 403 `not_the_author` unless the caller wrote the message. */
+export const requireAuthor = (context: RowContext): void => {
+  if (isAuthor(context)) return;
+  throw new HttpError(403, 'not_the_author', 'Only the author of the message can do this.');
+};
+
+/** Authors edit their messages, unless they have recalled them. */
+export const editMessage = (change: { readonly body?: string }, context: RowContext) => {
+  requireAuthor(context);
+  if (context.row.recalled_at) throw new HttpError(409, 'conflict', 'The message is recalled.');
+  if (change.body === undefined) return {};
+  return { edited_at: new Date(), mentions: mentionsIn(change.body) };
+};
+
+/** Authors and owners of the channel delete and restore a message; the thread counts its replies. */
+const requireAuthorOrOwner = async (context: RowContext): Promise<void> => {
+  const { caller, db, row } = context;
+  if (isAuthor(context)) return;
+  if ((await roleIn(db, row.channel_id, caller.userUuid)) !== 'owner') requireAuthor(context);
+};
+
+export const checkDeletion = async (context: RowContext): Promise<void> => {
+  await requireAuthorOrOwner(context);
+  await recountReply(context.db, context.row, -1);
+};
+
+export const checkRestoration = async (context: RowContext): Promise<void> => {
+  await requireAuthorOrOwner(context);
+  await recountReply(context.db, context.row, 1);
+};
+
+const events: Readonly<Record<string, ChatEventType>> = {
+  create: 'message.created',
+  update: 'message.updated',
+  delete: 'message.deleted',
+  restore: 'message.restored',
+};
+
+/** Adds the event of a change. */
+export const announceMessage = async ({
+  action,
+  db,
+  row,
+}: RowContext & { readonly action: string }): Promise<void> => {
+  const type = events[action];
+  if (!type) throw new TypeError(`A message has no event for ${action}.`);
+  const { id: message_id, channel_id: channelId, position, thread_root_id } = row;
+  await appendEvent(db, { channelId, type, payload: { message_id, position, thread_root_id } });
+};

@@ -1,0 +1,29 @@
+import type { RouteTable } from '@tessera/http-kit';
+import { recordRoutes } from '../../records/routes.ts';
+import { type Participants, participant } from './participants.kind.ts';
+
+const problems = { 409: 'The participant is the last owner, or the channel is direct' };
+
+export const participantRoutes = (participants: Participants): RouteTable => {
+  const routes = recordRoutes(participant, participants);
+  return {
+    listChannelParticipants: routes.list(),
+    createChannelParticipant: routes.create({
+      summary: 'Add a participant to a channel',
+      description: 'In a private channel, only owners can. Everybody may join a public one.',
+      problems: { 409: 'The channel is direct' },
+    }),
+    getChannelParticipant: routes.get(),
+    updateChannelParticipant: routes.update({
+      summary: 'Change the role of a participant',
+      description: 'In a private channel, only owners can.',
+      problems,
+    }),
+    deleteChannelParticipant: routes.delete({
+      summary: 'Remove a participant from a channel',
+      description: 'In a private channel, only owners remove others; everybody may leave.',
+      problems,
+    }),
+    listChannelParticipantHistory: routes.history(),
+  };
+};
