@@ -98,7 +98,7 @@ export const tour = async () => {
       let output = '';
       system.stdout.on('data', (chunk) => {
         output += chunk;
-        if (output.includes('Tessera runs.')) resolve();
+        if (output.includes('Tessera is running.')) resolve();
       });
       ended.then(() => reject(new Error(`npm start ended:\n${output}`)));
     });

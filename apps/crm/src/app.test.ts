@@ -26,7 +26,7 @@ describe('health', () => {
 });
 
 describe('the root', () => {
-  test('is a page for people, and the same links for programs', async () => {
+  test('is a page for people, and JSON with the same links for programs', async () => {
     const page = await crm.http.get('/').set('accept', 'text/html').expect(200);
     expect(page.headers['content-type']).toContain('text/html');
     expect(page.headers.vary).toContain('Accept');
@@ -41,25 +41,25 @@ describe('the root', () => {
 });
 
 describe('documents', () => {
-  test('the OpenAPI document is the one of the routes', async () => {
+  test('the OpenAPI document describes the routes', async () => {
     const { body } = await crm.http.get('/docs/api.json');
     expect(body).toEqual(JSON.parse(JSON.stringify(crm.document)));
   });
 
-  test('/docs is a page to read', async () => {
+  test('/docs is an HTML page', async () => {
     const { status, text } = await crm.http.get('/docs');
     expect(status).toBe(200);
     expect(text).toContain('<!doctype html>');
   });
 });
 
-describe('what no route answers', () => {
+describe('a request that matches no route', () => {
   test('an unknown path is 404', async () => {
     const { status, body } = await crm.http.get('/api/crm/nothing');
     expect([status, body]).toEqual([404, { message: expect.any(String), error: 'not_found' }]);
   });
 
-  test('another method is 405 with what is allowed', async () => {
+  test('another method is 405 with the allowed methods', async () => {
     const { status, body, headers } = await crm.http.put('/api/crm/health');
     expect([status, body.error, headers.allow]).toEqual([
       405,
@@ -70,7 +70,7 @@ describe('what no route answers', () => {
 });
 
 describe('browsers', () => {
-  test('of the configured origins may call, without cookies; others not', async () => {
+  test('of configured origins may call the API without cookies; others may not', async () => {
     const from = (origin: string) => crm.http.get('/api/crm/health').set('origin', origin);
     const { headers } = await from('https://app.test');
     expect(headers['access-control-allow-origin']).toBe('https://app.test');
@@ -79,7 +79,7 @@ describe('browsers', () => {
     expect(stranger.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test('keep no answer, and run nothing in it', async () => {
+  test('neither store a response nor run anything in it', async () => {
     const { headers } = await crm.http.get('/api/crm/health');
     expect(headers['cache-control']).toBe('no-store');
     expect(headers['content-security-policy']).toContain("default-src 'none'");
@@ -90,7 +90,7 @@ describe('browsers', () => {
 describe('limits', () => {
   const contacts = '/api/crm/contacts';
 
-  test('count a person over all tokens, and each key by itself', async () => {
+  test('count a person across all tokens, and each API key separately', async () => {
     const limited = await startCrm({ RATE_LIMIT_DEFAULT: '2' });
     try {
       const { identity, http } = limited;
@@ -112,7 +112,7 @@ describe('limits', () => {
     }
   });
 
-  test('count an address before anyone is known, read through the trusted proxies', async () => {
+  test('count an address before authentication, read through the trusted proxies', async () => {
     const limited = await startCrm({ RATE_LIMIT_ADDRESS: '2', TRUSTED_PROXIES: '1' });
     try {
       const from = (addresses: string) =>
@@ -129,7 +129,7 @@ describe('limits', () => {
   });
 });
 
-test('without its database it is 503, alive but not ready, and never 401', async () => {
+test('without its database, CRM responds with 503 and never 401, and is live but not ready', async () => {
   const { identity } = crm;
   const context = createContext(
     readConfig({

@@ -32,7 +32,7 @@ test('few settings are required', () => {
   });
 });
 
-test('local development listens on loopback, unless told otherwise', () => {
+test('local development listens on loopback unless configured otherwise', () => {
   expect(readConfig({ ...needed, APP_ENV: 'local' }).host).toBe('127.0.0.1');
   expect(readConfig({ ...needed, APP_ENV: 'local', HOST: '::' }).host).toBe('::');
 });
@@ -40,14 +40,14 @@ test('local development listens on loopback, unless told otherwise', () => {
 describe('fake authentication', () => {
   const local = { DATABASE_URL: needed.DATABASE_URL, APP_ENV: 'local', CRM_FAKE_AUTH: 'true' };
 
-  test('is off unless asked for, and off where it is asked for with "false"', () => {
+  test('is off by default and if set to "false"', () => {
     for (const CRM_FAKE_AUTH of [undefined, '', 'false']) {
       expect(readConfig({ ...needed, ...local, CRM_FAKE_AUTH }).fakeAuth).toBeUndefined();
       expect(readConfig({ ...needed, CRM_FAKE_AUTH }).fakeAuth).toBeUndefined();
     }
   });
 
-  test('needs nothing but the flag, in "local"', () => {
+  test('needs only the flag in the environment "local"', () => {
     expect(readConfig(local).fakeAuth).toEqual({
       userId: expect.any(String),
       tenantId: expect.any(String),
@@ -58,13 +58,13 @@ describe('fake authentication', () => {
     });
   });
 
-  test("takes everybody for the identity stub's user, so that both see the same records", () => {
+  test("treats every caller as the identity stub's user, so that both see the same records", () => {
     const { id, tenant_id } = fixedPrincipal();
     expect(readConfig(local).fakeAuth).toMatchObject({ userId: id, tenantId: tenant_id });
   });
 
   test.each([undefined, 'production', 'test', 'LOCAL', ' local'])(
-    'is ignored where APP_ENV is %j, whatever stands in it',
+    'is ignored if APP_ENV is %j, whatever its settings',
     (APP_ENV) => {
       for (const CRM_FAKE_AUTH of ['true', '1', 'yes']) {
         const asked = { ...needed, ...local, APP_ENV, CRM_FAKE_AUTH, CRM_FAKE_AUTH_USER_ID: 'x' };
@@ -73,11 +73,11 @@ describe('fake authentication', () => {
     },
   );
 
-  test('lets nobody go without an IDENTITY_URL where it is ignored', () => {
+  test('does not make IDENTITY_URL optional if it is ignored', () => {
     expect(() => readConfig({ ...local, APP_ENV: 'production' })).toThrow('IDENTITY_URL');
   });
 
-  test('with values that do not fit is refused by name', () => {
+  test('with invalid values is rejected, naming them', () => {
     const read = () => readConfig({ ...local, CRM_FAKE_AUTH: 'yes', CRM_FAKE_AUTH_USER_ID: 'me' });
     for (const name of ['CRM_FAKE_AUTH ', 'CRM_FAKE_AUTH_USER_ID']) expect(read).toThrow(name);
   });
@@ -101,7 +101,7 @@ test('all invalid variables are named at once, and no value is repeated', () => 
   expect(read).not.toThrow('secret');
 });
 
-test('system tokens need a key that seals what their callers store', () => {
+test('system tokens require an encryption key for the credentials that are stored with them', () => {
   const SYSTEM_TOKENS = 'x'.repeat(32);
   expect(() => readConfig({ ...needed, SYSTEM_TOKENS })).toThrow('KEY_ENCRYPTION_KEYS');
   const KEY_ENCRYPTION_KEYS = `one:${Buffer.alloc(32).toString('base64')}`;

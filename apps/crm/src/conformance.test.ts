@@ -8,7 +8,7 @@ let crm: TestCrm;
 conformance(
   document() as OpenApiDocument,
   async () => {
-    // A job would change its record between two requests of a check.
+    // A job changes the record between two requests of a check.
     crm = await startCrm({}, { enqueueOnly: true });
     return conformanceSubject(crm);
   },

@@ -19,7 +19,7 @@ afterAll(async () => {
   await bouncer?.stop();
 });
 
-test('Behind PgBouncer two tenants create, find and list contacts at once, each only their own', async () => {
+test('Behind PgBouncer, two tenants use contacts concurrently, and each sees only its own', async () => {
   const create = async (tenant: 'acme' | 'globex', n: number) => {
     const headers = crm.caller({ tenant });
     const send = () => crm.http.get('/api/crm/contacts').set(headers);
@@ -45,7 +45,7 @@ test('Behind PgBouncer two tenants create, find and list contacts at once, each 
   expect(body.meta.total).toBe(10);
 });
 
-test('Behind PgBouncer no statement stays prepared, and no tenant stays set', async () => {
+test('Behind PgBouncer, no prepared statement and no tenant setting remains on a connection', async () => {
   const { rows } = await crm.context.pool.query(
     `SELECT (SELECT count(*) FROM pg_prepared_statements) AS prepared, current_user AS user,
        coalesce(current_setting('tessera.tenant_id', true), '') AS tenant`,

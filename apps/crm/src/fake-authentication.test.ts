@@ -24,7 +24,7 @@ describe('fake authentication', () => {
   });
   afterAll(() => crm.stop());
 
-  test('takes everybody for the administrator of the tenant that is configured, with no token', async () => {
+  test('treats every caller as the administrator of the configured tenant, without a token', async () => {
     const created = await crm.http.post('/api/crm/contacts').send({ first_name: 'Ágnes' });
     expect(created.status).toBe(201);
     const client = new pg.Client({ connectionString: crm.context.config.database.url });
@@ -36,19 +36,19 @@ describe('fake authentication', () => {
   });
 
   test.each(['Bearer nonsense', 'Bearer a.b.c', 'Basic eDp5', ''])(
-    'looks at no token: %j is as good as none',
+    'ignores tokens, such as %j',
     async (authorization) => {
       expect((await ask({ authorization })).status).toBe(200);
     },
   );
 
-  test('knows the tenant "local" and no other', async () => {
+  test('accepts only the tenant "local"', async () => {
     expect((await ask({ 'x-tenant': 'local' })).status).toBe(200);
     const other = await ask({ 'x-tenant': 'acme' });
     expect([other.status, other.body.error]).toEqual([403, 'tenant_forbidden']);
   });
 
-  test('asks identity nothing: no caller, no policies, no keys', () => {
+  test('sends no request to identity', () => {
     for (const path of ['/api/user', '/api/policies', '/.well-known/jwks.json']) {
       expect([path, crm.identity.count(path)]).toEqual([path, 0]);
     }
@@ -56,7 +56,7 @@ describe('fake authentication', () => {
     expect(crm.context.access.stream()).toBe('none');
   });
 
-  test('of somebody who is no administrator gives nobody any permission', async () => {
+  test('as a user who is not an administrator grants no permissions', async () => {
     const powerless = await startCrm({ ...fake, CRM_FAKE_AUTH_IS_ADMIN: 'false' });
     try {
       const answer = await powerless.http.get('/api/crm/contacts');
@@ -95,14 +95,14 @@ describe('as a process', () => {
   });
   afterAll(() => identity.stop());
 
-  test('it needs no IDENTITY_URL, and the log says that everybody is one caller', async () => {
+  test('it needs no IDENTITY_URL, and the log warns that all requests come from one caller', async () => {
     const { crm, url } = await start({ ...fake, IDENTITY_URL: '' });
     expect((await fetch(`${url}/api/crm/contacts`)).status).toBe(200);
     expect(crm.logs()).toMatch(/"level":"warn".*fake authentication/);
   });
 
   test.each(['test', 'production', 'Local', 'local-cluster'])(
-    'with APP_ENV=%s the flag is ignored, the log has an error, and tokens count',
+    'with APP_ENV=%s the flag is ignored, an error is logged, and tokens are required',
     async (APP_ENV) => {
       const { crm, url } = await start({ ...fake, APP_ENV, CRM_FAKE_AUTH_USER_ID: 'no uuid' });
       expect(crm.logs()).toMatch(/"level":"error".*CRM_FAKE_AUTH is ignored/);

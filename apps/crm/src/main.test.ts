@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 afterAll(() => identity.stop());
 
-test('no token is in the log, whatever happens to it', async () => {
+test('the log contains no token, whatever happens', async () => {
   const crm = start();
   const url = await crm.ready();
   const { token, headers } = identity.signIn();
@@ -53,7 +53,7 @@ test('no token is in the log, whatever happens to it', async () => {
   for (const hidden of token.split('.')) expect(crm.logs().includes(hidden)).toBe(false);
 });
 
-test('told to end, it answers what is under way, takes nothing new, and ends with 0', async () => {
+test('on SIGTERM it completes running requests, accepts no new ones, and exits with 0', async () => {
   const crm = start();
   const url = await crm.ready();
   const [asked, answer] = [deferred(), deferred()];
@@ -75,7 +75,7 @@ test('told to end, it answers what is under way, takes nothing new, and ends wit
   await expect(fetch(`${url}/livez`)).rejects.toThrow();
 });
 
-test('a broker that is away, and an identity that is, are no reason not to start or not to end', async () => {
+test('it starts and stops although the broker and identity are unavailable', async () => {
   const crm = start({ KAFKA_BROKERS: '127.0.0.1:1', IDENTITY_URL: 'http://127.0.0.1:1' });
   const url = await crm.ready();
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
@@ -87,7 +87,7 @@ test('a broker that is away, and an identity that is, are no reason not to start
   expect(performance.now() - started).toBeLessThan(5000);
 });
 
-test('a taken port ends it with 1 and a line that names the port and its variable', async () => {
+test('if the port is in use, it exits with 1 and a line that names the port and its variable', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
@@ -100,7 +100,7 @@ test('a taken port ends it with 1 and a line that names the port and its variabl
   }
 });
 
-test('it writes nothing but lines of its log', async () => {
+test('it prints only log lines', async () => {
   const crm = await start();
   const url = await crm.ready();
   await fetch(`${url}/api/crm/health`);
@@ -109,7 +109,7 @@ test('it writes nothing but lines of its log', async () => {
   for (const line of crm.logs().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
 });
 
-test('metrics have a port of their own', async () => {
+test('metrics have a separate port', async () => {
   const reserved = createServer().listen(0, '127.0.0.1');
   await once(reserved, 'listening');
   const { port } = reserved.address() as AddressInfo;

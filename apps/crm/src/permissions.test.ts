@@ -13,7 +13,7 @@ import { startCrm, type TestCrm } from './testing/crm.ts';
 
 const PUBLIC = ['getService', 'getHealth', 'getLiveness', 'getReadiness'];
 
-/** Each of their operations needs the permission of its verb (decision C22). */
+/** Each of their operations requires the permission of its verb (decision C22). */
 const BATCHES = ['batchCompanies', 'batchContacts', 'batchTasks'];
 
 const operations = operationsOf(document() as OpenApiDocument);
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => crm.stop());
 
-test('Every route is public, is for services, or requires permissions that the roles decide on', () => {
+test('Every route is public, is for services, or requires permissions that roles grant', () => {
   const others = operations.filter((operation) => !guarded.includes(operation));
   const undecided = others.filter((operation) => !requires(operation, 'systemToken'));
   expect(undecided.map(({ id }) => id).sort()).toEqual([...PUBLIC, ...BATCHES].sort());
@@ -44,20 +44,23 @@ test('Every route is public, is for services, or requires permissions that the r
   expect(required.filter((permission) => !Object.hasOwn(crmPermissions, permission))).toEqual([]);
 });
 
-test.each(guarded.map(({ id }) => id))('%s admits the built-in roles as decided', async (id) => {
-  const { path = '', method = '' } = guarded.find((operation) => operation.id === id) ?? {};
-  const url = path.replace(/\{\w+\}/g, () => randomUUID());
-  const send = method.toLowerCase() as 'get' | 'post';
-  const required = permissionsOf(id).map((name) => crmPermission('acme', name as CrmPermission));
-  for (const role of roles) {
-    const { policies } = builtInRoles[role];
-    const lacking = required.find((permission) => !decide(policies, permission).allowed);
-    const request = crm.http[send](url).set(crm.caller({ policies }));
-    const { status, body } = await (method === 'GET' ? request : request.send({}));
-    // An admitted request fails for other reasons: the record does not exist, or the body is empty.
-    const isHead = method === 'HEAD';
-    const denied = status === 403 && (isHead || body.error === 'permission_denied');
-    const named = isHead ? lacking : body.required_permission;
-    expect([role, denied, named]).toEqual([role, lacking !== undefined, lacking]);
-  }
-});
+test.each(guarded.map(({ id }) => id))(
+  '%s is allowed for the specified built-in roles',
+  async (id) => {
+    const { path = '', method = '' } = guarded.find((operation) => operation.id === id) ?? {};
+    const url = path.replace(/\{\w+\}/g, () => randomUUID());
+    const send = method.toLowerCase() as 'get' | 'post';
+    const required = permissionsOf(id).map((name) => crmPermission('acme', name as CrmPermission));
+    for (const role of roles) {
+      const { policies } = builtInRoles[role];
+      const lacking = required.find((permission) => !decide(policies, permission).allowed);
+      const request = crm.http[send](url).set(crm.caller({ policies }));
+      const { status, body } = await (method === 'GET' ? request : request.send({}));
+      // An admitted request fails for other reasons: the record does not exist, or the body is empty.
+      const isHead = method === 'HEAD';
+      const denied = status === 403 && (isHead || body.error === 'permission_denied');
+      const named = isHead ? lacking : body.required_permission;
+      expect([role, denied, named]).toEqual([role, lacking !== undefined, lacking]);
+    }
+  },
+);

@@ -98,12 +98,12 @@ test('Without a tenant the role sees and changes nothing, also after a statement
   }
 });
 
-test('What runs for all tenants, as the owner of the tables, sees all of them', async () => {
+test('Work for all tenants, as the owner of the tables, sees all rows', async () => {
   const { rows } = await database.pool.query('SELECT count(*) FROM tenant_crm.contacts');
   expect(rows).toEqual([{ count: 2 }]);
 });
 
-test('Counts are kept, and every tenant sees its own', async () => {
+test('Counts are maintained, and every tenant sees its own', async () => {
   const counts = await db.query(sql`
     SELECT tenant_id, sum(count) AS count FROM tenant_crm.record_counts
     WHERE table_name = 'contacts' GROUP BY tenant_id`);
@@ -135,7 +135,7 @@ test('Every table with tenants is protected, and has a view with all of its colu
   }
 });
 
-test('A search of the view uses the search index, which the policy keeps it from in the table', async () => {
+test('A search of the view uses the search index, which the policy prevents in the table', async () => {
   await database.pool.query(
     `INSERT INTO tenant_crm.contacts (id, tenant_id, first_name)
      SELECT gen_random_uuid(), $1, md5(i::text) FROM generate_series(1, 10000) AS i`,
@@ -173,7 +173,7 @@ describe('A service whose user is not a superuser', () => {
     await database.pool.query(`DROP ROLE "${user}"`);
   });
 
-  test('says at its start what it lacks, and starts without row-level security', async () => {
+  test('logs at its start what it lacks, and starts without row-level security', async () => {
     await expect(startCrm({ DATABASE_URL: own })).rejects.toThrow(
       `GRANT tessera_tenant TO "${user}"`,
     );
@@ -182,7 +182,7 @@ describe('A service whose user is not a superuser', () => {
     await crm.stop();
   });
 
-  test('starts once it may act as the role, and sees only the rows of the tenant', async () => {
+  test('starts with row-level security once it may act as the role, and sees only the rows of the tenant', async () => {
     await database.pool.query(`GRANT ${TENANT_ROLE} TO "${user}"`);
     const crm = await startCrm({ DATABASE_URL: own });
     const tenants = crm.context.database;
@@ -239,7 +239,7 @@ describe('A service whose user is not a superuser', () => {
     }
   });
 
-  test('and nobody else may call these functions', async () => {
+  test('and no other user may call these functions', async () => {
     const stranger = `stranger_${randomUUID()}`;
     await database.pool.query(`CREATE ROLE "${stranger}"`);
     try {
@@ -254,7 +254,7 @@ describe('A service whose user is not a superuser', () => {
     }
   });
 
-  test('and is not the owner of the tables needs nothing more, or is told what the owner must grant', async () => {
+  test('and is not the owner of the tables needs nothing more, or logs what the owner must grant', async () => {
     const reader = `reader_${randomUUID()}`;
     await database.pool.query(`CREATE ROLE "${reader}" LOGIN PASSWORD 'secret'`);
     const address = new URL(url);

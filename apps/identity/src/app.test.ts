@@ -37,7 +37,7 @@ describe('the root', () => {
     expect(headers.vary).toMatch(/Accept\b(?!-)/);
   });
 
-  test('gives programs the same links', async () => {
+  test('is JSON with the same links for programs', async () => {
     const { body } = await identity.http.get('/').expect(200);
     expect(body).toMatchObject({ success: true, data: { service: 'identity' } });
     for (const path of Object.values(body.data.links as Record<string, string>)) {
@@ -47,7 +47,7 @@ describe('the root', () => {
 });
 
 describe('documents', () => {
-  test('the OpenAPI document is the one of the routes, the AsyncAPI document that of the events', async () => {
+  test('the OpenAPI document describes the routes, and the AsyncAPI document the events', async () => {
     const { body } = await identity.http.get('/docs/api.json');
     expect(body).toEqual(JSON.parse(JSON.stringify(identity.document)));
     expect(Object.keys(body.paths)).toContain('/api/auth/login');
@@ -55,13 +55,13 @@ describe('documents', () => {
     expect(events.body.asyncapi).toMatch(/^3\./);
   });
 
-  test('/docs is a page to read', async () => {
+  test('/docs is an HTML page', async () => {
     const { status, text } = await identity.http.get('/docs');
     expect(status).toBe(200);
     expect(text).toContain('<!doctype html>');
   });
 
-  test('the keys may be kept for five minutes, and hold nothing private', async () => {
+  test('the JWKS may be cached for five minutes and contains no private keys', async () => {
     const { status, body, headers } = await identity.http.get('/.well-known/jwks.json');
     expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=300']);
     const [key] = body.keys;
@@ -69,8 +69,8 @@ describe('documents', () => {
   });
 });
 
-describe('what no route answers', () => {
-  test('an unknown path is 404, another method 405 with what is allowed', async () => {
+describe('a request that matches no route', () => {
+  test('an unknown path is 404, another method 405 with the allowed methods', async () => {
     const unknown = await identity.http.get('/api/nothing');
     expect([unknown.status, unknown.body.error]).toEqual([404, 'not_found']);
     const method = await identity.http.put('/api/auth/login');
@@ -94,7 +94,7 @@ describe('what no route answers', () => {
 });
 
 describe('browsers', () => {
-  test('of the configured origins may call with credentials, others not', async () => {
+  test('of configured origins may call the API with credentials; others may not', async () => {
     const from = (origin: string) => identity.http.get('/api/health').set('origin', origin);
     const { headers } = await from('https://app.test');
     expect(headers['access-control-allow-origin']).toBe('https://app.test');
@@ -103,7 +103,7 @@ describe('browsers', () => {
     expect(stranger.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test('keep no answer, and run nothing in it', async () => {
+  test('neither store a response nor run anything in it', async () => {
     const { headers } = await identity.http.get('/api/me');
     expect(headers['cache-control']).toBe('no-store');
     expect(headers['content-security-policy']).toContain("default-src 'none'");
@@ -112,7 +112,7 @@ describe('browsers', () => {
 });
 
 describe('limits', () => {
-  test('count a person over all their tokens, and the routes of services by themselves', async () => {
+  test('count a person across all tokens, and the routes of services separately', async () => {
     const limited = await startIdentity({
       RATE_LIMIT_DEFAULT: '3',
       RATE_LIMIT_SERVICE_PRINCIPAL: '2',
@@ -138,7 +138,7 @@ describe('limits', () => {
 });
 
 describe('without its database', () => {
-  test('it is 503 and alive but not ready, never 401; and all is well when it returns', async () => {
+  test('identity responds with 503, never 401, is live but not ready, and works again when the database is back', async () => {
     const way = await severable(await identityDatabase());
     const cut = await startIdentity({ DATABASE_URL: way.url });
     try {

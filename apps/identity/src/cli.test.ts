@@ -63,7 +63,7 @@ const document = () => {
 };
 
 describe('identity-admin seed', () => {
-  test('makes what the document names, with hashes in place of secrets', async () => {
+  test('creates what the document contains, and stores secrets as hashes', async () => {
     const seed = document();
     const { code, out } = await admin(['--json', 'seed'], JSON.stringify(seed));
     expect(code).toBe(0);
@@ -89,7 +89,7 @@ describe('identity-admin seed', () => {
     );
   });
 
-  test('applied again it changes nothing, a password that was changed meanwhile included', async () => {
+  test('applied again changes nothing, not even a password that was changed since', async () => {
     const seed = document();
     await admin(['seed'], JSON.stringify(seed));
     const where = { email: seed.users[0]?.email ?? '' };
@@ -102,7 +102,7 @@ describe('identity-admin seed', () => {
     expect(await database.user.findFirst({ where })).toMatchObject({ passwordHash: 'changed' });
   });
 
-  test('refuses a reserved slug, and a password that contains the name of its user', async () => {
+  test('rejects a reserved slug, and a password that contains the name of its user', async () => {
     const seed = document();
     const reserved = { ...seed, tenants: [{ ...seed.tenants[0], slug: 'admin' }] };
     const slug = await admin(['seed'], JSON.stringify(reserved));
@@ -112,7 +112,7 @@ describe('identity-admin seed', () => {
     expect([password.code, password.error]).toEqual([1, expect.stringContaining('your name')]);
   });
 
-  test('gives a tenant whose client it does not name one with the redirect URIs of the configuration', async () => {
+  test('creates clients for tenants without one, with the configured redirect URIs', async () => {
     const seed = { ...document(), clients: [] };
     const slug = seed.tenants[0]?.slug ?? '';
     const { code, out } = await identityAdmin(
@@ -135,7 +135,7 @@ describe('identity-admin seed', () => {
     expect(client.secretHash).toHaveLength(32);
   });
 
-  test('a document that does not fit is refused whole, and every field is named', async () => {
+  test('an invalid document is rejected as a whole, naming every invalid field', async () => {
     const seed = document();
     const users = [{ ...seed.users[0], email: 'nobody', password: '' }];
     const { code, error } = await admin(['seed'], JSON.stringify({ ...seed, users }));
@@ -146,7 +146,7 @@ describe('identity-admin seed', () => {
     expect(await database.tenant.findUnique({ where: { slug } })).toBeNull();
   });
 
-  test('a password that breaks the rules is refused, and which rules, but not the password', async () => {
+  test('a weak password is rejected with the violated rules and without repeating it', async () => {
     const seed = document();
     const users = [{ ...seed.users[0], password: 'weak-as-can-be' }];
     const { code, error } = await admin(['seed'], JSON.stringify({ ...seed, users }));
@@ -155,7 +155,7 @@ describe('identity-admin seed', () => {
     expect(error).not.toContain('weak-as-can-be');
   });
 
-  test('a role, a tenant or a scope that does not exist is named, as is a redirect URI that is refused, and nothing is made', async () => {
+  test('unknown roles, tenants and scopes and invalid redirect URIs are named, and nothing is created', async () => {
     const seed = document();
     const [user] = seed.users;
     const [application] = seed.system_applications;
@@ -191,7 +191,7 @@ describe('identity-admin seed', () => {
 });
 
 describe('identity-admin', () => {
-  test('makes an administrator whose password is shown once and stored as a hash', async () => {
+  test('creates an administrator whose password is shown once and stored as a hash', async () => {
     const email = `ada-${uuidv7()}@example.test`;
     const args = [
       '--json',
@@ -210,7 +210,7 @@ describe('identity-admin', () => {
     expect(await admin(args)).toMatchObject({ code: 1, error: expect.stringContaining('already') });
   });
 
-  test('makes an administrator with a password from standard input, which nothing shows', async () => {
+  test('creates an administrator with a password from standard input, which is never printed', async () => {
     const email = `grace-${uuidv7()}@example.test`;
     const args = ['create-administrator', email, '--first-name', 'Grace', '--last-name', 'H'];
     const weak = await admin([...args, '--password-stdin'], 'weak-as-can-be\n');
@@ -235,7 +235,7 @@ describe('identity-admin', () => {
     expect(listed.out).not.toContain(user.passwordHash ?? '');
   });
 
-  test('makes a system application whose secret is shown once and stored as a hash', async () => {
+  test('creates a system application whose secret is shown once and stored as a hash', async () => {
     const clientId = `pipeline-${uuidv7()}`;
     const args = [
       'create-system-application',
@@ -255,7 +255,7 @@ describe('identity-admin', () => {
     });
   });
 
-  test('makes no system application whose id, name or scope could not be used', async () => {
+  test('rejects a system application with an invalid id, name or scope', async () => {
     for (const [id, scope, name, named] of [
       ['', SCOPE, 'Pipeline', 'client_id'],
       ['two words', SCOPE, 'Pipeline', 'client_id'],
@@ -269,7 +269,7 @@ describe('identity-admin', () => {
     }
   });
 
-  test('makes a confidential client whose secret is shown once and stored as a hash', async () => {
+  test('creates a confidential client whose secret is shown once and stored as a hash', async () => {
     const clientId = `admin-panel-${uuidv7()}`;
     const uris = ['https://panel.example.com/callback', 'http://127.0.0.1:3000/callback'];
     const args = [
@@ -305,7 +305,7 @@ describe('identity-admin', () => {
     expect(await admin(args)).toMatchObject({ code: 1, error: expect.stringContaining('already') });
   });
 
-  test('makes a public client without a secret, which users are asked about', async () => {
+  test('creates a public client without a secret, which requires consent', async () => {
     const clientId = `mobile-app-${uuidv7()}`;
     const uri = 'com.example.mobile:/callback';
     const args = ['create-client', clientId, '--name', 'Mobile', '--public', '--redirect-uri', uri];
@@ -327,7 +327,7 @@ describe('identity-admin', () => {
     });
   });
 
-  test('makes no client that is both, or whose address or tenant cannot be', async () => {
+  test('rejects a client that is both public and confidential, or has an invalid redirect URI or tenant', async () => {
     const create = (...args: string[]) => admin(['create-client', 'panel', '--name', 'P', ...args]);
     const uri = ['--redirect-uri', 'https://panel.example.com/callback'];
     expect((await create(...uri, '--public', '--confidential')).code).toBe(2);
@@ -343,13 +343,13 @@ describe('identity-admin', () => {
     expect(await database.oAuthClient.findUnique({ where: { clientId: 'panel' } })).toBeNull();
   });
 
-  test('makes no client with the id that tokens without a client carry', async () => {
+  test('rejects the client id that is reserved for tokens without a client', async () => {
     const uri = ['--redirect-uri', 'https://panel.example.com/callback'];
     const { code, error } = await admin(['create-client', 'first-party', '--name', 'P', ...uri]);
     expect({ code, error }).toEqual({ code: 1, error: expect.stringContaining('reserved') });
   });
 
-  test('publishes the next signing key at once, to sign ten minutes from now', async () => {
+  test('publishes the next signing key immediately, which signs ten minutes later', async () => {
     const keys = () => database.signingKey.findMany({ orderBy: { signsFrom: 'asc' } });
     const { code, out } = await admin(['--json', 'rotate-keys']);
     expect(code).toBe(0);
@@ -358,7 +358,7 @@ describe('identity-admin', () => {
     expect([next?.kid, next?.signsFrom.toISOString()]).toEqual([kid, signs_from]);
     expect(+new Date(signs_from) - Date.now()).toBeGreaterThan(9 * 60_000);
     expect(+(first?.signsFrom ?? Infinity)).toBeLessThanOrEqual(Date.now());
-    // As long as an API key of it may live.
+    // The maximum lifetime of an API key.
     const published = +(first?.removedAt ?? 0) - +new Date(signs_from);
     expect(published).toBeGreaterThan(365 * 86_400_000);
     expect(next?.removedAt).toBeNull();
@@ -388,7 +388,7 @@ describe('identity-admin', () => {
     expect(await database.systemApplication.count({ where })).toBe(0);
   });
 
-  test('shows the signing keys, and nothing of their private parts', async () => {
+  test('shows the signing keys without their private parts', async () => {
     await admin(['rotate-keys']);
     const { out } = await admin(['list-keys', '--json']);
     const [newest] = await database.signingKey.findMany({ orderBy: { signsFrom: 'desc' } });
@@ -432,7 +432,7 @@ describe('identity-admin', () => {
     expect((await admin(['rotate-secret', '--help'])).out).toContain('Examples:');
   });
 
-  test('tells a wrong use (2) from a refusal (1), in JSON where that is asked for', async () => {
+  test('exits with 2 for incorrect usage and 1 for a failure, with JSON errors on request', async () => {
     expect(await admin(['sede'])).toMatchObject({
       code: 2,
       error: expect.stringContaining('sede'),

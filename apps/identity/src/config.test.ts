@@ -7,7 +7,7 @@ const required = {
 };
 
 describe('the configuration', () => {
-  test('is the specification’s where nothing else is said', () => {
+  test('has the defaults of the specification', () => {
     expect(readConfig(required)).toMatchObject({
       isLocal: false,
       host: '0.0.0.0',
@@ -35,14 +35,14 @@ describe('the configuration', () => {
     });
   });
 
-  test('keeps local mode on loopback', () => {
+  test('listens on loopback in local mode', () => {
     expect(readConfig({ ...required, APP_ENV: 'local' })).toMatchObject({
       isLocal: true,
       host: '127.0.0.1',
     });
   });
 
-  test('reads lists, with the first key in front', () => {
+  test('reads lists in their order', () => {
     const second = Buffer.alloc(32, 2);
     const { keyEncryptionKeys, kafkaBrokers } = readConfig({
       ...required,

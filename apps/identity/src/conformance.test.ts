@@ -41,7 +41,7 @@ conformance(
           .then((user) => identity.people.signIn(user));
       },
       async client() {
-        // Everything but what would take the tenants of the other tests down.
+        // Everything that does not affect the tenants of other tests.
         const scopes = permissionNames.filter((name) => !name.startsWith('identity.tenants.'));
         return (await identity.people.application(scopes.join(' '))).bearer;
       },
@@ -54,7 +54,7 @@ conformance(
           data: { ...unknownDevice, userId, secretHash: digest(userId) },
         });
         const keyId = claimsOf(key).jti ?? '';
-        // An app that the caller has given nothing to.
+        // An app without the caller's consent.
         const clientId = `app-of-${side}`;
         return { tenantId: tenant.id, userId, id, keyId, clientId };
       },

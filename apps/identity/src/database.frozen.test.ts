@@ -18,7 +18,7 @@ afterAll(async () => {
   await postgres?.stop();
 });
 
-test('Requests to identity end with 503 when PostgreSQL stops answering, and succeed once it continues', async () => {
+test('Requests to identity fail with 503 when PostgreSQL stops responding, and succeed once it continues', async () => {
   const { http, people } = identity;
   const bearer = await people.signIn(await people.user());
   const me = () => http.get('/api/me').set(bearer);

@@ -19,7 +19,7 @@ afterAll(async () => {
   await bouncer?.stop();
 });
 
-test('Behind PgBouncer people sign in, change their profiles, and sign out, many at once', async () => {
+test('Behind PgBouncer, many users concurrently sign in, change their profiles and sign out', async () => {
   const one = async (n: number) => {
     const user = await identity.people.user({ tenant: await identity.people.tenant() });
     const bearer = await identity.people.signIn(user);
@@ -37,7 +37,7 @@ test('Behind PgBouncer people sign in, change their profiles, and sign out, many
   );
 });
 
-test('Behind PgBouncer no statement stays prepared', async () => {
+test('Behind PgBouncer, no prepared statement remains on a connection', async () => {
   const { rows } = await identity.context.pool.query('SELECT count(*) FROM pg_prepared_statements');
   expect(rows).toEqual([{ count: 0 }]);
 });

@@ -12,14 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => identity.stop());
 
-describe('the database itself refuses', () => {
+describe('the database itself rejects', () => {
   type Write = [what: string, write: () => Promise<unknown>];
   const database = () => identity.context.database;
   const role = { name: 'owner', tenantId: null };
   const writes: Write[] = [
     ['an unknown status', () => identity.people.tenant({ status: 'dormant' })],
-    ['a slug that is no segment', () => identity.people.tenant({ slug: 'a.b' })],
-    ['an action that is no pattern', () => identity.people.role(tenant, 'ta*.x')],
+    ['a slug that is not a single segment', () => identity.people.tenant({ slug: 'a.b' })],
+    ['an action that is not a pattern', () => identity.people.role(tenant, 'ta*.x')],
     [
       'an unknown effect',
       () =>
@@ -27,10 +27,13 @@ describe('the database itself refuses', () => {
           data: { tenantId: tenant.id, userId: user.id, action: '*', effect: 'maybe' },
         }),
     ],
-    ['an address in capitals', () => identity.people.user({ data: { email: 'Ada@example.test' } })],
-    ['a person without an address', () => identity.people.user({ data: { email: null } })],
     [
-      'a service account that administers the system',
+      'an address in upper case',
+      () => identity.people.user({ data: { email: 'Ada@example.test' } }),
+    ],
+    ['a user without an address', () => identity.people.user({ data: { email: null } })],
+    [
+      'a service account that is a system administrator',
       () => identity.people.user({ data: { isServiceAccount: true, isSystemAdmin: true } }),
     ],
     [
@@ -41,7 +44,7 @@ describe('the database itself refuses', () => {
         }),
     ],
     [
-      'a built-in role of a name that is taken',
+      'a built-in role whose name is taken',
       async () => {
         await database().role.upsert({
           where: { id: tenant.id },
@@ -63,7 +66,7 @@ describe('the database itself refuses', () => {
       },
     ],
     [
-      'the deletion of a role that someone has',
+      'the deletion of a role that is in use',
       async () => {
         const { roleId } = await database().membership.findFirstOrThrow({
           where: { userId: user.id },
@@ -72,7 +75,7 @@ describe('the database itself refuses', () => {
       },
     ],
     [
-      'a secret that is no digest',
+      'a secret that is not a digest',
       () =>
         database().session.create({
           data: {
@@ -83,7 +86,7 @@ describe('the database itself refuses', () => {
         }),
     ],
     [
-      'scopes that are there and empty',
+      'an empty list of scopes',
       () =>
         database().token.create({
           data: {
@@ -103,7 +106,7 @@ describe('the database itself refuses', () => {
   });
 });
 
-test('every tenant has a policy version, and takes with it all that is its own', async () => {
+test('every tenant has a policy version, and its deletion deletes all of its rows', async () => {
   const { database } = identity.context;
   const gone = await identity.people.tenant();
   const member = await identity.people.user({ tenant: gone, actions: ['*'] });

@@ -1,8 +1,8 @@
 import type { Logger } from '@tessera/http-kit';
 
 /**
- * Work that a response does not wait for, because its duration would reveal what the response conceals.
- * Failures are logged. Such work is lost when the process is killed: what must happen is a job.
+ * Tasks that a response must not wait for, because their duration would reveal what the response conceals.
+ * Failures are logged. A task is lost if the process is killed; use a job for work that must not be lost.
  */
 export class BackgroundTasks {
   readonly #logger: Logger;

@@ -18,7 +18,7 @@ const listeners = async (): Promise<number> => {
   return rows[0].count;
 };
 
-test('A listener hears what is sent, connects again when its connection breaks, and ends when it is stopped', async () => {
+test('A listener receives notifications, reconnects when its connection breaks, and ends when it is stopped', async () => {
   const heard: string[] = [];
   let connections = 0;
   const listener = listen({

@@ -3,16 +3,16 @@ import type { Logger } from '@tessera/http-kit';
 import pg from 'pg';
 
 export interface ListenOptions {
-  /** The database itself: LISTEN does not work through PgBouncer in transaction mode. */
+  /** The URL of the database itself: LISTEN does not work through PgBouncer in transaction mode. */
   readonly directUrl: string;
-  /** What `pg_stat_activity` shows. */
+  /** The application name in `pg_stat_activity`. */
   readonly applicationName: string;
   readonly channel: string;
   readonly logger: Logger;
   onNotification(payload: string): void;
   /**
-   * Runs after the first and after each later LISTEN. Notifications sent while the connection was down are
-   * lost: read here whatever they would have announced.
+   * Called after every (re)connection. Notifications sent while the connection was down are lost, so read
+   * here what they would have announced.
    */
   onListening?(): void;
   /** How often the connection is checked, in milliseconds. Default 10,000. */
@@ -28,7 +28,7 @@ const CONNECT_LIMIT_MS = 2000;
 const QUERY_LIMIT_MS = 5000;
 const MAX_BACKOFF_MS = 5000;
 
-/** Listens to one channel on a connection of its own, and connects again whenever that breaks. */
+/** Listens to one channel on a separate connection, and reconnects whenever that breaks. */
 export const listen = (options: ListenOptions): Listener => {
   const { directUrl, applicationName, channel, logger, checkMs = 10_000 } = options;
   const stopping = new AbortController();
@@ -43,7 +43,7 @@ export const listen = (options: ListenOptions): Listener => {
       client.on('error', reject);
       client.on('end', () => reject(new Error('The database closed the connection.')));
     });
-    // Handled where it is awaited; until then a rejection must not end the process.
+    // Without this handler, a rejection before the first `await` below would end the process.
     broken.catch(() => undefined);
     client.on('notification', ({ payload = '' }) => {
       if (!signal.aborted) options.onNotification(payload);
@@ -54,7 +54,7 @@ export const listen = (options: ListenOptions): Listener => {
     options.onListening?.();
     while (!signal.aborted) {
       await Promise.race([wait(checkMs), broken]);
-      // A connection that a firewall forgot answers nothing, and reports nothing either.
+      // A firewall may drop an idle connection silently; only a query detects that.
       if (!signal.aborted) await client.query('SELECT 1');
     }
   };

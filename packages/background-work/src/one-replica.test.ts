@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => pool.end());
 
-test('Work that one replica is doing is left to it; afterwards any replica may do it', async () => {
+test('While one replica runs the work, others skip it; afterwards any replica may run it', async () => {
   let finish = (): void => undefined;
   const first = onOneReplica(pool, LOCK, () => new Promise((resolve) => (finish = resolve)));
   const held = async () =>
@@ -27,13 +27,13 @@ test('Work that one replica is doing is left to it; afterwards any replica may d
   expect([await onOneReplica(pool, LOCK, run), hasRun]).toEqual([true, true]);
 });
 
-test('Work that fails rejects and lets go of the lock', async () => {
+test('Work that fails rejects and releases the lock', async () => {
   const failure = onOneReplica(pool, LOCK, () => Promise.reject(new Error('broken')));
   await expect(failure).rejects.toThrow('broken');
   expect(await onOneReplica(pool, LOCK, async () => undefined)).toBe(true);
 });
 
-test('Work learns that the connection which holds the lock is gone', async () => {
+test('The work is told when the connection that holds the lock breaks', async () => {
   const work = onOneReplica(pool, LOCK, async (lost) => {
     await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'`);
     await until(() => lost.aborted);

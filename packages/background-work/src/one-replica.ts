@@ -5,8 +5,8 @@ export type AdvisoryLock = readonly [classId: number, objectId: number];
 
 /**
  * Runs work unless another replica is running it, and returns whether it ran. The advisory lock belongs to a
- * transaction that stays open meanwhile, so this also works through PgBouncer in transaction mode. `lost` is
- * aborted when the connection that holds the lock breaks: from then on another replica may start.
+ * transaction that stays open while the work runs, so this also works through PgBouncer in transaction mode.
+ * `lost` is aborted when the connection that holds the lock breaks: then another replica may start the work.
  */
 export const onOneReplica = async (
   pool: Pick<Pool, 'connect'>,
@@ -19,7 +19,7 @@ export const onOneReplica = async (
   client.on('error', onBroken);
   try {
     await client.query('BEGIN');
-    // The work may take longer than a transaction of a request may stay idle.
+    // The transaction is idle while the work runs, which may exceed the usual limit.
     await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1, $2) AS taken', [
       classId,

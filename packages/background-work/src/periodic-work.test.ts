@@ -4,7 +4,7 @@ import { startPeriodicWork } from './periodic-work.ts';
 
 const logger = createLogger('test', 'silent');
 
-test('Periodic work goes on after a run that failed, and a stop waits for the current run', async () => {
+test('Periodic work continues after a failed run, and stopping waits for the current run', async () => {
   let runs = 0;
   let finish = (): void => undefined;
   const periodic = startPeriodicWork({
@@ -13,7 +13,7 @@ test('Periodic work goes on after a run that failed, and a stop waits for the cu
     failure: 'a run failed',
     async work() {
       runs += 1;
-      if (runs === 1) throw new Error('the database is away');
+      if (runs === 1) throw new Error('the database is unavailable');
       await new Promise<void>((resolve) => {
         finish = resolve;
       });

@@ -11,7 +11,7 @@ import {
   validBody,
 } from './subject.ts';
 
-/** What is wrong, one sentence each; empty if the operation passes. */
+/** The violations that a check has found, one sentence each; empty if the operation passes. */
 export type Findings = string[];
 
 /** Describes an unexpected response to an operation. */

@@ -44,12 +44,12 @@ import { sample } from './sample.ts';
 import type { Subject } from './subject.ts';
 
 interface Caller {
-  /** Null for a client. */
+  /** The id of the user; null for a client. */
   readonly user: string | null;
   readonly tenant: string;
   readonly lacking: string | undefined;
 }
-/** The flaws of a service that the tests plant and must find. */
+/** The flaws that the tests plant in the service and must find. */
 type Flaw =
   | 'open'
   | 'accepts any system token'
@@ -61,7 +61,7 @@ type Flaw =
   | 'accepts foreign references in objects'
   | 'accepts foreign references in lists'
   | 'rejects references'
-  | 'takes everybody for a user'
+  | 'treats every caller as a user'
   | 'crashes'
   | 'accepts anything'
   | 'misdeclared';
@@ -157,7 +157,8 @@ const serviceWith = (flaw?: Flaw) => {
           ),
           ...Object.fromEntries(body.related_ids.map((id, n) => [`related_ids.${n}`, id])),
         });
-        if (flaw === 'takes everybody for a user' && caller.user === null) throw new Error('null');
+        if (flaw === 'treats every caller as a user' && caller.user === null)
+          throw new Error('null');
         thing.name = body.name;
         find(caller.tenant, params.id);
         const extra =
@@ -310,7 +311,7 @@ describe('a planted violation is found', () => {
     ['accepts foreign references in objects', 'updateThing', foreignReferences],
     ['accepts foreign references in lists', 'updateThing', foreignReferences],
     ['rejects references', 'updateThing', foreignReferences],
-    ['takes everybody for a user', 'updateThing', withClientToken],
+    ['treats every caller as a user', 'updateThing', withClientToken],
     ['crashes', 'createThing', badBodies],
     ['accepts anything', 'createThing', badBodies],
     ['accepts anything', 'listThings', badQueries],
@@ -327,7 +328,7 @@ describe('a planted violation is found', () => {
     }
   });
 
-  test('a response that is not as declared', async () => {
+  test('a response that differs from its declaration', async () => {
     const { subject, operation, checker } = await started('misdeclared');
     await badBodies(subject, operation('createThing'));
     expect(checker.findings.filter((f) => f.startsWith('updateThing'))).toEqual([]);
@@ -348,7 +349,7 @@ describe('a planted violation is found', () => {
   });
 });
 
-describe('a response that is sent in parts', () => {
+describe('a response in several parts', () => {
   const exportThings: Operation = {
     id: 'exportThings',
     operationId: 'exportThings',

@@ -147,7 +147,7 @@ const started = async (before?: RequestHandler) => {
 };
 afterEach(() => listening.stop(0));
 
-test('a service of files and streams that is right passes every check', async () => {
+test('a correct service with files and streams passes every check', async () => {
   const { subject, operation, checker } = await started();
   for (const id of ['createFile', 'createFileByForm']) {
     expect(await badFiles(subject, operation(id))).toEqual([]);
@@ -186,7 +186,7 @@ test.each<[string, RequestHandler, string, typeof badFiles]>([
     'streamFiles',
     eventStreams,
   ],
-])('a service that %s is found', async (_flaw, before, id, check) => {
+])('a service that %s is detected', async (_flaw, before, id, check) => {
   const { subject, operation } = await started(before);
   expect(await check(subject, operation(id))).not.toEqual([]);
 });

@@ -23,7 +23,7 @@ const document = {
 } as unknown as OpenApiDocument;
 const operation = operationsOf(document)[0] as Operation;
 
-type Flaw = 'forgets keys' | 'repeats without saying so' | 'takes keys for other requests';
+type Flaw = 'forgets keys' | 'replays without the header' | 'accepts a key for another request';
 
 let listening: Listening;
 const started = async (flaw?: Flaw): Promise<Subject> => {
@@ -34,13 +34,13 @@ const started = async (flaw?: Flaw): Promise<Subject> => {
     const key = req.get('Idempotency-Key') ?? '';
     const sent = JSON.stringify(req.body);
     const known = flaw === 'forgets keys' ? undefined : kept.get(key);
-    if (known && known.sent !== sent && flaw !== 'takes keys for other requests') {
+    if (known && known.sent !== sent && flaw !== 'accepts a key for another request') {
       res.status(422).json({ error: 'idempotency_key_reused' });
       return;
     }
     const text = known?.text ?? JSON.stringify({ data: { id: randomUUID() } });
     kept.set(key, { sent, text });
-    if (known && flaw !== 'repeats without saying so') res.set('Idempotent-Replayed', 'true');
+    if (known && flaw !== 'replays without the header') res.set('Idempotent-Replayed', 'true');
     res.status(201).type('json').send(text);
   });
   listening = await listen(app, { host: '127.0.0.1', port: 0, variable: 'PORT' });
@@ -48,15 +48,15 @@ const started = async (flaw?: Flaw): Promise<Subject> => {
 };
 afterEach(() => listening.stop(0));
 
-test('A service that keeps the responses to keys passes', async () => {
+test('A service that replays the responses to keys passes', async () => {
   expect(takesIdempotencyKey(operation)).toBe(true);
   expect(await repeatedRequests(await started(), operation)).toEqual([]);
 });
 
 test.each([
   ['forgets keys', 2],
-  ['repeats without saying so', 1],
-  ['takes keys for other requests', 1],
-] as const)('A service that %s is found', async (flaw, count) => {
+  ['replays without the header', 1],
+  ['accepts a key for another request', 1],
+] as const)('A service that %s is detected', async (flaw, count) => {
   expect(await repeatedRequests(await started(flaw), operation)).toHaveLength(count);
 });

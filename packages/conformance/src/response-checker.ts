@@ -119,7 +119,8 @@ export const createResponseChecker = (documentOf: () => object): ResponseChecker
   return {
     findings,
     verify() {
-      if (findings.length > 0) throw new Error(`Answers not as declared:\n${findings.join('\n')}`);
+      if (findings.length > 0)
+        throw new Error(`Responses differ from the document:\n${findings.join('\n')}`);
     },
     observe: observeResponses((res, payload) => {
       const { operation, isPage } = res.locals;

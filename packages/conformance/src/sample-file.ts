@@ -37,7 +37,8 @@ export const isForm = (operation: Operation): boolean =>
 export const sampleFile = (operation: Operation): readonly [type: string, content: Buffer] => {
   const { types } = fileOptionsOf(operation) as FileOptions;
   const sample = samples.find(([type]) => matches(types, type));
-  if (!sample) throw new Error(`${operation.id}: no sample is of ${types.join(', ')}.`);
+  if (!sample)
+    throw new Error(`${operation.id}: there is no sample file of type ${types.join(', ')}.`);
   return sample;
 };
 

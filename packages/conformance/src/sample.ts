@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { type JsonSchema, type OpenApiDocument, resolve } from './document.ts';
 
-let made = 0;
+let samples = 0;
 
 const isEmail = ({ format, pattern }: JsonSchema): boolean =>
   format !== 'uri' && (pattern?.includes('@') ?? false);
 
 const sampleText = (schema: JsonSchema): string => {
-  made += 1;
+  samples += 1;
   if (schema.format === 'uuid') return randomUUID();
   if (schema.format === 'date-time') return '2026-01-02T03:04:05.678Z';
   if (schema.format === 'date') return '2026-01-02';
-  if (isEmail(schema)) return `sample-${made}@example.com`;
-  const text = `Sample ${made}`.padEnd(schema.minLength ?? 0, 'x').slice(0, schema.maxLength);
+  if (isEmail(schema)) return `sample-${samples}@example.com`;
+  const text = `Sample ${samples}`.padEnd(schema.minLength ?? 0, 'x').slice(0, schema.maxLength);
   if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(text)) {
     throw new Error(`No sample fits ${schema.pattern}: give its field an example (described()).`);
   }

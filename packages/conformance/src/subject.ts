@@ -204,12 +204,12 @@ export const createResources = async (
     );
     if (!create) {
       throw new Error(
-        `Nothing makes the {${name}} of ${path}: give it in the subject's parameters.`,
+        `No operation creates the {${name}} of ${path}: add it to the subject's parameters.`,
       );
     }
     const created = await createdBy(subject, create, tenant, given, owner ? { owner } : {});
     const key = created[snake(name)] ?? created.id;
-    if (typeof key !== 'string') throw new Error(`${create.id} made no {${name}}.`);
+    if (typeof key !== 'string') throw new Error(`${create.id} returned no {${name}}.`);
     given[name] = key;
   }
   return given;

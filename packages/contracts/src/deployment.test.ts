@@ -27,7 +27,7 @@ const deployment = {
 const step = { name: longest('Step', 'name'), message: longest('Step', 'message') };
 
 test.each(declared('Deployment', 'state').enum ?? [])(
-  'identity reads the longest answer that the contract of deployment automation allows: %s',
+  'accepts the longest response that the contract of deployment automation allows: %s',
   (state) => {
     const steps = (declared('Step', 'state').enum ?? []).map((of) => ({ ...step, state: of }));
     const most = declared('Deployment', 'steps').maxItems ?? Number.NaN;

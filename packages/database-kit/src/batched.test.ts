@@ -1,7 +1,7 @@
 import { batched } from './batched.ts';
 
-describe('Calls that are batched', () => {
-  test('of one turn become one call, and each gets its own value', async () => {
+describe('Batched calls', () => {
+  test('made in one turn become one call, and each gets its own value', async () => {
     const calls: (readonly number[])[] = [];
     const double = batched(async (keys: readonly number[]) => {
       calls.push(keys);
@@ -12,7 +12,7 @@ describe('Calls that are batched', () => {
     expect(calls).toEqual([[1, 2, 3], [4]]);
   });
 
-  test('with the same key are made again each time, never answered from a cache', async () => {
+  test('with the same key are repeated and never answered from a cache', async () => {
     let calls = 0;
     const count = batched(async (keys: readonly string[]) => {
       calls += 1;
@@ -32,7 +32,7 @@ describe('Calls that are batched', () => {
     expect(sizes).toEqual([2, 2, 1]);
   });
 
-  test('fail together, and later ones are not affected', async () => {
+  test('fail together, and later calls are not affected', async () => {
     let fails = true;
     const call = batched(async (keys: readonly number[]) => {
       if (fails) throw new Error('away');

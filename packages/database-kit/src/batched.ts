@@ -1,9 +1,9 @@
 import DataLoader from 'dataloader';
 
 /**
- * Combines the calls of one turn of the event loop into one, with at most `max` keys. In a process that handles
- * a thousand requests a second, sending a statement to the database costs as much as the rest of a request;
- * combined calls pay that once. Results are not cached. `callTogether` returns a value for each key, in order.
+ * Combines the calls made in one turn of the event loop into one call with up to `max` keys. Under high load,
+ * sending a statement to the database costs as much as the rest of a request; combined calls pay that once.
+ * Results are not cached. `callTogether` returns a value for each key, in order.
  */
 export const batched = <K, V>(
   callTogether: (keys: readonly K[]) => Promise<readonly V[]>,
@@ -12,7 +12,7 @@ export const batched = <K, V>(
   const loader = new DataLoader<K, V>(callTogether, {
     cache: false,
     maxBatchSize: max,
-    // Later than a microtask: requests that arrived together are handled in one turn.
+    // Later than a microtask, so that requests that arrived together are combined.
     batchScheduleFn: (dispatch) => void setImmediate(dispatch),
   });
   return (key) => loader.load(key);

@@ -33,10 +33,10 @@ const arrayOf =
 const parsers = new Map<number, Parser>([
   [INT8, parseInteger],
   [1016, arrayOf(parseInteger)],
-  // A number would lose digits.
+  // As text, because a number would lose digits.
   [NUMERIC, asText],
   [1231, arrayOf(asText)],
-  // A day without a time zone: a Date would be another day in another zone.
+  // As text, because a Date would be another day in another time zone.
   [DATE, asText],
   [1182, arrayOf(asText)],
   [TIMESTAMPTZ, parseTime],
@@ -44,9 +44,9 @@ const parsers = new Map<number, Parser>([
 ]);
 
 /**
- * How a column of each type is read, everywhere: `int8` as a number (a RangeError beyond 2^53), `numeric`
- * and `date` (YYYY-MM-DD) as strings, `timestamptz` as a `Date` that is cheap to write as JSON, arrays of
- * these as arrays, and every other type as `pg` reads it.
+ * The parsers of all pools: `int8` becomes a number (a RangeError beyond 2^53), `numeric` and `date`
+ * (YYYY-MM-DD) strings, `timestamptz` a `Date` with fast JSON serialisation, arrays of these types arrays;
+ * other types are parsed as by `pg`.
  */
 export const columnTypes: pg.CustomTypesConfig = {
   getTypeParser: (type: number, format?: 'text' | 'binary') =>

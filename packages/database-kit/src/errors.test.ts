@@ -7,7 +7,7 @@ import { isDatabaseUnavailable, isUniqueViolation, violatedConstraint } from './
 import { migrate } from './migrations.ts';
 import { createAdapter, createPool } from './pool.ts';
 
-/** The part of the generated client that is used here: its code is only there once it is generated. */
+/** The members of the generated client that are used here; its code exists only after `generate`. */
 interface Client {
   author: {
     create(query: { data: { id: string; name: string; email: string } }): Promise<unknown>;
@@ -55,7 +55,7 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('A broken unique index is known by its name', () => {
+describe('A violated unique index is identified by its name', () => {
   const other = '019aa0f5-0000-7000-8000-000000000002';
   const attempts: [string, () => Promise<unknown>, string][] = [
     [
@@ -96,7 +96,7 @@ describe('A broken unique index is known by its name', () => {
   });
 });
 
-describe('A broken foreign key is told by its name', () => {
+describe('A violated foreign key is identified by its name', () => {
   const nobody = '019aa0f5-0000-7000-8000-000000000003';
   const book = { id: nobody, authorId: nobody, title: 'B', tags: [], pages: 1 };
   const sql = `INSERT INTO library.books VALUES ($1, $2, 'B', 'NOVEL', '{}', 1)`;
@@ -106,7 +106,7 @@ describe('A broken foreign key is told by its name', () => {
     ['a model', () => prisma.book.create({ data: book })],
     ['a transaction', () => prisma.$transaction((inside) => inside.book.create({ data: book }))],
     ['pg itself', () => pool.query(sql, [nobody, nobody])],
-    ['a rule of the database that says so', () => pool.query(raised)],
+    ['a trigger that raises the same error', () => pool.query(raised)],
   ];
   test.each(attempts)('through %s', async (_, attempt) => {
     const error = await failureOf(attempt());
@@ -118,7 +118,7 @@ describe('A broken foreign key is told by its name', () => {
   });
 });
 
-describe('A violated constraint is known by its kind and name', () => {
+describe('A violated constraint is identified by its kind and name', () => {
   const id = '019aa0f5-0000-7000-8000-000000000004';
   const violations = [
     [
@@ -147,7 +147,7 @@ describe('A violated constraint is known by its kind and name', () => {
   });
 
   test.each(violations)(
-    '%s on a shard of Citus, whose errors name it in words only',
+    '%s on a shard of Citus, whose errors name it only in the message',
     async (kind, constraint, text) => {
       const error = (await failureOf(pool.query(text))) as pg.DatabaseError;
       const message = error.message.replace(`"${constraint}"`, `"${constraint}_102041"`);
@@ -160,7 +160,7 @@ describe('A violated constraint is known by its kind and name', () => {
     },
   );
 
-  test('and another error that contains such words is none', async () => {
+  test('and other errors with such a message are not violations', async () => {
     const quoted = 'violates unique constraint "authors_pkey"';
     const error = await failureOf(pool.query('SELECT $1::int', [quoted]));
     expect(String(error)).toContain('violates unique constraint');
@@ -168,7 +168,7 @@ describe('A violated constraint is known by its kind and name', () => {
   });
 });
 
-test('What is none of them is none', async () => {
+test('Other errors are not violations', async () => {
   const syntax = await failureOf(prisma.$queryRaw`SELEC 1`);
   for (const error of [syntax, new Error('no'), undefined, null, 'text', { cause: { cause: 1 } }]) {
     expect(isUniqueViolation(error)).toBe(false);
@@ -177,7 +177,7 @@ test('What is none of them is none', async () => {
   }
 });
 
-describe('A database that cannot answer is known', () => {
+describe('An unavailable database is recognised', () => {
   function client(address: string, options: { size?: number; statementTimeout?: number }) {
     const own = createPool(address, { applicationName: 'errors-test', ...options });
     pools.push(own);
@@ -199,7 +199,7 @@ describe('A database that cannot answer is known', () => {
   test('when no connection becomes free in time', async () => {
     const busy = client(url, { size: 1 });
     const holder = await busy.own.connect();
-    // Only from now on: a busy machine may take its time to connect.
+    // Set only now, because a busy machine may take long to connect.
     busy.own.options.connectionTimeoutMillis = 50;
     const error = await failureOf(busy.prisma.author.create({ data: author }));
     const begin = await failureOf(busy.prisma.$transaction(async () => 1));
@@ -208,7 +208,7 @@ describe('A database that cannot answer is known', () => {
     expect(isDatabaseUnavailable(begin)).toBe(true);
   });
 
-  test('when a transaction cannot begin, or lasts longer than it may', async () => {
+  test('when a transaction cannot begin, or exceeds its time limit', async () => {
     const busy = client(url, { size: 1 });
     const holder = await busy.own.connect();
     const late = await failureOf(busy.prisma.$transaction(async () => 1, { maxWait: 50 }));
@@ -226,14 +226,14 @@ describe('A database that cannot answer is known', () => {
     expect(isDatabaseUnavailable(long)).toBe(true);
   });
 
-  test('when the server ends the connection under a query', async () => {
+  test('when the server closes the connection during a query', async () => {
     const error = await failureOf(
       prisma.$queryRaw`SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(10)`,
     );
     expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
-  test('when the statement takes longer than it may', async () => {
+  test('when the statement exceeds its time limit', async () => {
     const slow = client(url, { statementTimeout: 50 });
     const error = await failureOf(slow.prisma.$queryRaw`SELECT pg_sleep(10)`);
     expect(isDatabaseUnavailable(error)).toBe(true);

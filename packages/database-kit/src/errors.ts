@@ -1,4 +1,4 @@
-/** The parts of errors of Prisma, of its adapter, of pg and of sockets that tell them apart. */
+/** The members that distinguish errors of Prisma, its adapter, pg and sockets. */
 interface ErrorParts {
   code?: unknown;
   message?: unknown;
@@ -13,7 +13,7 @@ interface ErrorParts {
 /** A constraint that a write violated. */
 export interface ConstraintViolation {
   readonly kind: 'foreign_key' | 'unique' | 'exclusion' | 'check';
-  /** Its name, or that of the unique index; undefined where the database does not tell it. */
+  /** The name of the constraint or unique index; undefined if the database does not report it. */
   readonly constraint: string | undefined;
 }
 
@@ -22,7 +22,7 @@ const KINDS = new Map<unknown, ConstraintViolation['kind']>([
   ['23505', 'unique'],
   ['23P01', 'exclusion'],
   ['23514', 'check'],
-  // Prisma's adapter has words of its own for two of them.
+  // Prisma's adapter has its own names for two of them.
   ['ForeignKeyConstraintViolation', 'foreign_key'],
   ['UniqueConstraintViolation', 'unique'],
 ]);
@@ -34,8 +34,8 @@ const NAMED_CONSTRAINT = /violates (?:foreign key|unique|exclusion|check) constr
 const SHARD_SUFFIX = /_\d{6,}$/;
 
 /**
- * The constraint that a write violated, without Citus's shard number; undefined where that is not what went
- * wrong. Knows the errors of Prisma's models, of `$queryRaw` and of plain pg.
+ * The constraint that a write violated, without Citus's shard number; undefined for any other error.
+ * Understands errors of Prisma's models, of `$queryRaw` and of pg.
  */
 export function violatedConstraint(error: unknown): ConstraintViolation | undefined {
   for (const { kind, code, constraint, originalMessage, message } of chain(error)) {
@@ -48,7 +48,7 @@ export function violatedConstraint(error: unknown): ConstraintViolation | undefi
   return undefined;
 }
 
-/** Whether a write violated a unique index: that index, where a name is given. */
+/** Whether a write violated a unique index; with `index`, whether it violated that one. */
 export function isUniqueViolation(error: unknown, index?: string): boolean {
   const violated = violatedConstraint(error);
   return violated?.kind === 'unique' && (index === undefined || violated.constraint === index);
@@ -72,13 +72,13 @@ const UNAVAILABLE_CODES = new Set<unknown>([
 ]);
 
 /**
- * PostgreSQL's classes 08 (connection), 53 (resources) and 57P (shutting down, starting), 57014 (the statement's
- * time was up), and 40001 and 40P01: the statement lost against others, by a deadlock for example, which
- * concurrent violations of one exclusion constraint can cause.
+ * SQLSTATE classes 08 (connection), 53 (resources) and 57P (shutdown and startup), 57014 (statement timeout),
+ * 40001 (serialization failure) and 40P01 (deadlock, which concurrent violations of an exclusion constraint can
+ * also cause).
  */
 const UNAVAILABLE_STATE = /^(08...|53...|57P..|57014|40001|40P01)$/;
 
-/** How Prisma's adapter describes it; for `$queryRaw` that is all there is. */
+/** The kinds that Prisma's adapter reports; errors of `$queryRaw` have nothing else. */
 const UNAVAILABLE_KINDS = new Set<unknown>([
   'DatabaseNotReachable',
   'ConnectionClosed',
@@ -86,7 +86,7 @@ const UNAVAILABLE_KINDS = new Set<unknown>([
   'TooManyConnections',
 ]);
 
-/** What says it in words only: pg, and Prisma's P2028, which stands for misuse as well. */
+/** Errors that only the message identifies: those of pg, and Prisma's P2028, which also stands for misuse. */
 const UNAVAILABLE_MESSAGE = new RegExp(
   [
     'timeout exceeded when trying to connect',
@@ -98,7 +98,7 @@ const UNAVAILABLE_MESSAGE = new RegExp(
   ].join('|'),
 );
 
-/** Whether the database could not be asked, or could not answer in time: the same call may succeed later. */
+/** Whether the database was unreachable or did not respond in time, so that the same call may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return chain(error).some(
     ({ code, kind, originalCode, message }) =>
@@ -109,14 +109,14 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   );
 }
 
-/** The error and what is inside: Prisma wraps the adapter's error, and that wraps its description. */
+/** The error and its causes: Prisma wraps the adapter's error, which wraps a description. */
 function chain(error: unknown): ErrorParts[] {
   if (typeof error !== 'object' || error === null) return [];
   const parts: ErrorParts = error;
   return [parts, ...chain(parts.meta?.driverAdapterError), ...chain(parts.cause)];
 }
 
-/** pg names the constraint; Prisma's adapter puts the name into an object. */
+/** The name of a constraint: a string in errors of pg, an object in errors of Prisma's adapter. */
 function nameOf(constraint: unknown): string | undefined {
   const name =
     typeof constraint === 'object' && constraint !== null && 'index' in constraint

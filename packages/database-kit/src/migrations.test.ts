@@ -30,7 +30,7 @@ async function add(name: string, sql: string): Promise<void> {
   await writeFile(path.join(directory, name, 'migration.sql'), sql);
 }
 
-/** In this database alone: other test files migrate theirs on the same server. */
+/** Only in this database, because other test files migrate theirs on the same server. */
 const migrating = `FROM pg_stat_activity
   WHERE application_name = 'migrate' AND datname = current_database()`;
 
@@ -44,7 +44,7 @@ test('Migrations are applied in order, once', async () => {
   expect(await migrationsApplied(pool, fixture)()).toBe(true);
 });
 
-test('A role finds its migrations again after one of them created the schema of its name', async () => {
+test('Migrations are still found after one of them created a schema named after the role', async () => {
   await pool.query("CREATE ROLE librarian LOGIN SUPERUSER PASSWORD 'librarian'");
   try {
     const own = new URL(url);
@@ -65,7 +65,7 @@ test('A role finds its migrations again after one of them created the schema of 
   }
 });
 
-test('The log tells what was applied and what is unknown, and nothing where there is nothing', async () => {
+test('The log names applied and unknown migrations, and is empty if there are none', async () => {
   const told: unknown[] = [];
   const log = {
     info: (...what: unknown[]) => void told.push(['info', ...what]),
@@ -95,7 +95,7 @@ test('A database is not ready while a migration of this release is missing', asy
   expect(await migrationsApplied(pool, directory)()).toBe(false);
 });
 
-test('The directory is read once: probes that ask every second cost no disk', async () => {
+test('The directory is read once, so that frequent readiness probes do not read the disk', async () => {
   await migrate(url, directory);
   const isReady = migrationsApplied(pool, directory);
   expect(await isReady()).toBe(true);
@@ -105,7 +105,7 @@ test('The directory is read once: probes that ask every second cost no disk', as
   expect(await isReady()).toBe(false);
 });
 
-test('An older release starts on a newer database, and is told what it does not know', async () => {
+test('An older release starts on a newer database and gets the names of unknown migrations', async () => {
   await add('20260103000000_newer', 'CREATE TABLE newer ()');
   await migrate(url, directory);
   expect(await migrate(url, fixture)).toEqual({ applied: [], unknown: ['20260103000000_newer'] });
@@ -124,7 +124,7 @@ test('A migration that was edited after it was applied is refused by name', asyn
 describe('A migration that fails', () => {
   const name = '20260103000000_broken';
 
-  test('changes nothing, is recorded with its reason, and stops this and later starts', async () => {
+  test('changes nothing, is recorded with its reason, and makes this and later starts fail', async () => {
     await add(name, 'CREATE TABLE half (); SELECT no_such_function()');
     await add('20260104000000_after', 'CREATE TABLE after ()');
     const failure = await migrate(url, directory).catch((error) => error);
@@ -143,7 +143,7 @@ describe('A migration that fails', () => {
     expect(await migrationsApplied(pool, directory)()).toBe(false);
   });
 
-  test('is applied by the next start once it is repaired and resolved', async () => {
+  test('is applied by the next start after it was fixed and resolved', async () => {
     await add(name, 'SELECT no_such_function()');
     await expect(migrate(url, directory)).rejects.toThrow(MigrationError);
     await add(name, 'CREATE TABLE repaired ()');
@@ -153,7 +153,7 @@ describe('A migration that fails', () => {
     expect(await migrate(url, directory)).toEqual({ applied: [name], unknown: [] });
   });
 
-  test('is told from one whose process was killed: that one simply runs again', async () => {
+  test('differs from one whose process was killed, which simply runs again', async () => {
     await add(name, 'SELECT pg_sleep(60); CREATE TABLE late ()');
     const killed = migrate(url, directory).catch((error) => error);
     await untilRunning('pg_sleep');
@@ -165,7 +165,7 @@ describe('A migration that fails', () => {
 });
 
 describe('Statements are sent one by one', () => {
-  test('so that each is what the server sees, and one that fails still undoes those before it', async () => {
+  test('so that the server sees each alone, and a failure still undoes the ones before', async () => {
     await add(
       '20260103000000_two',
       `CREATE TABLE texts AS SELECT current_query() AS text; -- and;
@@ -179,7 +179,7 @@ describe('Statements are sent one by one', () => {
     ]);
   });
 
-  test('with the settings of Citus where that is installed, and without them elsewhere', async () => {
+  test('with the settings of Citus if it is installed, and without them otherwise', async () => {
     const settings = `CREATE TABLE settings AS SELECT
       current_setting('citus.multi_shard_modify_mode', true) AS mode,
       current_setting('citus.enable_unsafe_triggers', true) AS triggers`;
@@ -222,7 +222,7 @@ test('Instances that wait for a migration do not block its CREATE INDEX CONCURRE
   await migrate(url, directory);
   await add('20260103000000_index', 'CREATE INDEX CONCURRENTLY ON library.books (pages)');
   const holder = await pool.connect();
-  // The lock of `prisma migrate`: all three instances wait for it before the first one goes on.
+  // The lock of `prisma migrate`: all three instances wait for it before the first one continues.
   await holder.query('SELECT pg_advisory_lock(72707369)');
   const instances = Promise.all([1, 2, 3].map(() => migrate(url, directory)));
   await until(async () => {

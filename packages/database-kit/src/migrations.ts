@@ -6,23 +6,23 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { splitStatements } from './sql-statements.ts';
 
-/** Where migrations are: Prisma's `prisma/migrations`, with `<name>/migration.sql` in it. */
+/** A directory of migrations: Prisma's `prisma/migrations`, which contains `<name>/migration.sql`. */
 export type MigrationDirectory = string | URL;
 
 export interface MigrationResult {
   /** The names of the migrations that this call applied, in order. */
   applied: string[];
-  /** The names of migrations that the database has and the directory lacks: a newer release was here. */
+  /** The names of applied migrations that are not in the directory, because a newer release added them. */
   unknown: string[];
 }
 
-/** Receives what was done, for example a pino logger. */
+/** A logger, for example of pino. */
 export interface MigrationLog {
   info(what: object, message: string): void;
   warn(what: object, message: string): void;
 }
 
-/** The database needs the attention of an administrator. The message says what happened and what to do. */
+/** An administrator must intervene. The message says what happened and what to do. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
@@ -35,7 +35,7 @@ interface Row {
   logs: string | null;
 }
 
-/** The advisory lock of `prisma migrate`: it and our replicas wait for each other. */
+/** The advisory lock of `prisma migrate`, so that it and our replicas wait for each other. */
 const PRISMA_LOCK = 72707369;
 const LOCK_RETRY_MS = 100;
 
@@ -53,31 +53,31 @@ const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
 const CANNOT_RUN_IN_TRANSACTION = '25001';
 
 /**
- * Brings a database up to the directory's migrations, with the book-keeping of `prisma migrate deploy`
- * and without its engine. Replicas may start together: one applies, the others wait. Each migration
- * commits with its record, so that a crash leaves nothing half done. A database that is ahead is fine
- * (an older release must be able to start). Throws a MigrationError for a migration that fails, that
- * failed before, or that was edited after it was applied.
+ * Applies the pending migrations of a directory and records them as `prisma migrate deploy` does, without its
+ * engine. Replicas may start together: one applies, the others wait. A migration and its record commit
+ * together, so a crash leaves nothing half done. Unknown applied migrations are accepted, so that an older
+ * release can start. Throws a MigrationError if a migration fails, failed earlier, or was edited after it was
+ * applied.
  */
 export async function migrate(
   url: string,
   directory: MigrationDirectory,
   log?: MigrationLog,
 ): Promise<MigrationResult> {
-  const { applied, unknown } = await bringUpToDate(url, pathOf(directory));
+  const { applied, unknown } = await applyPending(url, pathOf(directory));
   if (applied.length > 0) log?.info({ applied }, 'migrations applied');
   if (unknown.length > 0) log?.warn({ unknown }, 'the database is ahead of this release');
   return { applied, unknown };
 }
 
-async function bringUpToDate(url: string, folder: string): Promise<MigrationResult> {
+async function applyPending(url: string, folder: string): Promise<MigrationResult> {
   const client = new pg.Client({ connectionString: url, application_name: 'migrate' });
-  client.on('error', () => {}); // The query that is under way reports it.
+  client.on('error', () => {}); // The running query reports it.
   await client.connect();
   try {
     await client.query('SET statement_timeout = 0');
-    // Where Prisma keeps its records. By default the search path begins with the schema that has the role's
-    // name: as soon as a migration creates that, the records of earlier migrations would be out of sight.
+    // Prisma's records are in `public`. The default search path begins with the schema named after the role, so
+    // once a migration has created that schema, the records would not be found.
     await client.query('SET search_path = public');
     await prepareForCitus(client);
     await lock(client);
@@ -86,7 +86,7 @@ async function bringUpToDate(url: string, folder: string): Promise<MigrationResu
       `SELECT migration_name, checksum, finished_at, started_at, logs
        FROM _prisma_migrations WHERE rolled_back_at IS NULL`,
     );
-    for (const row of rows) refuseFailed(row);
+    for (const row of rows) requireNotFailed(row);
     const checksums = new Map(rows.map((row) => [row.migration_name, row.checksum]));
     const names = await namesIn(folder);
     const applied: string[] = [];
@@ -110,8 +110,8 @@ async function bringUpToDate(url: string, folder: string): Promise<MigrationResu
 }
 
 /**
- * Waits until nobody else migrates; the lock ends with the connection. A statement that waits holds a snapshot,
- * which CREATE INDEX CONCURRENTLY in the other session would wait for in turn: a deadlock. So it is tried again.
+ * Waits until no other process migrates; the lock ends with the connection. It is polled: a waiting statement
+ * would hold a snapshot, for which CREATE INDEX CONCURRENTLY in the other session would wait (a deadlock).
  */
 async function lock(client: pg.Client): Promise<void> {
   for (;;) {
@@ -122,8 +122,8 @@ async function lock(client: pg.Client): Promise<void> {
 }
 
 /**
- * Lets a migration change distributed tables and create triggers on them in one transaction, where the database
- * is the coordinator of a Citus cluster.
+ * On the coordinator of a Citus cluster, allows a migration to change distributed tables and to create triggers
+ * on them in one transaction.
  */
 async function prepareForCitus(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query("SELECT FROM pg_extension WHERE extname = 'citus'");
@@ -133,8 +133,8 @@ async function prepareForCitus(client: pg.Client): Promise<void> {
 }
 
 /**
- * A check whether every migration of the directory is applied. It throws when the database does not
- * answer. The directory is read once: a release does not change while it runs.
+ * Returns a function that checks whether all migrations of the directory are applied; it throws if the database
+ * is unavailable. The directory is read once, because a release does not change while it runs.
  */
 export function migrationsApplied(
   database: Pick<pg.Pool, 'query'>,
@@ -166,7 +166,7 @@ async function apply(
   try {
     if (inTransaction) await client.query('BEGIN');
     await client.query(record, [id, checksum, name]);
-    // One by one: Citus forwards the text in which a command arrives, all of it, to its workers.
+    // One by one, because Citus forwards the whole text that contains a command to its workers.
     for (const statement of splitStatements(sql)) await client.query(statement);
     await client.query(
       'UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1',
@@ -175,9 +175,9 @@ async function apply(
     if (inTransaction) await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {
-      throw error; // The connection is gone, and the server rolls back by itself.
+      throw error; // The connection is lost, so the server rolls back.
     });
-    // CREATE INDEX CONCURRENTLY and its like; all that came before it is undone.
+    // A statement such as CREATE INDEX CONCURRENTLY; everything before it was rolled back.
     if (inTransaction && (error as pg.DatabaseError).code === CANNOT_RUN_IN_TRANSACTION) {
       return apply(client, migration, false);
     }
@@ -190,7 +190,7 @@ async function apply(
   }
 }
 
-function refuseFailed({ migration_name: name, finished_at, started_at, logs }: Row): void {
+function requireNotFailed({ migration_name: name, finished_at, started_at, logs }: Row): void {
   if (finished_at !== null) return;
   const reason = logs ?? 'it was interrupted';
   throw new MigrationError(
@@ -199,7 +199,7 @@ function refuseFailed({ migration_name: name, finished_at, started_at, logs }: R
 }
 
 const remedy = (name: string): string =>
-  `Undo what it did, if anything, and run: prisma migrate resolve --rolled-back ${name}`;
+  `Undo its effects, if any, and run: prisma migrate resolve --rolled-back ${name}`;
 
 const pathOf = (directory: MigrationDirectory): string =>
   typeof directory === 'string' ? directory : fileURLToPath(directory);

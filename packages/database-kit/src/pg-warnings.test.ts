@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
 
-test('A test fails where pg warns that it is used in a deprecated way', async () => {
+test('A test fails if pg prints a deprecation warning', async () => {
   const config = {
     rootDir: at('../fixture/pg-warning'),
     testEnvironment: at('../../../jest.environment.mjs'),

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { freshDatabase } from '@tessera/local-stack';
 import pg from 'pg';
 import { createAdapter, createPool, type PoolOptions } from './pool.ts';
-import { PREPARED_STATEMENTS } from './statements.ts';
+import { MAX_PREPARED_STATEMENTS } from './statements.ts';
 import { createTenantDb } from './tenant-db.ts';
 
 const TENANT = '019aa0f5-0000-7000-8000-000000000001';
@@ -23,7 +23,7 @@ function open(options: Partial<PoolOptions> = {}): pg.Pool {
   return pool;
 }
 
-test('A connection carries the settings of its pool', async () => {
+test('Connections have the settings of their pool', async () => {
   const pool = open({
     schema: 'library',
     planCacheMode: 'force_custom_plan',
@@ -38,7 +38,7 @@ test('A connection carries the settings of its pool', async () => {
   ]);
 });
 
-test('A time is the same moment, whatever zone the server would write it in', async () => {
+test("A time is the same instant, whatever the server's time zone", async () => {
   const moment = new Date('2026-07-01T12:00:00.5Z');
   const { pathname } = new URL(url);
   await open().query(`ALTER DATABASE "${pathname.slice(1)}" SET timezone TO 'Europe/Budapest'`);
@@ -63,7 +63,7 @@ test('A transaction sends its queries one after the other, also after one that f
   await transaction.rollback();
 });
 
-test('The end of an idle connection is told, and the next query gets another', async () => {
+test('The loss of an idle connection is reported, and the next query gets another connection', async () => {
   const lost = new Promise<Error>((resolve) => {
     const pool = open({ size: 1, onConnectionLost: resolve });
     void pool.query('SELECT pg_backend_pid() AS pid').then(async ({ rows }) => {
@@ -100,38 +100,38 @@ const prepared = async (pool: pg.Pool): Promise<string[]> => {
 };
 
 describe.each(askers)('Statements of the %s', (_, prepare) => {
-  test('stay prepared on a connection while they are used, and only so many of them', async () => {
+  test('stay prepared on a connection while they are used, up to a limit', async () => {
     const pool = open({ size: 1 });
     const ask: (sql: string) => Promise<unknown> = await prepare(pool);
     const busy = "SELECT 'busy' AS n";
-    for (let n = 0; n < 3 * PREPARED_STATEMENTS; n += 1) {
+    for (let n = 0; n < 3 * MAX_PREPARED_STATEMENTS; n += 1) {
       await ask(`SELECT ${n} AS n`);
       if (n % 20 === 0) await ask(busy);
     }
     const kept = await prepared(pool);
-    expect(kept).toHaveLength(PREPARED_STATEMENTS);
+    expect(kept).toHaveLength(MAX_PREPARED_STATEMENTS);
     expect(kept).toContain(busy);
-    expect(kept).toContain(`SELECT ${3 * PREPARED_STATEMENTS - 1} AS n`);
+    expect(kept).toContain(`SELECT ${3 * MAX_PREPARED_STATEMENTS - 1} AS n`);
     expect(kept).not.toContain('SELECT 0 AS n');
     await ask('SELECT 0 AS n');
     expect(await prepared(pool)).toContain('SELECT 0 AS n');
   });
 
-  test('are answered however many wait for one connection, broken ones among them', async () => {
+  test('all succeed while many wait for one connection and some fail', async () => {
     const pool = open({ size: 1 });
     const ask: (sql: string) => Promise<unknown> = await prepare(pool);
-    const asked = Array.from({ length: 2 * PREPARED_STATEMENTS }, (_none, n) =>
+    const asked = Array.from({ length: 2 * MAX_PREPARED_STATEMENTS }, (_none, n) =>
       ask(n % 7 === 0 ? `SELECT ${n} FROM nowhere` : `SELECT ${n} AS n`),
     );
     const answers = await Promise.allSettled(asked);
     expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(
-      Math.ceil((2 * PREPARED_STATEMENTS) / 7),
+      Math.ceil((2 * MAX_PREPARED_STATEMENTS) / 7),
     );
-    expect((await prepared(pool)).length).toBeLessThanOrEqual(PREPARED_STATEMENTS);
+    expect((await prepared(pool)).length).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
     for (let n = 1; n < 5; n += 1) await ask(`SELECT ${n} AS n`);
   });
 
-  test('are not prepared where they are long', async () => {
+  test('are not prepared if they are long', async () => {
     const pool = open({ size: 1 });
     const ask: (sql: string) => Promise<unknown> = await prepare(pool);
     await ask(`SELECT 1 AS n -- ${'x'.repeat(30_000)}`);
@@ -139,10 +139,10 @@ describe.each(askers)('Statements of the %s', (_, prepare) => {
   });
 });
 
-test('Statements within one transaction may be more than stay prepared', async () => {
+test('A transaction may have more statements than stay prepared', async () => {
   const adapter = await createAdapter(open({ size: 1 })).connect();
   const transaction = await adapter.startTransaction();
-  for (let n = 0; n < 2 * PREPARED_STATEMENTS; n += 1) {
+  for (let n = 0; n < 2 * MAX_PREPARED_STATEMENTS; n += 1) {
     const { rows } = await transaction.queryRaw({
       sql: `SELECT ${n} AS n`,
       args: [],
@@ -205,7 +205,7 @@ const busyAddress = async (clients: number) => {
   };
 };
 
-test('Behind PgBouncer the server itself is asked whether it answers, or nobody is', async () => {
+test('Behind PgBouncer the server itself is probed, or nothing is', async () => {
   const [known, same, unknown, silent] = await Promise.all([1, 1, 1, 0].map(busyAddress));
   if (!known || !same || !unknown || !silent) throw new Error('there are four addresses');
   const ask = async (pooled: string, directUrl?: string) => {
@@ -224,7 +224,7 @@ test('Behind PgBouncer the server itself is asked whether it answers, or nobody 
     for (const outcome of busy) expect(outcome).toMatchObject({ value: [{ result: 'done' }] });
     expect([known, same, unknown].map(({ asked }) => asked())).toEqual([1, 1, 1]);
     expect(frozen).toMatchObject({
-      reason: { message: 'Connection terminated: the database does not answer' },
+      reason: { message: 'Connection terminated: the database does not respond' },
     });
   } finally {
     await Promise.all(pools.splice(0).map((pool) => pool.end()));

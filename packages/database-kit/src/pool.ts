@@ -6,48 +6,48 @@ import { closeStalledConnections } from './stalled-connections.ts';
 import { boundStatements, statementName } from './statements.ts';
 
 export interface PoolOptions {
-  /** What `pg_stat_activity` shows. */
+  /** The application name in `pg_stat_activity`. */
   applicationName: string;
-  /** Most connections at once. Default 10. */
+  /** Maximum number of connections. Default 10. */
   size?: number;
-  /** How long a query waits for a connection, in milliseconds. Default 5,000. */
+  /** Milliseconds that a query waits for a connection. Default 5,000. */
   connectionTimeout?: number;
-  /** How long the server lets a statement run, in milliseconds. Default 30,000. */
+  /** `statement_timeout` in milliseconds. Default 30,000. */
   statementTimeout?: number;
-  /** The schema whose tables raw SQL may name without it; `public` follows. */
+  /** The first schema of the search path, before `public`. */
   schema?: string;
-  /** `force_custom_plan` where a plan that suits every value would be a bad one, as in searches. */
+  /** `force_custom_plan` if a generic plan would be bad, as in searches. */
   planCacheMode?: 'auto' | 'force_custom_plan' | 'force_generic_plan';
   /**
-   * Whether the URL leads to PgBouncer in transaction mode. Statements are then not prepared by name, and
-   * the timeouts, `schema` and `planCacheMode` are for PgBouncer's `connect_query` to set.
+   * Whether the URL is that of PgBouncer in transaction mode. Statements are then not prepared by name, and the
+   * timeouts, `schema` and `planCacheMode` must be set by PgBouncer's `connect_query`.
    */
   pooler?: boolean | undefined;
   /**
-   * With `pooler`, the URL of the server itself, which is asked whether it still answers. Without it, or if it is the
-   * same URL, nobody is: PgBouncer lets a client wait when the server is merely busy.
+   * With `pooler`, the URL of the server itself, for the liveness check. Without it, or if it is the same URL, there
+   * is no check: PgBouncer also makes clients wait if the server is only busy.
    */
   directUrl?: string | undefined;
-  /** Called when an idle connection breaks, or the server stops answering. The pool opens new connections itself. */
+  /** Called when an idle connection breaks or the server stops responding. The pool opens new connections itself. */
   onConnectionLost?: (error: Error) => void;
 }
 
 const CONNECTION_LIFETIME_SECONDS = 3600;
-/** How long a connection is in use before the server is asked whether it still answers. */
+/** How long a connection is in use before the server is probed. */
 const PROBE_AFTER_MS = 2000;
-/** How long the server has to answer that. */
+/** How long the server may take to answer a probe. */
 const PROBE_TIMEOUT_MS = 3000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
-/** Where the server itself is asked whether it answers; undefined if the only address known is that of PgBouncer. */
+/** The URL for the liveness check; undefined if only the URL of PgBouncer is known. */
 const probedUrl = (url: string, { pooler, directUrl }: PoolOptions): string | undefined => {
   if (!pooler) return url;
   return directUrl === url ? undefined : directUrl;
 };
 
 /**
- * A pool that connects with the first query and reads rows as `columnTypes` says. Its owner ends it, after
- * `$disconnect()`. If the server stops answering, queries fail within seconds; see `closeStalledConnections`.
+ * Creates a pool that connects with the first query and parses columns by `columnTypes`. The caller ends it, after
+ * `$disconnect()`. If the server stops responding, queries fail within seconds; see `closeStalledConnections`.
  */
 export function createPool(url: string, options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
@@ -62,14 +62,14 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
     keepAlive: true,
     types: columnTypes,
     options: [
-      // The adapter of Prisma takes every time for one in UTC, whatever zone the server writes it in.
+      // Prisma's adapter parses every time as UTC, whatever time zone the server writes.
       '-c TimeZone=UTC',
       ...(options.schema ? [`-c search_path=${options.schema},public`] : []),
       ...(options.planCacheMode ? [`-c plan_cache_mode=${options.planCacheMode}`] : []),
     ].join(' '),
   });
   pool.on('connect', (client) => boundStatements(client));
-  // Without a listener the end of an idle connection would end the process.
+  // Without a listener, the loss of an idle connection would end the process.
   pool.on('error', (error) => options.onConnectionLost?.(error));
   const connectionString = probedUrl(url, options);
   if (connectionString !== undefined) {
@@ -86,7 +86,7 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
   return pool;
 }
 
-/** What `new PrismaClient({ adapter })` takes. Queries are prepared once for each connection. */
+/** Creates the adapter for `new PrismaClient({ adapter })`. Queries are prepared once per connection. */
 export function createAdapter(pool: pg.Pool): PrismaPg {
   return new SequentialAdapter(pool, { statementNameGenerator: ({ sql }) => statementName(sql) });
 }
@@ -95,19 +95,19 @@ type Adapter = Awaited<ReturnType<PrismaPg['connect']>>;
 type Transaction = Awaited<ReturnType<Adapter['startTransaction']>>;
 
 /**
- * Sends the queries of a transaction one after the other. Prisma reads the relations of a record all at once,
- * also in a transaction, which has one connection: pg deprecates that and will refuse it in version 9.
+ * Sends the queries of a transaction one after the other. Prisma reads the relations of a record concurrently, even
+ * on the one connection of a transaction, which pg deprecates and will reject in version 9.
  */
 class SequentialAdapter extends PrismaPg {
   override async connect(): Promise<Adapter> {
     const adapter = await super.connect();
     const start = adapter.startTransaction.bind(adapter);
-    adapter.startTransaction = async (isolation) => oneAtATime(await start(isolation));
+    adapter.startTransaction = async (isolation) => sequential(await start(isolation));
     return adapter;
   }
 }
 
-function oneAtATime(transaction: Transaction): Transaction {
+function sequential(transaction: Transaction): Transaction {
   const [queryRaw, executeRaw] = [
     transaction.queryRaw.bind(transaction),
     transaction.executeRaw.bind(transaction),

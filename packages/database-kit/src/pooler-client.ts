@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** The part of `pg.Client` that its types leave out, or overload too often to be overridden. */
+/** The members of `pg.Client` that its types omit, or overload in a way that cannot be overridden. */
 interface SentClient {
   getStartupConf(): Record<string, string>;
   query(query: unknown, ...rest: unknown[]): unknown;
@@ -8,22 +8,22 @@ interface SentClient {
 
 const Client = pg.Client as unknown as new (config?: pg.ClientConfig) => SentClient;
 
-/** What PgBouncer passes on of a client's startup message; it refuses everything else. */
-const PASSED_ON = new Set(['user', 'database', 'application_name']);
+/** The parameters of the startup message that PgBouncer accepts. */
+const ACCEPTED_PARAMETERS = new Set(['user', 'database', 'application_name']);
 
 const hasName = (query: unknown): query is { name: unknown } =>
   typeof query === 'object' && query !== null && 'name' in query;
 
 /**
- * A client of PgBouncer in transaction mode, where each transaction may have another connection to the
- * server: it sends no named statements, and no settings that a connection would carry.
+ * A client for PgBouncer in transaction mode, where each transaction may use another connection to the server. It
+ * sends neither named statements nor session settings.
  */
 export class PoolerClient extends Client {
   override getStartupConf(): Record<string, string> {
     const all = Object.entries(super.getStartupConf());
     return {
-      ...Object.fromEntries(all.filter(([name]) => PASSED_ON.has(name))),
-      // PgBouncer keeps track of this one.
+      ...Object.fromEntries(all.filter(([name]) => ACCEPTED_PARAMETERS.has(name))),
+      // PgBouncer tracks this parameter.
       TimeZone: 'UTC',
     };
   }

@@ -12,7 +12,7 @@ let directory: string;
 let migrations: string;
 let schema: string;
 
-// Below the package, where a prisma.config.ts finds what it imports.
+// In the package, so that prisma.config.ts finds its imports.
 beforeEach(async () => {
   await mkdir(fromHere('../generated'), { recursive: true });
   directory = await mkdtemp(fromHere('../generated/fixture-'));
@@ -48,7 +48,7 @@ async function editSchema(from: string, to: string): Promise<void> {
 
 describe('The check for drift', () => {
   test(
-    'finds a column that no migration makes',
+    'finds a column that no migration creates',
     async () => {
       await editSchema('pages    Int', 'pages    Int\n  planted  String?');
       const { code, output } = await prisma(['drift']);
@@ -59,7 +59,7 @@ describe('The check for drift', () => {
   );
 
   test(
-    'finds what a migration does behind the back of the schema',
+    'finds a change in a migration that is missing in the schema',
     async () => {
       await addMigration('20260103000000_planted', 'DROP INDEX library.authors_email_key');
       expect(await prisma(['drift'])).toMatchObject({ code: 2 });
@@ -68,7 +68,7 @@ describe('The check for drift', () => {
   );
 
   test(
-    'does not pass when a migration is broken or the engine says nothing',
+    'fails if a migration is broken or the engine does not answer',
     async () => {
       expect(await prisma(['drift'], { PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true' })).toMatchObject({
         code: 1,
@@ -83,7 +83,7 @@ describe('The check for drift', () => {
 });
 
 test(
-  'A migration is written from what changed in the schema, and then there is no drift',
+  'A migration is written for the changes of the schema, and then there is no drift',
   async () => {
     await editSchema('pages    Int', 'pages    Int\n  isbn     String?');
     expect(await prisma(['migration', 'books_have_isbn'])).toMatchObject({ code: 0 });

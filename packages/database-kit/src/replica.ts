@@ -3,43 +3,43 @@ import type pg from 'pg';
 import { isDatabaseUnavailable } from './errors.ts';
 import { type Position, parsePosition, type WritePositions } from './write-positions.ts';
 
-/** The statement that gives the primary's position, which is behind everything that is committed. */
+/** Selects the primary's position in the log, which is after everything that is committed. */
 export const PRIMARY_POSITION = 'SELECT pg_current_wal_insert_lsn()::text AS position';
 
 export interface ReplicaOptions {
   readonly primary: pg.Pool;
   readonly replica: pg.Pool;
   /**
-   * Connections to the replica over which only its position is asked: those of `replica` may all be busy with
-   * exports, which does not make it a replica that fails.
+   * Connections to the replica for reading its position. They are separate because those of `replica` may all be
+   * busy with exports, which must not count as a failure.
    */
   readonly probes: pg.Pool;
   readonly positions: WritePositions;
-  /** Hears of a replica, or of positions, that do not answer. */
+  /** Called when the replica or the store of positions does not respond. */
   readonly onFailure: (error: unknown) => void;
-  /** How long a replica that failed is left alone, in milliseconds. Default 5,000. */
-  readonly pause?: number;
-  /** How long a read waits for the replica's position, in milliseconds. Default 500. */
-  readonly answerTime?: number;
+  /** Milliseconds that a failed replica is not used. Default 5,000. */
+  readonly pauseMs?: number;
+  /** Milliseconds that a read waits for the replica's position. Default 500. */
+  readonly timeoutMs?: number;
 }
 
 const PAUSE_MS = 5000;
-const ANSWER_MS = 500;
-/** How long a position of the replica counts; a replica that is made anew may be behind the former one. */
-const KNOWN_MS = 1000;
+const TIMEOUT_MS = 500;
+/** How long a known position is used without asking: a rebuilt replica may be behind the previous one. */
+const POSITION_LIFETIME_MS = 1000;
 
 const STATEMENT_TIMEOUT = '57014';
-/** A statement on a replica was in the way of what it had to replay. */
+/** The replica cancelled a statement that conflicted with the log that it replays. */
 const RECOVERY_CONFLICTS: ReadonlySet<unknown> = new Set(['40001', '40P01']);
 
-/** A read replica, which answers a tenant that finds its own last change there. */
+/** A read replica. It is used for a tenant once it has that tenant's last change (read your writes). */
 export class Replica {
   readonly #options: ReplicaOptions;
-  /** From when on a replica that failed is asked again; undefined while it answers. */
+  /** When a failed replica is tried again; undefined while it works. */
   #retryAt: number | undefined;
-  #asked: Promise<Position> | undefined;
+  #pending: Promise<Position> | undefined;
   #replayed: { readonly position: Position; readonly at: number } | undefined;
-  /** Changes before the start of this process are behind this position. */
+  /** Changes from before the start of this process precede this position. */
   #floor: Promise<Position> | undefined;
 
   constructor(options: ReplicaOptions) {
@@ -50,19 +50,19 @@ export class Replica {
     return this.#options.replica;
   }
 
-  /** Notes that a change of the tenant is committed. `position` is read by `PRIMARY_POSITION` afterwards. */
-  async wrote(tenantId: string, position?: string): Promise<void> {
+  /** Records that a change of the tenant is committed. `position` was read with `PRIMARY_POSITION` afterwards. */
+  async recordWrite(tenantId: string, position?: string): Promise<void> {
     try {
       const text = position ?? (await positionOf(this.#options.primary, PRIMARY_POSITION));
       await this.#options.positions.note(tenantId, parsePosition(text));
     } catch (error) {
-      // The change is committed, so this must not make it fail. Meanwhile the replica has time to catch up.
+      // The change is committed, so the call must not fail. During the pause, the replica can catch up.
       this.#pause(error);
     }
   }
 
-  /** Whether the replica answers and has the tenant's last change. */
-  async has(tenantId: string): Promise<boolean> {
+  /** Whether the replica responds and has the tenant's last change. */
+  async isCurrentFor(tenantId: string): Promise<boolean> {
     if (this.#retryAt !== undefined) {
       this.#retry();
       return false;
@@ -70,16 +70,16 @@ export class Replica {
     try {
       const needed = (await this.#options.positions.get(tenantId)) ?? (await this.#atStart());
       const { position, at } = this.#replayed ?? { position: -1n, at: 0 };
-      if (position >= needed && performance.now() - at < KNOWN_MS) return true;
-      return (await this.#look()) >= needed;
+      if (position >= needed && performance.now() - at < POSITION_LIFETIME_MS) return true;
+      return (await this.#currentPosition()) >= needed;
     } catch (error) {
       this.#pause(error);
       return false;
     }
   }
 
-  /** Whether the primary should answer instead, after the replica failed with this error. */
-  refused(error: unknown): boolean {
+  /** Whether the statement should be repeated on the primary after the replica failed with this error. */
+  shouldUsePrimary(error: unknown): boolean {
     const { code } = error as { readonly code?: unknown };
     if (RECOVERY_CONFLICTS.has(code)) return true;
     if (code === STATEMENT_TIMEOUT || !isDatabaseUnavailable(error)) return false;
@@ -88,7 +88,7 @@ export class Replica {
   }
 
   #pause(error: unknown): void {
-    this.#retryAt = performance.now() + (this.#options.pause ?? PAUSE_MS);
+    this.#retryAt = performance.now() + (this.#options.pauseMs ?? PAUSE_MS);
     this.#replayed = undefined;
     this.#options.onFailure(error);
   }
@@ -101,10 +101,10 @@ export class Replica {
     return this.#floor;
   }
 
-  /** Asks a replica that failed in the background: reads do not wait for one that may still not answer. */
+  /** Tries a failed replica in the background, so that no read waits for it. */
   #retry(): void {
-    if (this.#asked || performance.now() < (this.#retryAt ?? 0)) return;
-    this.#look().then(
+    if (this.#pending || performance.now() < (this.#retryAt ?? 0)) return;
+    this.#currentPosition().then(
       () => {
         this.#retryAt = undefined;
       },
@@ -112,31 +112,31 @@ export class Replica {
     );
   }
 
-  /** The position of the replica, asked once for all reads that wait for it. */
-  #look(): Promise<Position> {
-    this.#asked ??= this.#askPosition().finally(() => {
-      this.#asked = undefined;
+  /** The position of the replica, requested once for all reads that wait for it. */
+  #currentPosition(): Promise<Position> {
+    this.#pending ??= this.#fetchPosition().finally(() => {
+      this.#pending = undefined;
     });
-    return this.#asked;
+    return this.#pending;
   }
 
-  async #askPosition(): Promise<Position> {
+  async #fetchPosition(): Promise<Position> {
     const limit = new AbortController();
-    const time = this.#options.answerTime ?? ANSWER_MS;
+    const time = this.#options.timeoutMs ?? TIMEOUT_MS;
     const late = delay(time, undefined, { signal: limit.signal, ref: false }).then(() => {
-      throw new Error(`The read replica did not answer within ${time} ms`);
+      throw new Error(`The read replica did not respond within ${time} ms`);
     });
-    // Null where the server is no replica.
-    const asked = positionOf(
+    // Null if the server is not a replica.
+    const position = positionOf(
       this.#options.probes,
       "SELECT coalesce(pg_last_wal_replay_lsn(), '0/0')::text AS position",
     );
-    // Only one of them is waited for.
-    for (const promise of [late, asked]) promise.catch(() => undefined);
+    // The one that loses the race may reject later.
+    for (const promise of [late, position]) promise.catch(() => undefined);
     try {
-      const position = parsePosition(await Promise.race([asked, late]));
-      this.#replayed = { position, at: performance.now() };
-      return position;
+      const replayed = parsePosition(await Promise.race([position, late]));
+      this.#replayed = { position: replayed, at: performance.now() };
+      return replayed;
     } finally {
       limit.abort();
     }

@@ -1,6 +1,6 @@
 import { splitStatements } from './sql-statements.ts';
 
-test('Statements end at semicolons, and empty ones are left out', () => {
+test('Statements end at semicolons, and empty statements are dropped', () => {
   expect(splitStatements(' SELECT 1;; SELECT 2\n;\n')).toEqual(['SELECT 1', 'SELECT 2']);
   expect(splitStatements('-- nothing; here\n/* nor; here */ ;')).toEqual([]);
 });
@@ -17,7 +17,7 @@ test.each([
   expect(splitStatements(`${statement};\nSELECT 2;`)).toEqual([statement, 'SELECT 2']);
 });
 
-test('A dollar sign within a name and a parameter open no body', () => {
+test('A dollar sign in a name or a parameter does not begin a quoted body', () => {
   expect(splitStatements('SELECT a$b$ FROM t; SELECT $1; SELECT c$b$ FROM t')).toEqual([
     'SELECT a$b$ FROM t',
     'SELECT $1',

@@ -1,12 +1,12 @@
-/** What SQL reads as one token, however many semicolons it contains. */
+/** Tokens of SQL, which may contain semicolons. */
 const TOKENS =
   /[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\/|;|\w[\w$]*|[\s\S]/g;
 
 const COMMENTS_AND_SPACE = /--[^\n]*|\/\*[\s\S]*?\*\/|\s+/g;
 
 /**
- * The statements of a script, in order, each with the comments before it and without its semicolon. Bodies of
- * functions are read whole between quotes or dollar signs; `BEGIN ATOMIC` and nested comments are not supported.
+ * Splits a script into statements, in order, each with the comments before it and without its semicolon. Function
+ * bodies must be quoted (with quotes or dollar signs); `BEGIN ATOMIC` and nested comments are not supported.
  */
 export function splitStatements(script: string): string[] {
   const statements = [''];

@@ -31,13 +31,13 @@ beforeAll(async () => {
 afterEach(() => pool.end());
 afterAll(() => postgres?.stop());
 
-test('A query that a stopped server does not answer fails, and later ones succeed', async () => {
+test('A query fails if the server is stopped, and later queries succeed', async () => {
   open(300);
   await pool.query('SELECT 1');
   const unfreeze = await freezePostgres(postgres);
   try {
     const error = await pool.query('SELECT 1').catch((failure) => failure);
-    expect(error.message).toBe('Connection terminated: the database does not answer');
+    expect(error.message).toBe('Connection terminated: the database does not respond');
     expect(isDatabaseUnavailable(error)).toBe(true);
     expect(stalled).toEqual([error]);
   } finally {
@@ -46,14 +46,14 @@ test('A query that a stopped server does not answer fails, and later ones succee
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
 });
 
-test('A statement that takes long goes on while the server answers others', async () => {
+test('A slow statement continues while the server still responds', async () => {
   open(10_000);
   const { rows } = await pool.query("SELECT 'done' AS result FROM pg_sleep(1)");
   expect(rows).toEqual([{ result: 'done' }]);
   expect(stalled).toEqual([]);
 });
 
-test('A server that refuses further connections does answer', async () => {
+test('A server that refuses further connections counts as responding', async () => {
   open(10_000);
   await pool.query("CREATE ROLE limited LOGIN PASSWORD 'x' CONNECTION LIMIT 0");
   const url = new URL(postgres.url('postgres'));
@@ -68,8 +68,8 @@ test('A server that refuses further connections does answer', async () => {
   expect(stalled).toEqual([]);
 });
 
-test('A name that cannot be resolved says nothing about a server that is already connected', async () => {
-  // No name has an empty label, so that the resolver refuses it at once, with or without a network.
+test('A host name that cannot be resolved does not close established connections', async () => {
+  // A name with an empty label is refused at once, with or without a network.
   open(10_000, { host: 'no..name' });
   const { rows } = await pool.query("SELECT 'done' AS result FROM pg_sleep(1)");
   expect(rows).toEqual([{ result: 'done' }]);

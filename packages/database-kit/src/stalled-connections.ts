@@ -1,28 +1,28 @@
 import pg from 'pg';
 
 export interface WatchOptions {
-  /** How long a connection may be in use before the server is asked whether it answers at all, in milliseconds. */
+  /** Milliseconds that a connection may be in use before the server is probed. */
   readonly probeAfterMs: number;
-  /** How long the server may take to accept a connection, and then to answer, in milliseconds. */
+  /** Milliseconds that the server may take to accept the probe's connection, and then to answer. */
   readonly probeTimeoutMs: number;
-  /** Hears that connections were closed because the server does not answer. */
+  /** Called when connections were closed because the server does not respond. */
   readonly onStalled: (error: Error) => void;
 }
 
-/** The part of a pooled client that ends it without waiting for the server. */
+/** The members of a pooled client that close it without waiting for the server. */
 interface Destroyable {
   readonly connection: { readonly stream: { destroy(error?: Error): unknown } };
 }
 
-/** Whether the server was not asked: its name could not be resolved, or this process has no file descriptor left. */
-const isNotAsked = (error: unknown): boolean => {
+/** Whether the probe did not reach the server: its name could not be resolved, or no file descriptor was left. */
+const hasNotReachedServer = (error: unknown): boolean => {
   const { syscall, code } = error as { readonly syscall?: unknown; readonly code?: unknown };
   return syscall === 'getaddrinfo' || code === 'EMFILE' || code === 'ENFILE';
 };
 
 /**
- * Whether a new connection answers `SELECT 1`. An error of the server, such as too many connections, is an answer. A
- * server that could not be asked counts as responding: established connections do not need its name.
+ * Whether a new connection answers `SELECT 1`. An error from the server, such as too many connections, is an answer.
+ * A probe that did not reach the server says nothing about established connections, so the server counts as responding.
  */
 const isResponding = async (config: pg.ClientConfig, timeoutMs: number): Promise<boolean> => {
   const client = new pg.Client({
@@ -31,24 +31,24 @@ const isResponding = async (config: pg.ClientConfig, timeoutMs: number): Promise
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
   });
-  client.on('error', () => {}); // The call that is under way reports it.
+  client.on('error', () => {}); // The pending call reports it.
   try {
     await client.connect();
     await client.query('SELECT 1');
     return true;
   } catch (error) {
-    return error instanceof pg.DatabaseError || isNotAsked(error);
+    return error instanceof pg.DatabaseError || hasNotReachedServer(error);
   } finally {
     (client as unknown as Destroyable).connection.stream.destroy();
   }
 };
 
 /**
- * Closes the connections of a pool whose server has stopped answering (a stopped process, a network that drops
- * packets), so that what waits for them fails with `Connection terminated` after `probeAfterMs` + `probeTimeoutMs`
- * (twice that if the server still accepts connections), and at most a second more. A statement that merely takes
- * long goes on: meanwhile the server answers others. `config` must lead to the server itself: a pooler makes a new
- * client wait when all of its connections are busy.
+ * Closes the connections of a pool whose server has stopped responding (a stopped process, a network that drops
+ * packets). Pending queries then fail with `Connection terminated` after `probeAfterMs` + `probeTimeoutMs` (twice
+ * the latter if the server still accepts connections) and at most one more second. A slow statement is not affected,
+ * because the server still answers the probe. `config` must be that of the server itself: a pooler makes new clients
+ * wait while all of its connections are busy.
  */
 export const closeStalledConnections = (
   pool: pg.Pool,
@@ -73,7 +73,7 @@ export const closeStalledConnections = (
     isProbing = true;
     try {
       if (await isResponding(config, probeTimeoutMs)) return;
-      const message = 'Connection terminated: the database does not answer';
+      const message = 'Connection terminated: the database does not respond';
       const error = Object.assign(new Error(message), { code: 'ETIMEDOUT' });
       onStalled(error);
       for (const client of usedBefore(asked)) {

@@ -2,20 +2,20 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 
-/** The most statements that one connection keeps prepared: each takes memory of the server. */
-export const PREPARED_STATEMENTS = 250;
+/** How many statements one connection keeps prepared; each uses memory of the server. */
+export const MAX_PREPARED_STATEMENTS = 250;
 
-/** A longer text costs the server more memory than its next use would save; in characters. */
+/** Longer statements, in characters, are not kept prepared: they would use more memory than they save time. */
 const MAX_PREPARED_LENGTH = 20_000;
 
-/** Names by text: hashing a text costs more than looking it up. */
+/** Names by text, because hashing a text takes longer than a look-up. */
 const names = new LRUCache<string, string>({
   max: 2000,
   maxSize: 4_000_000,
   sizeCalculation: (_name, text) => text.length + 1,
 });
 
-/** The name that a statement is prepared under; empty: prepared for one use. */
+/** The name under which a statement is prepared; empty if it is prepared for one use. */
 export const statementName = (text: string): string => {
   if (text.length > MAX_PREPARED_LENGTH) return '';
   const known = names.get(text);
@@ -25,22 +25,22 @@ export const statementName = (text: string): string => {
   return name;
 };
 
-/** A statement with its values, as `Prisma.sql` makes it. */
+/** A statement with its values, as `Prisma.sql` creates it. */
 export interface Statement {
   readonly text: string;
   readonly values: unknown[];
 }
 
-/** The statement as `pg` takes it, prepared once for each connection. */
+/** Converts a statement to a query of `pg` that is prepared once per connection. */
 export const toQuery = ({ text, values }: Statement): pg.QueryConfig => ({
   name: statementName(text),
   text,
   values,
 });
 
-/** The part of pg's connection that statements are prepared with. */
+/** The members of pg's connection that prepare statements. */
 interface Connection {
-  /** By name, the texts that pg takes for prepared. */
+  /** The texts of the statements that pg considers prepared, by name. */
   readonly parsedStatements: Record<string, string>;
   parse(statement: { readonly name?: string }, ...rest: unknown[]): void;
   bind(config?: { readonly statement?: string }, ...rest: unknown[]): void;
@@ -48,15 +48,15 @@ interface Connection {
 }
 
 /**
- * Keeps the statements prepared that a connection used last, `PREPARED_STATEMENTS` at most. The messages
- * of the protocol are watched as they are sent, because queries wait in pg before their turn: the one
- * that is closed is then never one that is about to be used. `Close` travels with the next query.
+ * Limits the prepared statements of a connection to the `MAX_PREPARED_STATEMENTS` most recently used. It follows the
+ * protocol messages as they are sent, not as queries are queued, so it never closes a statement that a queued query
+ * is about to use. `Close` is sent with the next query.
  */
 export const boundStatements = (client: pg.PoolClient): void => {
   const { connection } = client as unknown as { connection: Connection };
   const { parse, bind } = connection;
   const used = new LRUCache<string, true>({
-    max: PREPARED_STATEMENTS,
+    max: MAX_PREPARED_STATEMENTS,
     dispose: (_used, name) => {
       connection.close({ type: 'S', name });
       delete connection.parsedStatements[name];

@@ -1,11 +1,11 @@
 import pg from 'pg';
 
-/** A time of four-digit years as PostgreSQL writes it in UTC, to the millisecond. */
+/** A time with a four-digit year as PostgreSQL writes it in UTC, to the millisecond. */
 const IN_UTC = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\+00$/;
 
 /**
- * An immutable time that keeps its ISO 8601 text. Most times that are read are written as JSON next, and
- * formatting one costs more than everything else that is done with it.
+ * An immutable time that keeps its ISO 8601 text. Most times are read only to be sent as JSON, and formatting is the
+ * most expensive part of that.
  */
 class StoredTime extends Date {
   readonly #text: string;

@@ -26,7 +26,7 @@ afterEach(() => pool.query('TRUNCATE entries'));
 afterAll(() => pool.end());
 
 const MOMENT = '2026-03-01T00:30:00.123Z';
-/** A row of `entries` as it is read, in every way of reading. */
+/** A row of `entries`, as every way of reading returns it. */
 const ENTRY = {
   id: 1,
   day: '2026-03-01',
@@ -59,8 +59,8 @@ const count = async (): Promise<unknown> => {
   return row?.count;
 };
 
-describe('A day, a bigint, a numeric and a time are the same east of Greenwich', () => {
-  test('the tests run there', () => {
+describe('Dates, bigints, numerics and times are the same in a time zone east of Greenwich', () => {
+  test('the tests run in that time zone', () => {
     expect(new Date(MOMENT).getHours()).toBe(1);
   });
 
@@ -94,7 +94,7 @@ describe('A day, a bigint, a numeric and a time are the same east of Greenwich',
 });
 
 describe('A transaction', () => {
-  test('commits all of it, and nested ones are part of it', async () => {
+  test('commits as a whole, and nested transactions are part of it', async () => {
     await db.transaction(async (outer) => {
       await outer.query(insert());
       await outer.transaction((inner) => inner.query(insert({ id: 2 })));
@@ -103,7 +103,7 @@ describe('A transaction', () => {
     expect(await count()).toBe(2);
   });
 
-  test('is undone as a whole when its work fails, after a nested one has ended', async () => {
+  test('is rolled back as a whole if its work fails, even after a nested transaction has ended', async () => {
     const failed = db.transaction(async (outer) => {
       await outer.transaction((inner) => inner.query(insert()));
       throw new Error('no');
@@ -112,7 +112,7 @@ describe('A transaction', () => {
     expect(await count()).toBe(0);
   });
 
-  test('whose work ignores the error of a statement reports it: nothing was committed', async () => {
+  test('rejects with the error of a statement that its work ignored, because nothing was committed', async () => {
     const ignoring = db.transaction(async (inside) => {
       await inside.query(insert());
       await inside.query(insert()).catch(() => undefined);
@@ -121,7 +121,7 @@ describe('A transaction', () => {
     expect(await count()).toBe(0);
   });
 
-  test('runs statements that are sent at once one after the other, and prepares them once', async () => {
+  test('runs concurrent statements one after the other and prepares them once', async () => {
     const number = sql('SELECT pg_backend_pid() AS pid, $1::int AS n', 1);
     const prepared = sql(
       "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE 'SELECT pg_backend_pid()%'",
@@ -134,7 +134,7 @@ describe('A transaction', () => {
     expect(all[3]).toEqual([{ count: 1 }]);
   });
 
-  test('that has ended runs no more statements', async () => {
+  test('rejects statements after its end', async () => {
     let escaped: TenantDb = db;
     await db.transaction(async (inside) => {
       escaped = inside;
@@ -143,7 +143,7 @@ describe('A transaction', () => {
     expect(await count()).toBe(0);
   });
 
-  test('that takes too long is undone, whatever it waits for, and may be repeated', async () => {
+  test('that takes too long is rolled back, whatever it waits for, and may be repeated', async () => {
     const hasty = createTenantDb(pool, TENANT, { timeLimit: 100 });
     const stuck = await hasty
       .transaction(async (inside) => {
@@ -160,7 +160,7 @@ describe('A transaction', () => {
   });
 
   test.each(['during a statement', 'between two statements'])(
-    'that loses its connection %s fails, and the pool takes another one',
+    'that loses its connection %s fails, and the pool opens another connection',
     async (when) => {
       const killed = db.transaction(async (inside) => {
         const [row] = await inside.query<{ pid: number }>(sql('SELECT pg_backend_pid() AS pid'));
@@ -174,7 +174,7 @@ describe('A transaction', () => {
     },
   );
 
-  test('waits for a connection no longer than any statement', async () => {
+  test('waits for a connection no longer than a single statement does', async () => {
     const holders = await Promise.all([pool.connect(), pool.connect()]);
     pool.options.connectionTimeoutMillis = 50;
     const error = await db.transaction(async () => 1).catch((failure) => failure);
@@ -185,7 +185,7 @@ describe('A transaction', () => {
 });
 
 describe('A snapshot', () => {
-  test('sees one moment, whatever is written meanwhile', async () => {
+  test('does not see concurrent changes', async () => {
     await db.query(insert());
     const sizes = await db.snapshot(async (inside) => {
       const before = await inside.read(everything);
@@ -222,7 +222,7 @@ describe('A statement that is planned once', () => {
   afterAll(() => single.end());
 
   test.each(['read', 'query'] as const)(
-    'is not planned again by %s, and leaves the settings as they were',
+    'is not planned again by %s, and does not change the settings',
     async (run) => {
       const text = `${first} -- by ${run}`;
       for (let n = 0; n < 3; n += 1) await once[run](sql(text, TENANT), { planOnce: true });
@@ -237,7 +237,7 @@ describe('A statement that is planned once', () => {
     },
   );
 
-  test('while its table is small reads the index in order, and not the table', async () => {
+  test('reads the index in order, not the table, even if the table is small', async () => {
     await once.read(sql(first, TENANT), { planOnce: true });
     const { rows } = await single.query<{ name: string }>(
       'SELECT name FROM pg_prepared_statements WHERE statement = $1',

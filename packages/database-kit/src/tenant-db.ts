@@ -6,40 +6,40 @@ import { type RunStatement, runTransaction, TransactionTimeout } from './transac
 
 export interface QueryOptions {
   /**
-   * Plans the statement once per connection, for all values and without sorting (`plan_cache_mode` and
-   * `enable_sort` of PostgreSQL), which halves the cost of a short statement. Only for statements that find a row
-   * by its key, or the first rows of an index by a LIMIT in their text. Ignored within a transaction.
+   * Plans the statement once per connection, with a generic plan and without sorting (`plan_cache_mode` and
+   * `enable_sort`), which halves the cost of a short statement. Only for statements that find a row by its key, or
+   * the first rows of an index with a literal LIMIT. Ignored in a transaction.
    */
   readonly planOnce?: boolean;
 }
 
 /**
- * One tenant's rows: in the database, or within a transaction. Columns are named as in SQL and read as
- * `columnTypes` says. A value for a `jsonb` column is passed as JSON text; an array is an SQL array.
+ * Access to the rows of one tenant, in the database or in a transaction. Columns have their SQL names and are
+ * parsed by `columnTypes`. Pass values for `jsonb` columns as JSON text; an array is an SQL array.
  */
 export interface TenantDb {
   readonly tenantId: string;
   /**
-   * The schema to read lists from: its tables, or views of them with the same names. Behind a policy LIKE
-   * and the operators of arrays use no index; such views show the tenant's rows and are no barrier.
+   * The schema to read lists from: its tables, or views with the same names. A row-level security policy keeps LIKE
+   * and array operators from using an index; these views filter by tenant without being a security barrier.
    */
   readonly readSchema: string;
   /**
-   * The rows that a statement gives (any statement), from the primary. PostgreSQL decides whether to keep its plan,
-   * whatever `planCacheMode` of the pool says: otherwise it would also plan the statements of triggers and of
-   * functions in SQL anew for each row, which takes longer than writing the row.
+   * Runs any statement on the primary and returns its rows. PostgreSQL may keep its plan, whatever `planCacheMode`
+   * the pool has: otherwise it would plan the statements of triggers and SQL functions again for each row, which takes
+   * longer than writing the row.
    */
   query<R>(statement: Statement, options?: QueryOptions): Promise<R[]>;
   /**
-   * For lists and exports: planned as the pool says, and may be answered by a replica that has this tenant's last
-   * change.
+   * As `query`, for lists and exports: uses the pool's `planCacheMode`, and may use a replica that has this tenant's
+   * last change.
    */
   read<R>(statement: Statement, options?: QueryOptions): Promise<R[]>;
-  /** All of it or nothing; within a transaction, as part of that one. Plans are kept as by `query`. */
+  /** Runs `work` in a transaction; in a transaction, as part of that one. Plans are kept as by `query`. */
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T>;
   /**
-   * Reads everything as of one moment and changes nothing; within a transaction, as that one sees it. `work`
-   * runs again, on the primary, where the replica fails meanwhile.
+   * Runs `work`, which changes nothing, on one snapshot; in a transaction, as part of that one. `work` runs again
+   * on the primary if the replica fails.
    */
   snapshot<T>(work: (db: TenantDb) => Promise<T>): Promise<T>;
 }
@@ -48,13 +48,13 @@ export interface TenantDbOptions {
   /** Default `public`. */
   readonly readSchema?: string;
   /**
-   * The role that statements run as, with the tenant's id in the setting `tessera.tenant_id`: the one that
-   * row-level security applies to. Without it they run as the user of the connection.
+   * The role to which row-level security applies. Statements run as this role, with the tenant's id in the setting
+   * `tessera.tenant_id`; without it, as the user of the connection.
    */
   readonly role?: string | undefined;
-  /** Answers `read` and `snapshot` where it has the tenant's last change. */
+  /** Used by `read` and `snapshot` if it has the tenant's last change. */
   readonly replica?: Replica | undefined;
-  /** How long a transaction may take, in milliseconds. Default 30,000. */
+  /** Maximum duration of a transaction in milliseconds. Default 30,000. */
   readonly timeLimit?: number;
 }
 
@@ -65,7 +65,7 @@ const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ROLE = /^[a-z_]+$/;
 
-/** The SQL that makes a transaction the tenant's, where `tenant` is SQL. */
+/** The SQL that sets the role and the tenant of a transaction; `tenant` is an SQL expression. */
 const enterTenant = (role: string, tenant: string): string =>
   `SELECT set_config('role', '${role}', true), set_config('tessera.tenant_id', ${tenant}, true)`;
 
@@ -73,7 +73,7 @@ const PLAN_ONCE = `set_config('plan_cache_mode', 'force_generic_plan', true),
   set_config('enable_sort', 'off', true)`;
 const KEEP_PLANS = "set_config('plan_cache_mode', 'auto', true)";
 
-/** What precedes the statements of a role, or of the connection's own user. */
+/** The statements that precede each statement of a role, or of the connection's user. */
 interface Preambles {
   readonly query: Preamble;
   readonly read: Preamble | undefined;
@@ -96,7 +96,7 @@ const createPreambles = (role: string | undefined): Preambles => {
   };
 };
 
-/** What statements of a transaction go through; nested ones are part of it. */
+/** The rows of a tenant in a transaction; nested transactions are part of it. */
 const within = (about: Pick<TenantDb, 'tenantId' | 'readSchema'>, run: RunStatement): TenantDb => {
   const db: TenantDb = {
     tenantId: about.tenantId,
@@ -113,7 +113,7 @@ const within = (about: Pick<TenantDb, 'tenantId' | 'readSchema'>, run: RunStatem
 const mayWrite = (text: string, command: string): boolean =>
   command !== 'SELECT' || /\b(?:insert|update|delete|merge)\b/i.test(text);
 
-/** What the rows of all tenants are reached through. */
+/** What the accesses to all tenants share. */
 interface Source {
   readonly pool: pg.Pool;
   readonly role: string | undefined;
@@ -122,7 +122,7 @@ interface Source {
   readonly timeLimit: number;
 }
 
-/** One is made for each request, so its methods are shared. */
+/** A class, because an instance is created for every request. */
 class PooledTenantDb implements TenantDb {
   readonly tenantId: string;
   readonly readSchema: string;
@@ -141,18 +141,18 @@ class PooledTenantDb implements TenantDb {
     const { query, planOnce } = this.#source.preambles;
     const preamble = options?.planOnce ? planOnce : query;
     const { rows, command } = await this.#send(pool, statement, preamble);
-    if (replica && mayWrite(statement.text, command)) await replica.wrote(this.tenantId);
+    if (replica && mayWrite(statement.text, command)) await replica.recordWrite(this.tenantId);
     return rows as R[];
   }
 
   async read<R>(statement: Statement, options?: QueryOptions): Promise<R[]> {
     const { pool, replica, preambles } = this.#source;
     const preamble = options?.planOnce ? preambles.planOnce : preambles.read;
-    if (replica && (await replica.has(this.tenantId))) {
+    if (replica && (await replica.isCurrentFor(this.tenantId))) {
       try {
         return (await this.#send(replica.pool, statement, preamble)).rows as R[];
       } catch (error) {
-        if (!replica.refused(error)) throw error;
+        if (!replica.shouldUsePrimary(error)) throw error;
       }
     }
     return (await this.#send(pool, statement, preamble)).rows as R[];
@@ -160,18 +160,18 @@ class PooledTenantDb implements TenantDb {
 
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T> {
     const { pool, replica } = this.#source;
-    const onCommit = replica && ((position: string) => replica.wrote(this.tenantId, position));
+    const onCommit = replica && ((position: string) => replica.recordWrite(this.tenantId, position));
     return this.#run(pool, `BEGIN; SELECT ${KEEP_PLANS}`, work, onCommit);
   }
 
   async snapshot<T>(work: (db: TenantDb) => Promise<T>): Promise<T> {
     const { pool, replica } = this.#source;
-    if (replica && (await replica.has(this.tenantId))) {
+    if (replica && (await replica.isCurrentFor(this.tenantId))) {
       try {
         return await this.#run(replica.pool, SNAPSHOT, work);
       } catch (error) {
-        // Another one on the primary would take as long.
-        if (error instanceof TransactionTimeout || !replica.refused(error)) throw error;
+        // On the primary, the transaction would take as long.
+        if (error instanceof TransactionTimeout || !replica.shouldUsePrimary(error)) throw error;
       }
     }
     return this.#run(pool, SNAPSHOT, work);
@@ -202,8 +202,7 @@ class PooledTenantDb implements TenantDb {
 }
 
 /**
- * Gives access to the rows of single tenants, through a pool. The returned function throws a TypeError if the id
- * is not a UUID.
+ * Returns a function that gives access to the rows of a tenant; it throws a TypeError if the id is not a UUID.
  */
 export const createTenantDbs = (
   pool: pg.Pool,
@@ -211,7 +210,7 @@ export const createTenantDbs = (
 ): ((tenantId: string) => TenantDb) => {
   const { readSchema = 'public', role, replica, timeLimit = MAX_TRANSACTION_MS } = options;
   if (role !== undefined && !ROLE.test(role)) {
-    throw new TypeError('The name of a role consists of lower-case letters and underscores');
+    throw new TypeError('The name of a role may contain only lower-case letters and underscores');
   }
   const source: Source = { pool, role, preambles: createPreambles(role), replica, timeLimit };
   return (tenantId) => {
@@ -220,7 +219,7 @@ export const createTenantDbs = (
   };
 };
 
-/** Gives access to the rows of one tenant; see `createTenantDbs`. */
+/** Access to the rows of one tenant; see `createTenantDbs`. */
 export const createTenantDb = (
   pool: pg.Pool,
   tenantId: string,

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { type Statement, statementName } from './statements.ts';
 
-/** The part of pg's connection that a query is sent with. */
+/** The members of pg's connection that send a query. */
 interface Connection {
-  /** By name, the texts of statements that the server has prepared, and of those that were sent to it. */
+  /** The texts of prepared statements, and of statements that were sent to be prepared, by name. */
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
   parse(statement: { readonly name: string; readonly text: string }): void;
@@ -15,7 +15,7 @@ interface Connection {
   execute(portal: { readonly portal: string; readonly rows: number }): void;
 }
 
-/** The part of `pg.Query` that its types leave out. */
+/** The members of `pg.Query` that its types omit. */
 interface SentQuery {
   name: string | undefined;
   text: string;
@@ -27,9 +27,9 @@ interface SentQuery {
 
 const Query = pg.Query as unknown as new (config: pg.QueryConfig) => SentQuery & pg.Submittable;
 
-/** A statement that makes settings local to its transaction. */
+/** A statement that sets settings of its transaction. */
 export interface Preamble {
-  /** The name it is prepared under; every connection must know it by the same text. */
+  /** The name under which it is prepared; must always stand for the same text. */
   readonly name: string;
   readonly text: string;
 }
@@ -38,9 +38,9 @@ const asIs = (value: string): string => value;
 const EXECUTE_ALL = { portal: '', rows: 0 } as const;
 
 /**
- * A statement with a preamble. Both are sent before one Sync, which makes them one transaction (PostgreSQL
- * manual, "Extended Query"): the settings of the preamble end with the query, and it needs no round trip of its
- * own. `parameters` are those of the preamble.
+ * A statement with a preamble. Both are sent before one Sync message, which makes them one transaction (PostgreSQL
+ * manual, "Extended Query"): the settings of the preamble end with the query, and the preamble needs no round trip
+ * of its own. `parameters` are those of the preamble.
  */
 export class TenantQuery extends Query {
   readonly #preamble: Preamble;
@@ -60,7 +60,7 @@ export class TenantQuery extends Query {
   override prepare(connection: Connection): void {
     this.#ownName = this.name;
     const { text } = this.#preamble;
-    // Without named statements this one has no name either.
+    // If the query has no name, the preamble gets none either.
     const name = this.name ? this.#preamble.name : '';
     const { parsedStatements, submittedNamedStatements: submitted } = connection;
     if (!name || (parsedStatements[name] === undefined && submitted[name] === undefined)) {
@@ -70,7 +70,7 @@ export class TenantQuery extends Query {
     connection.bind({ statement: name, values: this.#parameters, valueMapper: asIs });
     connection.execute(EXECUTE_ALL);
     super.prepare(connection);
-    // pg notes a statement as prepared when the server says so: at first that is about the preamble.
+    // pg records a statement as prepared when the server confirms it; the first confirmation is for the preamble.
     this.name = name;
     this.text = text;
   }

@@ -2,27 +2,27 @@ import type pg from 'pg';
 import { PRIMARY_POSITION } from './replica.ts';
 import { type Statement, toQuery } from './statements.ts';
 
-/** Runs a statement and gives its rows. */
+/** Runs a statement and returns its rows. */
 export type RunStatement = <R>(statement: Statement) => Promise<R[]>;
 
 export interface TransactionOptions {
-  /** The SQL that begins it; several statements are one round trip. */
+  /** The SQL that begins the transaction; several statements need one round trip. */
   readonly begin: string;
-  /** After so many milliseconds it is rolled back. */
+  /** Milliseconds after which the transaction is rolled back. */
   readonly timeLimit: number;
-  /** Hears of the primary's position behind the commit, which is then read in the same round trip. */
+  /** Called with the primary's position after the commit, which is read in the same round trip. */
   readonly onCommit?: ((position: string) => Promise<void>) | undefined;
 }
 
-/** A transaction took longer than it may; the same one may succeed later. */
+/** The transaction exceeded its time limit; it may succeed if repeated. */
 export class TransactionTimeout extends Error {
   override readonly name = 'TransactionTimeout';
 }
 
 /**
  * Runs a transaction on one connection of the pool: it commits when `work` resolves and is rolled back when
- * `work` rejects. Statements that `work` sends at once run one after the other. Rejects with what `work`
- * rejects with, with a TransactionTimeout, or with the error of a statement that `work` ignored.
+ * `work` rejects. Concurrent statements run one after the other. Rejects with the error of `work`, with a
+ * TransactionTimeout, or with the error of a statement that `work` ignored.
  */
 export async function runTransaction<T>(
   pool: pg.Pool,
@@ -35,7 +35,7 @@ export async function runTransaction<T>(
   const onError = (error: Error): void => {
     broken = error;
   };
-  // A held connection has no other listener, and its loss would end the process.
+  // A checked-out connection has no other listener; without one, its loss would end the process.
   client.on('error', onError);
   const statements = new Statements(client);
   const limit = new TimeLimit(timeLimit);
@@ -45,7 +45,7 @@ export async function runTransaction<T>(
     await statements.commit(onCommit);
     return result;
   } catch (error) {
-    // The statement under way may take as long as it likes: ending the connection stops the wait for it.
+    // The running statement may take long; closing the connection ends the wait for it.
     if (error instanceof TransactionTimeout) broken = error;
     else await statements.rollback().catch(onError);
     throw error;
@@ -68,7 +68,7 @@ class TimeLimit {
         milliseconds,
       );
     });
-    // Nobody waits yet when the transaction itself is slow to begin.
+    // It may reject before anything awaits it, if BEGIN is slow.
     this.over.catch(() => undefined);
   }
 
@@ -100,12 +100,12 @@ class Statements {
     const text = onCommit ? `COMMIT; ${PRIMARY_POSITION}` : 'COMMIT';
     const committed = this.#inTurn({ text });
     this.close();
-    // Several statements have several results, which the types of pg do not say.
+    // Several statements have several results, which pg's types do not express.
     const [{ command }, position] = [await committed].flat() as pg.QueryResult[] as [
       pg.QueryResult,
       pg.QueryResult<{ position: string }>?,
     ];
-    // PostgreSQL answers COMMIT with ROLLBACK where a statement has failed.
+    // PostgreSQL answers COMMIT with ROLLBACK if a statement has failed.
     if (command === 'ROLLBACK') throw this.#failure ?? new Error('Nothing was committed');
     await onCommit?.(position?.rows[0]?.position ?? '0/0');
   }
@@ -116,7 +116,7 @@ class Statements {
     await this.#client.query('ROLLBACK');
   }
 
-  /** From now on nothing more is sent. */
+  /** Rejects further statements. */
   close(): void {
     this.#isClosed = true;
   }

@@ -17,7 +17,7 @@ const open = (): WritePositions => {
   return positions;
 };
 
-test('A position that one replica of the service notes is known to the others, and only grows', async () => {
+test('A position recorded by one replica of the service is known to the others and only grows', async () => {
   const [one, two] = [open(), open()];
   expect(await two.get('a')).toBeUndefined();
   await one.note('a', 0xffn);
@@ -28,7 +28,7 @@ test('A position that one replica of the service notes is known to the others, a
   expect(await one.get('b')).toBeUndefined();
 });
 
-test('While Redis does not answer, nothing is taken for known', async () => {
+test('While Redis is unavailable, no position is known', async () => {
   const positions = open();
   await redis.kill();
   await expect(positions.get('a')).rejects.toThrow();

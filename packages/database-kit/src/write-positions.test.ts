@@ -1,6 +1,6 @@
 import { memoryPositions, parsePosition } from './write-positions.ts';
 
-test('Positions compare as the log grows', () => {
+test('Positions are ordered like the log', () => {
   const texts = ['0/0', '0/FF', '0/FFFFFFFF', '1/0', '16/B374D848', 'FFFFFFFF/FFFFFFFF'];
   const positions = texts.map(parsePosition);
   expect(positions).toEqual([...positions].sort((a, b) => (a < b ? -1 : 1)));
@@ -15,7 +15,7 @@ test('The position of a tenant only grows', async () => {
   expect(await positions.get('a')).toBe(5n);
 });
 
-test('What is forgotten of one tenant among very many counts for all that are not known', async () => {
+test('The newest evicted position applies to all unknown tenants', async () => {
   const positions = memoryPositions();
   await positions.note('first', 7n);
   for (let n = 0; n < 100_000; n += 1) await positions.note(`tenant ${n}`, 9n);

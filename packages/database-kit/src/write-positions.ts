@@ -10,23 +10,23 @@ export const parsePosition = (text: string): Position => {
   return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
 };
 
-/** Where the last change of each tenant is in the primary's log. */
+/** The position of each tenant's last change in the primary's log. */
 export interface WritePositions {
-  /** Undefined where no change of the tenant is known. Rejects where that cannot be found out. */
+  /** Undefined if no change of the tenant is known. Rejects if the store is unavailable. */
   get(tenantId: string): Promise<Position | undefined>;
-  /** Notes a change; an older position never replaces a newer one. */
+  /** Records a change; an older position never replaces a newer one. */
   note(tenantId: string, position: Position): Promise<void>;
   stop(): Promise<void>;
 }
 
-const TENANTS = 100_000;
+const MAX_TENANTS = 100_000;
 
-/** Of this process alone: changes that other replicas of the service make are not known. */
+/** Positions in the memory of this process, without the changes that other replicas of the service make. */
 export const memoryPositions = (): WritePositions => {
-  /** What is known of tenants that had to make room for others. */
+  /** The newest position of the tenants that were evicted. */
   let floor: Position | undefined;
   const positions = new LRUCache<string, Position>({
-    max: TENANTS,
+    max: MAX_TENANTS,
     dispose(position, _tenantId, reason) {
       if (reason === 'evict' && (floor === undefined || position > floor)) floor = position;
     },
@@ -40,22 +40,22 @@ export const memoryPositions = (): WritePositions => {
   };
 };
 
-/** Positions are stored with as many hexadecimal digits, so that their texts compare as they do. */
-const NOTE = `
+/** Positions are stored with a fixed number of hexadecimal digits, so that they can be compared as text. */
+const NOTE_SCRIPT = `
 local noted = redis.call('GET', KEYS[1])
 if not noted or noted < ARGV[1] then redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2]) end`;
 
-/** No replica that answers lists is so far behind. */
-const KEPT_SECONDS = 86_400;
+/** No replica in use is that far behind. */
+const RETENTION_SECONDS = 86_400;
 
 export interface RedisPositionsOptions {
   readonly url: string;
   readonly timeoutMs: number;
-  /** What the names of the keys begin with. */
+  /** The prefix of the keys. */
   readonly prefix: string;
 }
 
-/** In Redis, for all replicas of the service together. */
+/** Positions in Redis, shared by all replicas of the service. */
 export const redisPositions = ({
   url,
   timeoutMs,
@@ -77,7 +77,7 @@ export const redisPositions = ({
     },
     async note(tenantId, position) {
       const text = position.toString(16).padStart(16, '0');
-      await redis.eval(NOTE, 1, key(tenantId), text, KEPT_SECONDS);
+      await redis.eval(NOTE_SCRIPT, 1, key(tenantId), text, RETENTION_SECONDS);
     },
     async stop() {
       redis.disconnect();

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// The Prisma CLI for one app, without a network and without a database of your own:
+// Runs the Prisma CLI for one app, without a network or a database of your own:
 //
-//   node packages/database-kit/tools/prisma.mjs <app> generate          the client, from the schema
-//   node packages/database-kit/tools/prisma.mjs <app> migration <name>  a migration, from what changed in the schema
-//   node packages/database-kit/tools/prisma.mjs <app> drift             0: the migrations make the schema, 2: they do not
+//   node packages/database-kit/tools/prisma.mjs <app> generate          generates the client from the schema
+//   node packages/database-kit/tools/prisma.mjs <app> migration <name>  writes a migration for the changes of the schema
+//   node packages/database-kit/tools/prisma.mjs <app> drift             exits with 2 if migrations and schema differ
 //   node packages/database-kit/tools/prisma.mjs <app> <any other prisma command ...>
 //
 // <app> is identity, crm, or the path of a directory with a prisma.config.ts.
@@ -25,13 +25,13 @@ const environment = {
   CHECKPOINT_DISABLE: '1',
   PRISMA_HIDE_UPDATE_MESSAGE: '1',
 };
-// Where it is not set every command, `generate` included, first tries to download an engine. Windows
-// cannot run a script as an executable: there the download stays.
+// Without it, every command, even `generate`, first tries to download an engine. Windows cannot run a script
+// as an executable, so the engine is downloaded there.
 if (process.platform !== 'win32') {
   environment.PRISMA_SCHEMA_ENGINE_BINARY ??= fromHere('schema-engine.mjs');
 }
 
-/** Runs the CLI in the app's directory; gives its exit code and, when asked for, what it printed. */
+/** Runs the CLI in the app's directory; returns its exit code and, with `read`, its output. */
 async function prisma(args, { env = environment, read = false } = {}) {
   const cli = createRequire(import.meta.url).resolve('prisma/build/index.js');
   const stdio = ['inherit', read ? 'pipe' : 'inherit', 'inherit'];
@@ -40,7 +40,7 @@ async function prisma(args, { env = environment, read = false } = {}) {
   return { code: code ?? 1, output };
 }
 
-/** Compares what the migrations make, on a PostgreSQL started for this, with the schema. */
+/** Compares the database that the migrations create, on a temporary PostgreSQL, with the schema. */
 async function compare(args, options) {
   const { tsImport } = await import('tsx/esm/api');
   const source = '../../local-stack/src/postgres.ts';
@@ -59,14 +59,14 @@ const own = {
   async drift() {
     const { code, output } = await compare(['--exit-code'], { read: true });
     process.stdout.write(output);
-    // The CLI ends with 0 as well when its engine dies: only the words are proof.
+    // The CLI also exits with 0 if its engine crashes, so only its output proves success.
     return code === 0 && !output.includes('No difference detected') ? 1 : code;
   },
 
   async migration() {
     const [name = ''] = rest;
     if (!/^[a-z][a-z0-9_]*$/.test(name)) {
-      console.error(`a migration is named in lower_case_words, not "${name}"`);
+      console.error(`The name of a migration consists of lower_case_words, not "${name}".`);
       return 1;
     }
     mkdirSync(migrations, { recursive: true });

@@ -56,18 +56,18 @@ test('The events of one key arrive in the order in which they were published, to
   expect(of(topics.sold)).toEqual(['2', '4', '6']);
 });
 
-test('Replicas share nothing: each gets the events that the others get', async () => {
+test('Every replica gets all events', async () => {
   const replicas = await Promise.all([
     connectedReader([topics.sold]),
     connectedReader([topics.sold]),
   ]);
-  // Again and again, because the embedded broker garbles what it hands to two at the same instant.
+  // Repeated, because the embedded broker corrupts records that it sends to two consumers at the same time.
   for (let event = 0; replicas.some(({ records }) => records.length === 0); event += 1) {
     await publish(topics.sold, String(event));
   }
 });
 
-test('Events from before the stream started are not handed on, the first one after it is', async () => {
+test('Events from before the stream started are not delivered; the first one after it is', async () => {
   await publish(topics.moved, 'before');
   const reading = await connectedReader([topics.moved]);
   await publish(topics.moved, 'after');
@@ -75,7 +75,7 @@ test('Events from before the stream started are not handed on, the first one aft
   expect(reading.happened).toEqual(['connected', 'after']);
 });
 
-test('No event is lost between joining and the first fetch: what onConnected comes before is handed on', async () => {
+test('Events between joining and the first fetch are not lost: those after onConnected are delivered', async () => {
   let published = 0;
   let publishedAtStart = Number.POSITIVE_INFINITY;
   const reading = reader([topics.joining], {
@@ -90,12 +90,12 @@ test('No event is lost between joining and the first fetch: what onConnected com
   const last = String(published - 1);
   await until(() => reading.happened.includes(last));
   const seen = reading.happened.map(Number);
-  // One may have been under way while onConnected ran.
+  // One may have been in flight while onConnected ran.
   expect(seen[0]).toBeLessThanOrEqual(publishedAtStart + 1);
   expect(seen).toEqual(Array.from({ length: seen.length }, (_, at) => Number(seen[0]) + at));
 });
 
-test('Neither an event nor connected() overtakes onConnected', async () => {
+test('No event is delivered, and connected() is false, until onConnected has completed', async () => {
   let release: () => void = () => undefined;
   let started = false;
   const held = new Promise<void>((resolve) => {
@@ -109,7 +109,7 @@ test('Neither an event nor connected() overtakes onConnected', async () => {
   });
   await until(() => started);
   await publish(topics.slow, 'early');
-  // What this one was told says that the broker has handed the event out.
+  // This replica received the event, so the broker has delivered it.
   const other = reader([topics.slow]);
   await until(other.connected);
   await publish(topics.slow, 'later');
@@ -122,12 +122,12 @@ test('Neither an event nor connected() overtakes onConnected', async () => {
   expect(reading.happened).toEqual(['early', 'later']);
 });
 
-test('An onConnected that fails is asked again, and until then nothing is handed on', async () => {
+test('onConnected is retried after it fails, and nothing is delivered until it succeeds', async () => {
   let calls = 0;
   const reading = await connectedReader([topics.slow], {
     onConnected: () => {
       calls += 1;
-      if (calls < 3) throw new Error('the cache is stuck');
+      if (calls < 3) throw new Error('the cache is unavailable');
     },
   });
   expect(calls).toBe(3);
@@ -135,9 +135,9 @@ test('An onConnected that fails is asked again, and until then nothing is handed
   await until(() => reading.records.length === 1);
 });
 
-test('A record that is rejected or makes the handler throw lands in the dead letters; the stream goes on', async () => {
+test('A record that the handler rejects or throws on becomes a dead letter, and consumption continues', async () => {
   const dead: EventRecord[] = [];
-  // Not `reader`: it would make dead letters of the dead letters.
+  // Not `reader`, which would reject the dead letters as well.
   const letters = await connectedReader([`${topics.bad}.dead-letter`], {
     onRecord: (record) => void dead.push(record),
   });
@@ -178,7 +178,7 @@ test('A record that is rejected or makes the handler throw lands in the dead let
   expect(reading.connected() && letters.connected()).toBe(true);
 });
 
-test('A broker that falls silent is noticed after 2 s; when it speaks again, onConnected comes first', async () => {
+test('A silent broker is noticed after 2 s, and onConnected is called first when it responds again', async () => {
   const sockets = new Set<Socket>();
   let silent = false;
   const dial = (host: string, port: number): Socket => {
@@ -193,7 +193,7 @@ test('A broker that falls silent is noticed after 2 s; when it speaks again, onC
   await until(() => !reading.connected());
   const noticed = performance.now() - since;
   expect(noticed).toBeGreaterThan(500);
-  // A busy machine may take its time; a session that nobody watched would last for 8 s.
+  // Generous for a busy machine; without the check, the session would last for 8 s.
   expect(noticed).toBeLessThan(5000);
 
   await until(() => reading.happened.includes('disconnected'));

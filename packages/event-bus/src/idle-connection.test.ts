@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 
 const { jest } = import.meta;
 
-// This asks the library's own class whether the patch in patches/ is in force.
+// Checks on the library's own class that the patch in patches/ is applied.
 interface RequestQueue {
   pending: unknown[];
   maybeThrottle(milliseconds: number): void;
@@ -31,7 +31,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('A connection with nothing to send sets no timer', () => {
+test('An idle connection sets no timer', () => {
   const idle = queue();
   const check = jest.spyOn(idle, 'checkPendingRequests');
   idle.checkPendingRequests();
@@ -40,7 +40,7 @@ test('A connection with nothing to send sets no timer', () => {
   expect(check).toHaveBeenCalledTimes(1);
 });
 
-test('A request that the broker asked to hold back is sent once its time has come', () => {
+test('A request that the broker throttles is sent after the requested delay', () => {
   const throttled = queue();
   let sent = 0;
   throttled.maybeThrottle(500);

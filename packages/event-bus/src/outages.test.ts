@@ -27,7 +27,7 @@ afterAll(() => broker.close());
 const publish = (topic: string, value: string): Promise<void> =>
   publisher.publish([{ topic, key: 'tenant', value }]);
 
-test('With the broker away at the start, both wait for it and then work', async () => {
+test('A consumer and a publisher that start without a broker wait for it and then work', async () => {
   await broker.kill();
   reading = read({ brokers: broker.brokers, topics: [topics.early] });
   const { records, connected } = reading;
@@ -40,7 +40,7 @@ test('With the broker away at the start, both wait for it and then work', async 
   expect(String(records[0]?.value)).toBe('found');
 });
 
-test('Whenever the broker is killed, each published event is received, or onConnected says that some were missed', async () => {
+test('Whenever the broker is killed, each published event is received, or onConnected reports a gap', async () => {
   const history: string[] = [];
   reading = read({
     brokers: broker.brokers,
@@ -54,7 +54,7 @@ test('Whenever the broker is killed, each published event is received, or onConn
   let longest = 0;
   let stop = false;
   let published = 0;
-  // As the relay does: one after the other, each until it succeeds.
+  // Like the relay: one after the other, each until it succeeds.
   const publishing = (async () => {
     while (!stop) {
       const started = performance.now();
@@ -97,7 +97,7 @@ test('Whenever the broker is killed, each published event is received, or onConn
   expect(missed).toEqual([]);
 });
 
-/** A process that publishes, consumes, stops both when told to, and should then end by itself. */
+/** A process that publishes and consumes, stops both on request, and should then exit by itself. */
 async function replica(): Promise<ChildProcess> {
   const source = fileURLToPath(new URL('./index.ts', import.meta.url));
   const script = `
@@ -124,7 +124,7 @@ async function replica(): Promise<ChildProcess> {
   return child;
 }
 
-test('A process that has stopped both ends by itself, with the broker there and with it gone', async () => {
+test('A process that has stopped both exits by itself, with and without the broker', async () => {
   const [first, second] = await Promise.all([replica(), replica()]);
   try {
     first.stdin?.write('stop');

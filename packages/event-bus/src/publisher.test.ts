@@ -46,7 +46,7 @@ test('Messages published at the same time arrive in the order of the calls', asy
   expect(values(read)).toEqual(batches.flat().map(({ value }) => value));
 });
 
-test('Keys, headers, bytes and an absent value arrive as they were', async () => {
+test('Keys, headers, bytes and an absent value arrive unchanged', async () => {
   const read = await reading(topics.order);
   const bytes = Buffer.from([0, 255, 254, 10]);
   await publisher().publish([
@@ -67,7 +67,7 @@ test('A topic that does not exist is created by the first message to it', async 
   );
 });
 
-/** Connections that can lose the answers to what is published on them. */
+/** Connections that can drop the broker's responses to published messages. */
 function losingAnswers() {
   const PRODUCE = 0;
   const network = {
@@ -96,7 +96,7 @@ function losingAnswers() {
   return network;
 }
 
-test('After a rejected publish, neither the same messages nor other ones are taken for duplicates', async () => {
+test('After a failed publish, neither the same messages nor others are dropped as duplicates', async () => {
   const network = losingAnswers();
   const { publish } = publisher({ dial: network.dial });
   const read = await reading(topics.duplicates);
@@ -112,7 +112,7 @@ test('After a rejected publish, neither the same messages nor other ones are tak
   await publish([message(topics.duplicates, 'uncertain')]);
   await publish([message(topics.duplicates, 'last')]);
   await until(() => values(read).includes('last'));
-  // What was rejected had been written, once however often the library tried.
+  // The failed messages had been written, once despite the library's retries.
   expect(values(read).filter((value, at, all) => all[at - 1] !== value)).toEqual([
     'before',
     'uncertain',
@@ -122,7 +122,7 @@ test('After a rejected publish, neither the same messages nor other ones are tak
   ]);
 });
 
-test('A broker that takes the connection and never answers makes every waiting publish reject in time', async () => {
+test('Every waiting publish rejects in time if the broker accepts the connection and never responds', async () => {
   const silent = (host: string, port: number): Socket => connect({ host, port }).pause();
   const { publish } = publisher({ dial: silent, timeoutMs: 2000 });
   const started = performance.now();
@@ -130,11 +130,11 @@ test('A broker that takes the connection and never answers makes every waiting p
     ['one', 'two', 'three'].map((value) => publish([message(topics.hanging, value)])),
   );
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-  // Not one after the other.
+  // Together, not one after the other.
   expect(performance.now() - started).toBeLessThan(5500);
 });
 
-test('A closed publisher finishes what it was given and refuses more', async () => {
+test('A closed publisher finishes pending messages and rejects new ones', async () => {
   const read = await reading(topics.closing);
   const closing = publisher();
   const published = closing.publish([message(topics.closing, 'last words')]);
@@ -145,7 +145,7 @@ test('A closed publisher finishes what it was given and refuses more', async () 
   await until(() => read.records.length === 1);
 });
 
-test('Without a broker a publish rejects in time and says where it looked; with it back, the next succeeds', async () => {
+test('Without a broker, a publish rejects in time and names the brokers; when the broker is back, the next one succeeds', async () => {
   const early = publisher();
   const started = performance.now();
   await broker.kill();
@@ -155,7 +155,7 @@ test('Without a broker a publish rejects in time and says where it looked; with 
   await broker.start();
   await early.publish([message(topics.away, 'found')]);
 
-  // And the other way round: one that was connected when the broker died.
+  // And the reverse: a publisher that was connected when the broker died.
   await broker.kill();
   await expect(early.publish([message(topics.away, 'lost')])).rejects.toThrow('Cannot publish');
   await broker.start();

@@ -39,7 +39,7 @@ const Phone = named('Phone', shape({ kind: oneOf('work', 'home'), number: text(3
 const everyWord: Record<string, Field> = {
   text: text(5),
   rawText: rawText(5, 2),
-  'rawText, may be empty': rawText(5, 0),
+  'rawText that may be empty': rawText(5, 0),
   matching: matching(/^[a-z]+$/, 'lower-case letters', 5),
   'matching, or nothing': matching(/^([a-z]+)?$/, 'lower-case letters', 5),
   email: email(),
@@ -55,7 +55,7 @@ const everyWord: Record<string, Field> = {
   timeZone: timeZone(),
   url: url(60),
   list: list(text(3), { max: 2 }),
-  'list of at least one, no twins': list(int(0, 5), { min: 1, unique: true }),
+  'list of at least one unique item': list(int(0, 5), { min: 1, unique: true }),
   mapOf: mapOf(int(0, 5), 2),
   nullable: nullable(oneOf('a', 'b')),
   'nullable text': nullable(text(3)),
@@ -64,7 +64,7 @@ const everyWord: Record<string, Field> = {
   partial: partial(shape({ a: text(3), c: withDefault(bool(), true) })),
   complete: complete(shape({ a: optional(nullable(text(3))), c: withDefault(bool(), true) })),
   openShape: openShape({ a: text(3) }),
-  'openShape around a strict one': openShape({ inner: shape({ a: text(3) }) }),
+  'openShape that contains a strict shape': openShape({ inner: shape({ a: text(3) }) }),
   anything: anything(),
   'nested shape': shape({ phones: list(Phone, { max: 2 }), at: optional(nullable(time())) }),
 };
@@ -212,7 +212,7 @@ describe('Joi and the JSON Schema of a field agree', () => {
     }
   });
 
-  test('on any JSON that a generator can think of', () => {
+  test('on random JSON', () => {
     for (const field of Object.values(everyWord)) {
       const bySchema = ajv.compile(field.json);
       fc.assert(
@@ -225,7 +225,7 @@ describe('Joi and the JSON Schema of a field agree', () => {
     }
   });
 
-  test('a schema that misstates its check is noticed', () => {
+  test('a schema that differs from the check is detected', () => {
     const misstated = { ...text(5), json: { type: 'string', maxLength: 4 } };
     const bySchema = ajv.compile(misstated.json);
     expect(samples.some((s) => validate(misstated, s).ok !== bySchema(s))).toBe(true);
@@ -233,7 +233,7 @@ describe('Joi and the JSON Schema of a field agree', () => {
 });
 
 describe('What a field gives', () => {
-  /** Letters that become longer in lower case, when they are composed, or as part of a domain. */
+  /** Letters that become longer when they are lowercased, composed, or converted as part of a domain. */
   const odd = [
     'İ',
     'ß',
@@ -267,7 +267,7 @@ describe('What a field gives', () => {
   );
 
   test.each(Object.entries(everyWord))(
-    '%s, it takes again as it is, and describes truthfully',
+    'a validated %s is valid again, unchanged, and matches its JSON Schema',
     (_name, one) => {
       const bySchema = ajv.compile(one.json);
       fc.assert(

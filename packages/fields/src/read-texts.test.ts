@@ -17,7 +17,7 @@ describe('readTexts', () => {
     q: optional(text(9)),
   });
 
-  test('reads numbers and booleans where the shape has them, and nothing else', () => {
+  test('converts text to numbers and booleans only for fields of these types', () => {
     expect(readTexts(Query, { page: '2', all: 'true', q: '7' })).toEqual({
       page: 2,
       all: true,
@@ -25,7 +25,7 @@ describe('readTexts', () => {
     });
   });
 
-  test('a number of any length is one, so that it can be moved to its bound', () => {
+  test('a number of any length is converted, so that it can be clamped', () => {
     const Page = shape({ page: clamped(1, 100) });
     for (const [page, moved] of [
       ['99999999999999999999', 100],
@@ -38,25 +38,22 @@ describe('readTexts', () => {
     }
   });
 
-  test.each(['1.5', '1e3', 'two', ''])(
-    'what is asked for in the place of %j is an integer',
-    (page) => {
-      for (const field of [int(1, 9), clamped(1, 9)]) {
-        const Page = shape({ page: field });
-        expect(validate(Page, readTexts(Page, { page }))).toEqual({
-          ok: false,
-          errors: { page: ['page must be an integer'] },
-        });
-      }
-    },
-  );
+  test.each(['1.5', '1e3', 'two', ''])('the error for %j asks for an integer', (page) => {
+    for (const field of [int(1, 9), clamped(1, 9)]) {
+      const Page = shape({ page: field });
+      expect(validate(Page, readTexts(Page, { page }))).toEqual({
+        ok: false,
+        errors: { page: ['page must be an integer'] },
+      });
+    }
+  });
 
-  test('what is no field of the shape is left to be refused', () => {
+  test('unknown fields are kept, so that validation rejects them', () => {
     expect(readTexts(Query, { constructor: '1' })).toEqual({ constructor: '1' });
   });
 
   test.each(['two', '1e3', '0x1', '', ' 1', '1.0', ['1', '2']])(
-    'leaves %j to fail by its name',
+    'keeps %j, so that validation rejects it by name',
     (page) => {
       expect(validate(Query, readTexts(Query, { page }))).toMatchObject({
         errors: { page: [expect.any(String)] },

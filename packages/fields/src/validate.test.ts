@@ -31,7 +31,7 @@ describe('validate', () => {
     phones: withDefault(list(Phone), []),
   });
 
-  test('names every failing field at once, by its path', () => {
+  test('reports all invalid fields at once, by path', () => {
     const result = validate(Contact, { kind: 'x', phones: [{ kind: 'work' }], zzz: 1 });
     expect(result).toEqual({
       ok: false,
@@ -44,7 +44,7 @@ describe('validate', () => {
     });
   });
 
-  test('a missing body is reported, and so is a body of the wrong type', () => {
+  test('reports a missing body and a body of the wrong type', () => {
     expect(validate(Contact, undefined)).toMatchObject({ errors: { body: ['body is required'] } });
     expect(validate(Contact, '{"name":"x"}')).toMatchObject({
       ok: false,
@@ -52,14 +52,14 @@ describe('validate', () => {
     });
   });
 
-  test.each(['a\0b', 'a\ud800b'])('refuses text that no database stores: %j', (value) => {
+  test.each(['a\0b', 'a\ud800b'])('rejects text that PostgreSQL cannot store: %j', (value) => {
     expect(validate(Contact, { name: value, kind: 'lead' })).toMatchObject({
       errors: { name: ['name must not contain NUL or unpaired surrogates'] },
     });
   });
 
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
-    'a field called %s is refused and named like any other',
+    'rejects an unknown field called %s like any other',
     (name) => {
       const given = JSON.parse(`{"name":"a","kind":"lead","${name}":{"x":1}}`);
       const result = validate(Contact, given);
@@ -70,7 +70,7 @@ describe('validate', () => {
     },
   );
 
-  test('a field called value, an item and the whole are each named as what they are', () => {
+  test('distinguishes a field called value, a list item and the whole value in errors', () => {
     const errorsOf = (field: Field, value: unknown) => ({ ...validate(field, value) });
     expect(errorsOf(shape({ value: text(5) }), {})).toMatchObject({
       errors: { value: ['value is required'] },
@@ -83,19 +83,19 @@ describe('validate', () => {
     });
   });
 
-  test('of giant input it names the first fault, and takes no time over the others', () => {
+  test('reports only the first error of a huge input, without delay', () => {
     const Tagged = shape({ tags: list(shape({ a: text(3) }), { max: 1_000_000 }) });
     const tooMany = { tags: Array.from({ length: 200_000 }, () => ({ b: 1 })) };
     const result = validate(Tagged, tooMany);
     expect(result.ok ? [] : Object.keys(result.errors)).toEqual(['tags.0.a']);
   });
 
-  test('of a list that is too long no item is looked at', () => {
+  test('does not validate the items of a list that is too long', () => {
     const result = validate(shape({ tags: list(text(3)) }), { tags: Array(100_000).fill(1) });
     expect(result.ok ? [] : Object.keys(result.errors)).toEqual(['tags']);
   });
 
-  test('a payload that is anything is refused where it cannot be stored', () => {
+  test('rejects arbitrary JSON that cannot be stored', () => {
     let deep: unknown = 'x';
     for (let level = 0; level < 100_000; level += 1) deep = [deep];
     for (const value of [deep, 'a\0', { a: ['\ud800'] }, { 'a\0': 1 }]) {
@@ -105,14 +105,14 @@ describe('validate', () => {
   });
 
   test.each(['0001-01-01T00:00:00+10:00', '9999-12-31T23:00:00-10:00', '2020-01-01T24:00:00Z'])(
-    '%s is no time that can be stored and shown again',
+    'rejects the time %s, which cannot be stored and displayed',
     (value) => {
       expect(validate(time(), value).ok).toBe(false);
     },
   );
 
   test.each(['a,victim@b.hu', 'a<victim@b.hu>', '"a b"@c.hu', 'a@b.hu\r\nBcc: c@d.hu'])(
-    '%j would not reach the one whom it seems to name',
+    'rejects %j, which would not reach the address that it resembles',
     (value) => {
       expect(validate(email(), value).ok).toBe(false);
     },
@@ -129,7 +129,7 @@ describe('validate', () => {
     expect(validate(email(), canonical)).toEqual({ ok: true, value: canonical });
   });
 
-  test('trims text, lowers addresses, reads times, fills defaults', () => {
+  test('trims text, lowercases addresses, parses times and fills in defaults', () => {
     const S = shape({ n: text(9), e: email(), t: time(), d: withDefault(int(0, 9), 3) });
     expect(validate(S, { n: ' a ', e: 'A@B.Hu', t: '2020-01-01T00:00:00+01:00' })).toEqual({
       ok: true,
@@ -137,7 +137,7 @@ describe('validate', () => {
     });
   });
 
-  test('moves a clamped number to its bounds', () => {
+  test('sets a clamped number to its nearest bound', () => {
     expect([-5, 5, 1e20].map((n) => validate(clamped(1, 100), n))).toEqual([
       { ok: true, value: 1 },
       { ok: true, value: 5 },
@@ -145,7 +145,7 @@ describe('validate', () => {
     ]);
   });
 
-  test('an open shape drops what it does not know', () => {
+  test('an open shape drops unknown fields', () => {
     const given = JSON.parse('{"a":"x","b":1,"__proto__":{"c":1}}');
     expect(validate(openShape({ a: text(3) }), given)).toEqual({ ok: true, value: { a: 'x' } });
   });
@@ -162,11 +162,11 @@ test('a custom rule reports its own message together with all other errors', () 
   expect(validate(shape({ a: even }), { a: 'ab' })).toEqual({ ok: true, value: { a: 'ab' } });
 });
 
-test('a pattern with a flag that JSON Schema cannot state is not taken', () => {
+test('a pattern with a flag that JSON Schema cannot express is rejected', () => {
   expect(() => matching(/^a$/i, 'an a', 5)).toThrow('flags');
 });
 
-test('types follow the declaration', () => {
+test('TypeScript types follow the declaration', () => {
   const S = shape({
     name: text(9),
     kind: oneOf('person', 'lead'),
@@ -189,12 +189,12 @@ test.each([
   ['2020-01-01T12:00:00.1239999999999999+02:00', '2020-01-01T10:00:00.123Z'],
   ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
   ['2017-01-01T01:59:60.7+02:00', '2017-01-01T00:00:00.000Z'],
-])('%s is a time (RFC 3339), kept in UTC with milliseconds', (given, kept) => {
+])('parses the RFC 3339 time %s to UTC with milliseconds', (given, kept) => {
   const read = validate(time(), given);
   expect(read.ok && read.value.toISOString()).toBe(kept);
 });
 
-test('a name that is too long to be one is cut in errors', () => {
+test('truncates overlong names in errors', () => {
   const read = validate(shape({}), { ['x'.repeat(5000)]: 1, '': 2 });
   if (read.ok) throw new Error('It was taken.');
   const errors = JSON.parse(JSON.stringify(read.errors));

@@ -40,13 +40,13 @@ describe('attempts', () => {
     });
   });
 
-  test('at once are as many as one after the other', async () => {
+  test('that are concurrent count like sequential ones', async () => {
     const attempts = attemptsOf(2);
     const taken = await Promise.allSettled(Array.from({ length: 9 }, () => attempts.take('ada')));
     expect(taken.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
   });
 
-  test('that were none do not count', async () => {
+  test('that were given back do not count', async () => {
     const attempts = attemptsOf(1);
     for (let i = 0; i < 5; i += 1) {
       await attempts.take('ada');
@@ -55,7 +55,7 @@ describe('attempts', () => {
     await attempts.take('ada');
   });
 
-  test('come back by themselves', async () => {
+  test('are available again after the window', async () => {
     const attempts = attemptsOf(1, 1);
     await attempts.take('ada');
     jest.advanceTimersByTime(999);
@@ -69,7 +69,7 @@ describe('failures', () => {
   const failuresOf = (limit: number, store = memoryCounters.store('failures:')) =>
     createFailures({ name: 'failures', limit, window: 60, message: 'Later.', store });
 
-  test('are so many a window and key; what follows is refused until the window is over', async () => {
+  test('are limited per window and key; later operations are rejected until the window ends', async () => {
     const failures = failuresOf(2);
     await failures.count('ada');
     failures.requireBelowLimit('ada');
@@ -80,7 +80,7 @@ describe('failures', () => {
     failures.requireBelowLimit('ada');
   });
 
-  test('that another replica counted are known after the next one', async () => {
+  test('counted by another replica are noticed with the next failure', async () => {
     const store = memoryCounters.store('failures:');
     const [here, there] = [failuresOf(2, store), failuresOf(2, store)];
     await here.count('ada');

@@ -22,7 +22,7 @@ describe('an invalid body has a status for each cause:', () => {
     ['another charset', 'application/json; charset=latin1', '{"name":"x"}', 415],
     ['UTF-16', 'application/json; charset=utf-16le', Buffer.from('{"name":"x"}', 'utf16le'), 415],
     ['too many bytes', 'application/json', JSON.stringify({ name: 'x'.repeat(2000) }), 413],
-    ['a body that is no object', 'application/json', '7', 422],
+    ['a body that is not an object', 'application/json', '7', 422],
   ])('%s', async (_case, type, body, status) => {
     const answer = await put({ 'content-type': type }, body);
     expect(answer.status).toBe(status);
@@ -30,9 +30,14 @@ describe('an invalid body has a status for each cause:', () => {
   });
 
   test.each([
-    ['a packed body is unpacked', 'gzip', gzipSync('{"name":"x"}'), 200],
-    ['what unpacks to too much', 'gzip', gzipSync(`{"name":"${'x'.repeat(5_000_000)}"}`), 413],
-    ['what does not unpack', 'gzip', Buffer.from('{"name":"x"}'), 400],
+    ['a compressed body is decompressed', 'gzip', gzipSync('{"name":"x"}'), 200],
+    [
+      'a body that is too large after decompression',
+      'gzip',
+      gzipSync(`{"name":"${'x'.repeat(5_000_000)}"}`),
+      413,
+    ],
+    ['a body that cannot be decompressed', 'gzip', Buffer.from('{"name":"x"}'), 400],
     ['an unknown packing', 'zip', gzipSync('{"name":"x"}'), 415],
   ])('%s', async (_case, encoding, body, status) => {
     const answer = await put({ 'content-encoding': encoding }, body);
@@ -64,7 +69,7 @@ const sendRaw = async (
   return { status: answer.statusCode, body };
 };
 
-test('chunks that hold nothing are an absent body, not an empty object', async () => {
+test('an empty chunked body is an absent body, not an empty object', async () => {
   const headers = { 'transfer-encoding': 'chunked' };
   expect(await sendRaw(headers, [])).toMatchObject({
     status: 422,
@@ -73,18 +78,18 @@ test('chunks that hold nothing are an absent body, not an empty object', async (
   expect(await sendRaw(headers, ['{"name":', '"x"}'])).toMatchObject({ status: 200 });
 });
 
-test('a body that says it is too large is refused before it is sent', async () => {
+test('a body with a Content-Length over the limit is rejected before it is read', async () => {
   const headers = { 'content-length': '5000000' };
   expect(await sendRaw(headers, ['{'], { isAll: false })).toMatchObject({ status: 413 });
 });
 
-test('chunks are counted while they come', async () => {
+test('a chunked body is rejected as soon as it exceeds the limit', async () => {
   const headers = { 'transfer-encoding': 'chunked' };
   const chunks = ['{"name":"', 'x'.repeat(2000), '"}'];
   expect(await sendRaw(headers, chunks)).toMatchObject({ status: 413 });
 });
 
-describe('a body that is bytes', () => {
+describe('a binary body', () => {
   const bytes = appOf({
     Things: {
       updateIcon: route({
@@ -100,11 +105,11 @@ describe('a body that is bytes', () => {
   });
 
   test.each([
-    ['of a type that is taken', { 'content-type': 'image/gif' }, 10, 200],
+    ['of an accepted type', { 'content-type': 'image/gif' }, 10, 200],
     ['of another type', { 'content-type': 'image/webp' }, 10, 415],
-    ['that is too long', { 'content-type': 'image/png' }, 11, 413],
+    ['that is too large', { 'content-type': 'image/png' }, 11, 413],
     ['that is packed', { 'content-type': 'image/png', 'content-encoding': 'gzip' }, 10, 415],
-    ['that is not there', { 'content-type': 'image/png' }, 0, 422],
+    ['that is missing', { 'content-type': 'image/png' }, 0, 422],
   ])('%s', async (_case, headers, length, status) => {
     const answer = await request(bytes).put('/icon').set(headers).send(Buffer.alloc(length));
     expect(answer.status).toBe(status);

@@ -46,7 +46,7 @@ test('if a proxy forwards no address, the address of the proxy is used', async (
   expect(await seen(0, '203.0.113.1')).toBe('127.0.0.1');
 });
 
-test('neither ports nor junk nor the rest of an IPv6 network give a client a new limit', async () => {
+test('ports, invalid text and other addresses of an IPv6 network do not give a client a new limit', async () => {
   const of = () => {
     const app = appOf({ Things: things }, { address: 1 }).set('trust proxy', 1);
     return (forwarded: string) => request(app).get('/things').set('x-forwarded-for', forwarded);

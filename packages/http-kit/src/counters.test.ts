@@ -7,7 +7,7 @@ const store = () => {
   return made;
 };
 
-test('requests that count the same key at once each get a number of their own', async () => {
+test('concurrent increments of one key each return a different count', async () => {
   const counter = store();
   const counted = await Promise.all(Array.from({ length: 5 }, () => counter.increment('ada')));
   expect(counted.map(({ totalHits }) => totalHits)).toEqual([1, 2, 3, 4, 5]);

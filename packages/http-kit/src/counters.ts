@@ -102,15 +102,16 @@ const redisCounters = (
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
   });
-  let isAway = false;
+  let isUnavailable = false;
   const lost = (err: unknown): void => {
-    if (!isAway) logger.error({ err }, 'redis does not answer: each replica counts by itself');
-    isAway = true;
+    if (!isUnavailable)
+      logger.error({ err }, 'Redis is unavailable; each replica counts separately');
+    isUnavailable = true;
   };
   redis.on('error', lost);
   redis.on('ready', () => {
-    if (isAway) logger.info('redis answers again: the limits are shared');
-    isAway = false;
+    if (isUnavailable) logger.info('Redis is available again; limits are shared');
+    isUnavailable = false;
   });
   return {
     store(prefix) {

@@ -78,7 +78,7 @@ const appWith = (
   return get;
 };
 
-test('a credential opens the routes that name it, and no other', async () => {
+test('a credential is accepted by the routes that name it and by no others', async () => {
   const get = appWith('bot');
   const usual = { authorization: everything };
   expect(await get('/bot', { 'x-bot-token': 'secret-1' })).toBe(204);
@@ -92,12 +92,12 @@ test.each(['', 'secret-', 'secret-11', 'SECRET-1'])('the token %j is 401', async
   expect(await appWith('bot')('/bot', { 'x-bot-token': token })).toBe(401);
 });
 
-test('an app does not start with a route that names an unknown credential, or a public one that names any', () => {
+test('an app does not start if a route names an unknown credential, or a public route names any', () => {
   expect(() => appWith('robot')).toThrow('getBot: the gate has no credential called "robot".');
   expect(() => appWith('bot', 100, 'public')).toThrow('getBot: a public route cannot have');
 });
 
-test('a class of limits counts by a key of its own, before the caller is known', async () => {
+test('a limit class can count by its own key, before authentication', async () => {
   const get = appWith('bot', 2);
   const wrong = { 'x-bot-token': 'aaaa-1' };
   expect(await get('/bot', wrong)).toBe(401);

@@ -18,7 +18,7 @@ import { unknownParameter } from './mount.ts';
 import { isBinary, type RouteEntry } from './route.ts';
 
 /** The errors that a field reports for an invalid value. */
-const unfit = (field: Field): FieldErrors => {
+const errorsForInvalid = (field: Field): FieldErrors => {
   for (const value of [{}, { surprise: true }]) {
     const result = validate(field, value);
     if (!result.ok) return result.errors;
@@ -30,7 +30,7 @@ const unfit = (field: Field): FieldErrors => {
 const validationOf = ({ body }: RouteEntry): HttpError => {
   if (isFileBody(body) && body.file.fields) return validationFailed({ file: ['file is required'] });
   if (isBinary(body) || isFileBody(body)) return validationFailed({ body: ['body is required'] });
-  const errors = body ? unfit(body) : { surprise: [unknownParameter('surprise')] };
+  const errors = body ? errorsForInvalid(body) : { surprise: [unknownParameter('surprise')] };
   const few = Object.entries(errors).slice(0, 3);
   return validationFailed(Object.fromEntries(few));
 };

@@ -32,9 +32,9 @@ test.each(['/api/health', '/livez', '/readyz'])(
 );
 
 test.each([
-  ['is not there yet', async () => false],
+  ['does not exist yet', async () => false],
   ['cannot be asked', () => Promise.reject(new Error('refused'))],
-])('a service whose database %s lives and is not ready', async (_case, ready) => {
+])('a service whose database %s is live but not ready', async (_case, ready) => {
   const service = serviceThatIs(ready);
   await service.get('/livez').expect(200);
   const { headers, body } = await service.get('/readyz').expect(503);

@@ -19,7 +19,7 @@ export interface KeyedRequest {
   readonly fingerprint: Buffer;
 }
 
-/** Keeps the responses to requests with a key, apart for each caller. */
+/** Stores the responses to requests with a key, separately for each caller. */
 export interface Idempotency<Caller> {
   /**
    * Runs `work` and stores its response so that both take effect or neither does; if the key has a response
@@ -53,8 +53,8 @@ const HEADER = 'Idempotency-Key';
 export const REPLAYED = 'Idempotent-Replayed';
 
 /**
- * Whether a route takes an `Idempotency-Key`: those that create something, and those that declare it. A file
- * arrives after the key would have to be looked up.
+ * Whether a route accepts an `Idempotency-Key`: those that create something, and those that declare it. Uploads do
+ * not, because the file arrives after the key would have to be looked up.
  */
 export const takesIdempotencyKey = (route: RouteEntry): boolean =>
   (route.isIdempotent ?? (route.method === 'post' && route.responses[201] !== undefined)) &&
@@ -85,7 +85,7 @@ export const fingerprintOf = ({ method, originalUrl, body }: Request): Buffer =>
 
 const inUse = 'A request with the same `Idempotency-Key` is still running';
 
-/** The route with what its document says about keys. */
+/** Adds the header, the 409 and the response header of `Idempotency-Key` to a route, for the document. */
 export const withIdempotencyKey = (route: RouteEntry): RouteEntry => {
   if (!takesIdempotencyKey(route)) return route;
   const { problems = {}, requestHeaders = [], responseHeaders = {} } = route;

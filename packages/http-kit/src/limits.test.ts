@@ -26,7 +26,7 @@ test('a principal over the limit is 429 with Retry-After', async () => {
   await listThings(app, 'bob things.list').expect(200);
 });
 
-test('an address over the limit is 429 before anyone asks who is calling', async () => {
+test('an address over the limit is 429 before authentication', async () => {
   const app = appOf({ Things: things }, { address: 2, principal: 2 });
   await request(app).get('/things').expect(401);
   await request(app).get('/things').expect(401);
@@ -38,7 +38,7 @@ test('an address over the limit is 429 before anyone asks who is calling', async
   });
 });
 
-test('an address is read through the trusted proxies, from the right', async () => {
+test('the client address is read from X-Forwarded-For through the trusted proxies, from the right', async () => {
   const app = appOf({ Things: things }, { address: 1 }).set('trust proxy', 1);
   const from = (forwarded: string) => request(app).get('/things').set('x-forwarded-for', forwarded);
   await from('203.0.113.1, 203.0.113.7').expect(401);
@@ -52,7 +52,7 @@ test('a header of a proxy that is not trusted has no effect', async () => {
   await request(app).get('/things').set('x-forwarded-for', '203.0.113.2').expect(429);
 });
 
-test('a stage of 0 is off and says nothing', async () => {
+test('a stage with limit 0 is off and sends no headers', async () => {
   const app = appOf({ Things: things }, { address: 0, principal: 0 });
   const answer = await listThings(app).expect(200);
   expect(Object.keys(answer.headers).filter((name) => name.includes('ratelimit'))).toEqual([]);

@@ -25,7 +25,7 @@ export interface Limits {
   /** The key that a request is counted by: its principal if it is authenticated, otherwise its address. */
   key(req: Request, res: Response): string;
   address(limitClass: string): RequestHandler;
-  /** Limits by the key of the class; undefined if the class has none. */
+  /** Limits by the key of the class; undefined if the class has no key of its own. */
   keyed(limitClass: string): RequestHandler | undefined;
   principal(limitClass: string): RequestHandler;
 }
@@ -111,7 +111,7 @@ export const createLimits = <Caller>(options: LimitsOptions<Caller>): Limits => 
     );
     return (limitClass) => {
       const limiter = limiters.get(limitClass);
-      if (!limiter) throw new Error(`There is no class of limits called "${limitClass}".`);
+      if (!limiter) throw new Error(`There is no limit class called "${limitClass}".`);
       return limiter;
     };
   };

@@ -20,7 +20,7 @@ const logged = (...before: RequestHandler[]) => {
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-test('a request leaves one line that says what happened, and nothing that was sent', async () => {
+test('a request is logged in one line without its headers, query and body', async () => {
   const { app, written } = logged();
   await request(app)
     .put(`/things/${id}?token=s3cret`)
@@ -47,7 +47,7 @@ test('a request leaves one line that says what happened, and nothing that was se
 });
 
 describe('the id of a request', () => {
-  test('is the one that the caller gave, in the answer and in the log', async () => {
+  test("is the caller's, in the response and in the log", async () => {
     const { app, written } = logged();
     const answer = await request(app).get('/things').set('x-request-id', 'trace-1.a_B');
     expect(answer.headers['x-request-id']).toBe('trace-1.a_B');
@@ -55,7 +55,7 @@ describe('the id of a request', () => {
   });
 
   test.each(['', 'a b', 'a"b', 'é', 'x'.repeat(65), '<script>', 'a,b'])(
-    'is a new one where the given is none: %j',
+    "is a new one if the caller's is invalid: %j",
     async (given) => {
       const { app } = logged();
       const answer = await request(app)
@@ -66,7 +66,7 @@ describe('the id of a request', () => {
   );
 });
 
-test('the cause of a 500 is logged under the id of its request, without what hangs on it', async () => {
+test("the cause of a 500 is logged with the request id, without the error's other members", async () => {
   const cause = Object.assign(new Error('insert failed', { cause: new Error('constraint') }), {
     code: '23514',
     detail: 'Failing row contains (s3cret)',
@@ -94,11 +94,11 @@ test('the cause of a 500 is logged under the id of its request, without what han
 
 test.each([
   ['is meant', undefined],
-  ['comes from something that is away', new Error('connect ECONNREFUSED 10.0.0.7')],
+  ['comes from an unavailable dependency', new Error('connect ECONNREFUSED 10.0.0.7')],
 ])('a 503 that %s is a warning without a stack', async (_case, cause) => {
   const headers = { 'Retry-After': '1' };
   const { app, written } = logged(() => {
-    throw new HttpError(503, 'overloaded', 'Too many sign-ins are under way.', { headers, cause });
+    throw new HttpError(503, 'overloaded', 'Too many sign-ins are running.', { headers, cause });
   });
   const answer = await request(app).get('/things').expect(503);
   const [refusal, outcome] = await written(2);
@@ -106,14 +106,14 @@ test.each([
     level: 'warn',
     request_id: answer.headers['x-request-id'],
     error: 'overloaded',
-    msg: 'Too many sign-ins are under way.',
+    msg: 'Too many sign-ins are running.',
   });
   expect(refusal?.cause).toBe(cause?.message);
   expect(outcome).toMatchObject({ level: 'warn', status: 503 });
   expect(JSON.stringify([refusal, outcome])).not.toContain('stack');
 });
 
-test('what is thrown and no error is logged too', async () => {
+test('a thrown value that is not an Error is logged too', async () => {
   const { app, written } = logged(() => {
     throw 'a text';
   });
@@ -121,7 +121,7 @@ test('what is thrown and no error is logged too', async () => {
   expect((await written(2))[0]).toMatchObject({ err: { type: 'string', message: 'a text' } });
 });
 
-test('an answer that fails half-way is cut off, and is no success in the log', async () => {
+test('a response that fails half-way is cut off and is not logged as a success', async () => {
   const { app, written } = logged((_req, res) => {
     res.write('half');
     throw new Error('broke');
@@ -133,7 +133,7 @@ test('an answer that fails half-way is cut off, and is no success in the log', a
   expect(outcome).not.toHaveProperty('status');
 });
 
-test('a caller who leaves early is no success in the log', async () => {
+test('a request whose client disconnects early is not logged as a success', async () => {
   const { app, written } = logged((req) => void req.socket.destroy());
   await expect(request(app).get('/things')).rejects.toThrow('socket hang up');
   expect((await written(1))[0]).toMatchObject({ level: 'info', msg: 'GET cut off' });

@@ -4,7 +4,7 @@ import request from 'supertest';
 import { createMetrics } from './index.ts';
 import { appOf, everything, id, things } from './testing/things.ts';
 
-test('requests are measured by operation and status, whatever ids their paths hold', async () => {
+test('requests are measured by operation and status, whatever ids their paths contain', async () => {
   const metrics = createMetrics();
   const app = appOf({ Things: things }, {}, metrics.observe);
   await request(app).get('/things').set('authorization', everything).expect(200);
@@ -22,7 +22,7 @@ test('requests are measured by operation and status, whatever ids their paths ho
   expect(text).not.toContain(id);
 });
 
-test('a caller who leaves early is not counted as a success', async () => {
+test('a request whose client disconnects early is not counted as a success', async () => {
   const metrics = createMetrics();
   const leaves: RequestHandler = (req) => void req.socket.destroy();
   const app = appOf({ Things: things }, {}, metrics.observe, leaves);
@@ -31,7 +31,7 @@ test('a caller who leaves early is not counted as a success', async () => {
   expect(text).toContain('method="GET",status="cut off"} 1');
 });
 
-test('a metric that cannot be had fails the answer and not the process', async () => {
+test('a metric that cannot be collected fails the response, not the process', async () => {
   const { registry, server } = createMetrics();
   let isAway = true;
   new Gauge({
@@ -39,7 +39,7 @@ test('a metric that cannot be had fails the answer and not the process', async (
     help: 'Rows',
     registers: [registry],
     collect() {
-      if (isAway) throw new Error('the database is away');
+      if (isAway) throw new Error('the database is unavailable');
       this.set(7);
     },
   });

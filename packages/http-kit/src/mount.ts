@@ -88,13 +88,13 @@ export const flatten = (groups: RouteGroups): NamedRoute[] => {
       spellings.set(address, spelling);
       if (spelling !== route.path) {
         throw new Error(
-          `${spelling} and ${route.path} are one address: name its parameters alike.`,
+          `${spelling} and ${route.path} are the same path: their parameters must have the same names.`,
         );
       }
       once(`The operation "${id}"`);
       once(`${route.method.toUpperCase()} ${address}`);
       if ([route.permission].flat().filter(Boolean).length === 0) {
-        throw new Error(`${id}: a route names its permission, or "public", or "authenticated".`);
+        throw new Error(`${id}: a route must name its permission, or "public" or "authenticated".`);
       }
       return [id, route];
     }),

@@ -48,7 +48,7 @@ const parse = (text: string): RawAnswer[] => {
     );
     const status = Number(/^HTTP\/1\.1 (\d{3}) \S/.exec(first)?.[1]);
     const length = Number(headers['content-length'] ?? (status === 204 ? 0 : Number.NaN));
-    if (Number.isNaN(status + length)) throw new Error(`This is no answer: ${rest}`);
+    if (Number.isNaN(status + length)) throw new Error(`This is not a response: ${rest}`);
     answers.push({ status, headers, body: rest.slice(end + 4, end + 4 + length) });
     rest = rest.slice(end + 4 + length);
   }
@@ -69,9 +69,9 @@ const expectRefusal = ({ status, headers, body: text }: RawAnswer, code: string)
   });
 };
 
-describe('what the HTTP parser refuses has the envelope of every answer', () => {
+describe('requests that the HTTP parser rejects get the usual error envelope', () => {
   test.each([
-    ['bytes that are no HTTP', 'hello\r\n\r\n', 405, 'method_not_allowed'],
+    ['bytes that are not HTTP', 'hello\r\n\r\n', 405, 'method_not_allowed'],
     ['an unknown method', `BREW / HTTP/1.1\r\n${host}\r\n`, 405, 'method_not_allowed'],
     ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\n\r\n', 405, 'method_not_allowed'],
     ['a broken header', `GET / HTTP/1.1\r\nA B: c\r\n${host}\r\n`, 400, 'malformed_request'],
@@ -80,7 +80,7 @@ describe('what the HTTP parser refuses has the envelope of every answer', () => 
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'malformed_request'],
     ['no host', 'GET /things/board HTTP/1.1\r\n\r\n', 400, 'malformed_request'],
     [
-      'a length that is no number',
+      'a Content-Length that is not a number',
       `POST /broken HTTP/1.1\r\n${host}Content-Length: x\r\n\r\n`,
       400,
       'malformed_request',
@@ -92,7 +92,7 @@ describe('what the HTTP parser refuses has the envelope of every answer', () => 
       'malformed_request',
     ],
     [
-      'a chunk that has no length',
+      'a chunk without a length',
       `POST /broken HTTP/1.1\r\n${host}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
       400,
       'malformed_request',
@@ -137,7 +137,7 @@ describe('what the HTTP parser refuses has the envelope of every answer', () => 
     await impatient.stop();
   });
 
-  test('it is logged without a stack under the id of its answer, and measured', async () => {
+  test('it is logged with the request id and without a stack, and measured', async () => {
     const [answer] = parse(await conversation('BREW / HTTP/1.1\r\n\r\n'));
     const id = answer?.headers['x-request-id'];
     const own = () => lines.filter(({ request_id }) => request_id === id);
@@ -150,15 +150,15 @@ describe('what the HTTP parser refuses has the envelope of every answer', () => 
   });
 });
 
-describe('a refusal never gets between a request and its answer', () => {
-  test('a request before the refused bytes is answered first', async () => {
+describe('an error response never mixes with the response to an earlier request', () => {
+  test('a valid request before the invalid bytes gets its response first', async () => {
     const text = `GET /things/board HTTP/1.1\r\n${host}\r\nBREW / HTTP/1.1\r\n\r\n`;
     const answers = parse(await conversation(text));
     expect(answers.map(({ status }) => status)).toEqual([204, 405]);
     expectRefusal(answers[1] as RawAnswer, 'method_not_allowed');
   });
 
-  test('an answer that has begun is cut off, with nothing of a refusal in it', async () => {
+  test('a response that has begun is cut off and contains no error response', async () => {
     const streaming = express().post('/', (_req, res) => void res.write('begun'));
     const place = { host: '127.0.0.1', port: 0, variable: 'THINGS_PORT' };
     const own = await listen(streaming, place);
@@ -172,7 +172,7 @@ describe('a refusal never gets between a request and its answer', () => {
     await own.stop();
   });
 
-  test('bytes after a refusal are not answered once more', async () => {
+  test('bytes after an error response get no second response', async () => {
     const socket = await connected(server);
     socket.write('BREW / HTTP/1.1\r\n');
     const received = socket.toArray();
@@ -186,21 +186,21 @@ describe('a refusal never gets between a request and its answer', () => {
   const get = `GET /things/board HTTP/1.1\r\n${host}\r\n`;
   const chunked = 'Transfer-Encoding: chunked\r\n\r\nzz\r\n';
   test.each([
-    ['a broken body behind another request', `${get}POST /things HTTP/1.1\r\n${host}${chunked}`],
-    ['a broken body behind a refusal', `POST / HTTP/1.1\r\n${host}Expect: tea\r\n${chunked}`],
+    ['a malformed body after another request', `${get}POST /things HTTP/1.1\r\n${host}${chunked}`],
     [
-      'an expectation behind another request',
-      `${get}POST / HTTP/1.1\r\n${host}Expect: tea\r\n\r\n`,
+      'a malformed body after a rejected request',
+      `POST / HTTP/1.1\r\n${host}Expect: tea\r\n${chunked}`,
     ],
-    ['a tunnel behind another request', `${get}CONNECT a:1 HTTP/1.1\r\n\r\n`],
-    ['many requests and then garbage', `${get.repeat(20)}\x01\r\n\r\n`],
-  ])('%s ends its connection at most, and the server goes on', async (_what, text) => {
+    ['an expectation after another request', `${get}POST / HTTP/1.1\r\n${host}Expect: tea\r\n\r\n`],
+    ['CONNECT after another request', `${get}CONNECT a:1 HTTP/1.1\r\n\r\n`],
+    ['many requests and then invalid bytes', `${get.repeat(20)}\x01\r\n\r\n`],
+  ])('%s closes at most its own connection, and the server continues', async (_what, text) => {
     await conversation(text);
     const next = get.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
     expect(await conversation(next)).toMatch(/^HTTP\/1\.1 204 /);
   });
 
-  test('a connection that goes on after a refusal is closed', async () => {
+  test('a client that keeps sending after an error response is disconnected', async () => {
     const socket = await connected(server);
     const closed = once(socket, 'close');
     socket.write('BREW / HTTP/1.1\r\n\r\n');

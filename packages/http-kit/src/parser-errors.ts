@@ -72,10 +72,10 @@ interface Exchange {
 }
 
 type NewExchange = (socket: Duplex) => Exchange;
-type Answer = (req: IncomingMessage, res: ServerResponse) => void;
+type Responder = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Sends the response on a connection that is no longer parsed, then ends the connection. */
-const refuse = (socket: Duplex, refusal: HttpError, make: NewExchange, answer: Answer): void => {
+const refuse = (socket: Duplex, refusal: HttpError, make: NewExchange, answer: Responder): void => {
   const { req, res } = make(socket);
   req.refusal = refusal;
   res.shouldKeepAlive = false;
@@ -93,7 +93,7 @@ const refuse = (socket: Duplex, refusal: HttpError, make: NewExchange, answer: A
  * Makes errors of Node's HTTP parser and server look like the application's: with its envelope, headers, log
  * line and metrics. `make` creates a request and a response for a connection on which none could be parsed.
  */
-export const handleParserErrors = (server: Server, answer: Answer, make: NewExchange): void => {
+export const handleParserErrors = (server: Server, answer: Responder, make: NewExchange): void => {
   const exchanges = new WeakMap<Duplex, Exchange>();
   const refused = new WeakSet<Duplex>();
   server.on('request', (req, res) => exchanges.set(req.socket, { req, res }));

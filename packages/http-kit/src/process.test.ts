@@ -34,7 +34,7 @@ const run = (behaviour: string) => {
 const LIMIT_MS = 60_000;
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s stops a service in order and ends it with 0',
+  '%s stops a service gracefully, and it exits with 0',
   async (signal) => {
     const { child, waitForOutput, ended } = run('stops in order');
     await waitForOutput('ready');
@@ -47,7 +47,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
 );
 
 test(
-  'a Ctrl-C that arrives on several ways is one',
+  'a Ctrl-C that arrives several times counts as one',
   async () => {
     const { child, waitForOutput, ended } = run('stops in order');
     await waitForOutput('ready');
@@ -60,7 +60,7 @@ test(
 );
 
 test(
-  'a second Ctrl-C, later, ends what does not stop',
+  'a second Ctrl-C, later, ends a process that does not stop',
   async () => {
     const { child, waitForOutput, ended } = run('never stops');
     await waitForOutput('ready');
@@ -75,7 +75,7 @@ test(
 );
 
 test(
-  'a signal during the start ends it at once',
+  'a signal during the start ends the process immediately',
   async () => {
     const { child, waitForOutput, ended } = run('never starts');
     await waitForOutput('ready');
@@ -90,7 +90,7 @@ test.each([
   ['throws later', 'nobody caught this'],
   ['rejects later', 'nobody awaited this'],
 ])(
-  'a service that %s ends with 1 and a line that says why',
+  'a service that %s exits with 1 and logs the reason',
   async (behaviour, message) => {
     const { code, lines } = await run(behaviour).ended;
     expect(code).toBe(1);
@@ -100,14 +100,14 @@ test.each([
 );
 
 test(
-  'a service that fails to stop says so',
+  'a service that fails to stop logs the reason',
   async () => {
     const { child, waitForOutput, ended } = run('fails to stop');
     await waitForOutput('ready');
     child.kill('SIGTERM');
     const { code, lines } = await ended;
     expect(code).toBe(1);
-    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ msg: 'the database is away' });
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ msg: 'the database is unavailable' });
   },
   LIMIT_MS,
 );

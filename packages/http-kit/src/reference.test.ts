@@ -9,14 +9,14 @@ app.use(
 );
 app.use(unknownRoute, errorHandler({ render: ({ message }) => ({ message }) }));
 
-test('the documents are JSON that may be kept for a while', async () => {
+test('the documents are JSON that may be cached for a while', async () => {
   const { headers, body } = await request(app).get('/docs/api.json').expect(200);
   expect(body).toEqual({ openapi: '3.1.0' });
   expect(headers['content-type']).toContain('application/json');
   expect(headers['cache-control']).toBe('public, max-age=300');
 });
 
-test('the page runs scripts of its own address alone, and all that it names is there', async () => {
+test('the page runs only scripts of its own origin, and everything that it refers to exists', async () => {
   const { text, headers } = await request(app).get('/docs').expect(200);
   const policy = String(headers['content-security-policy']);
   expect(policy).toContain("script-src 'self';");
@@ -37,7 +37,7 @@ test.each([
   ['gzip', 'gzip'],
   ['br;q=0, gzip', 'gzip'],
 ])(
-  'a client that takes %s gets %s, the same text, and nothing twice',
+  'a client that accepts %s gets the same content in %s, and 304 afterwards',
   async (accepted, encoding) => {
     const get = (headers: object) =>
       request(app)
@@ -57,7 +57,7 @@ test.each([
   },
 );
 
-test('the whole reader is small on its way', async () => {
+test('the whole reader is small when compressed', async () => {
   const { text } = await request(app).get('/docs');
   const reader = String(/data-reader="([^"]+)"/.exec(text)?.[1]);
   const { headers } = await request(app).head(reader).set('accept-encoding', 'br').expect(200);
@@ -65,7 +65,7 @@ test('the whole reader is small on its way', async () => {
   expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
 });
 
-test('nothing else of the reader is served', async () => {
+test('no other file of the reader is served', async () => {
   const { text } = await request(app).get('/docs');
   const folder = String(/data-reader="([^"]+)standalone/.exec(text)?.[1]);
   for (const file of ['standalone.esm.js.map', 'chunks', '..%2fpackage.json', 'index.js']) {

@@ -6,7 +6,7 @@ import { appOf, everything, id, route, Thing, things } from './testing/things.ts
 const app = appOf({ Things: things });
 const put = (path = `/things/${id}`) => request(app).put(path).set('authorization', everything);
 
-describe('a request travels through the steps of its route', () => {
+describe('a request passes the steps of its route', () => {
   test('without a caller it is 401 with a challenge', async () => {
     const answer = await request(app).get('/things').expect(401);
     expect(answer.headers['www-authenticate']).toBe('Bearer');
@@ -17,12 +17,12 @@ describe('a request travels through the steps of its route', () => {
     await request(app).put(`/things/${id}`).set('authorization', 'bob').send('{').expect(403);
   });
 
-  test('the handler gets checked and typed input, with defaults', async () => {
+  test('the handler gets validated and typed input, with defaults', async () => {
     const answer = await request(app).get('/things?done=true').set('authorization', everything);
     expect(answer.body).toEqual({ data: [{ id, name: 'ann 1', done: true }] });
   });
 
-  test('a literal path is never taken for an id', async () => {
+  test('a literal path is never treated as an id', async () => {
     const answer = await request(app).get('/things/board').expect(204);
     expect(answer.headers['x-board']).toBe('yes');
   });
@@ -42,7 +42,7 @@ describe('invalid input', () => {
       '/things?__proto__=1',
       JSON.parse('{"__proto__":["__proto__ is not a parameter of this operation"]}'),
     ],
-  ])('%s is 422 with the names', async (path, errors) => {
+  ])('%s is 422 and names the parameters', async (path, errors) => {
     const answer = await request(app).get(path).set('authorization', everything).expect(422);
     expect(answer.body.errors).toEqual(errors);
   });
@@ -63,7 +63,7 @@ describe('invalid input', () => {
     expect(answer.body.errors).toEqual({ name: ['name must be given once'] });
   });
 
-  test('an id that cannot exist is 404', async () => {
+  test('an invalid id is 404', async () => {
     await put('/things/nope').send({ name: 'x' }).expect(404);
   });
 
@@ -74,19 +74,19 @@ describe('invalid input', () => {
 });
 
 describe('addresses', () => {
-  test('an unknown one is 404, in letter case and slashes too', async () => {
+  test('an unknown one is 404, also if only case or slashes differ', async () => {
     for (const path of ['/nothing', '/Things', '/things/']) {
       await request(app).get(path).set('authorization', everything).expect(404);
     }
   });
 
-  test('a wrong method is 405 and says which are right', async () => {
+  test('a wrong method is 405 and names the allowed ones', async () => {
     const answer = await request(app).delete('/things').expect(405);
     expect(answer.headers.allow).toBe('GET, HEAD, OPTIONS');
     await request(app).options('/things').expect(204).expect('Allow', 'GET, HEAD, OPTIONS');
   });
 
-  test('HEAD is answered as GET is, without the body', async () => {
+  test('HEAD gets the response of GET without the body', async () => {
     const get = await request(app).get('/things').set('authorization', everything);
     const head = await request(app).head('/things').set('authorization', everything).expect(200);
     expect(head.headers['content-length']).toBe(get.headers['content-length']);
@@ -139,7 +139,7 @@ describe('addresses', () => {
     expect(refused.headers.allow).toBe('GET, PATCH, HEAD, OPTIONS');
   });
 
-  test('a number in the path is one', async () => {
+  test('a number in the path is parsed', async () => {
     const showYear = route({
       method: 'get',
       path: '/years/{year}',
@@ -167,26 +167,28 @@ test('an unexpected error is a 500 that does not reveal its cause', async () => 
 });
 
 describe('an app does not start', () => {
-  test('with a route that names no permission', () => {
+  test('if a route names no permission', () => {
     const unmarked = { ...things.listThings, permission: '' };
-    expect(() => appOf({ Things: { unmarked } })).toThrow('unmarked: a route names its permission');
+    expect(() => appOf({ Things: { unmarked } })).toThrow(
+      'unmarked: a route must name its permission',
+    );
   });
 
-  test('with an operation or a path that is declared twice', () => {
+  test('if an operation or a path is declared twice', () => {
     expect(() => appOf({ A: things, B: things })).toThrow('"listThings" is declared twice');
     expect(() => appOf({ A: { a: things.listThings, b: things.listThings } })).toThrow(
       'GET /things is declared twice',
     );
   });
 
-  test('with an address whose parameters have two names', () => {
+  test('if a path parameter has two names', () => {
     const removeThing = { ...things.showBoard, method: 'delete', path: '/things/{thing}' } as const;
     expect(() => appOf({ A: things, B: { removeThing } })).toThrow(
-      '/things/{id} and /things/{thing} are one address: name its parameters alike.',
+      '/things/{id} and /things/{thing} are the same path: their parameters must have the same names.',
     );
   });
 
-  test('with a class of limits that does not exist', () => {
+  test('if a route names an unknown limit class', () => {
     expect(() => appOf({ A: { a: { ...things.listThings, limit: 'lavish' } } })).toThrow(
       '"lavish"',
     );
@@ -205,7 +207,7 @@ test('an inconsistent route does not compile', () => {
   route({ ...get, permission: 'things.lsit', handler: ({ reply }) => reply(200, thing) });
   // @ts-expect-error the path has a parameter without a field
   route({ ...byId, params, handler: ({ reply }) => reply(200, thing) });
-  // @ts-expect-error the answer lacks a field
+  // @ts-expect-error the response lacks a field
   route({ ...open, handler: ({ reply }) => reply(200, { id, name: 'x' }) });
   // @ts-expect-error the status is not declared
   route({ ...open, handler: ({ reply }) => reply(201, thing) });
@@ -213,8 +215,8 @@ test('an inconsistent route does not compile', () => {
   route({ ...open, handler: ({ caller, reply }) => reply(200, { ...thing, name: caller.name }) });
 });
 
-describe('what a route has no use for', () => {
-  test('a body where none is taken is 422 and named, and nothing is done', async () => {
+describe('input that a route does not accept', () => {
+  test('an unexpected body is 422 and named, and the handler does not run', async () => {
     const answer = await request(app).post('/broken').send({ surprise: 1 }).expect(422);
     expect(answer.body.errors).toEqual({ surprise: ['surprise is not allowed'] });
     await request(app)
@@ -224,11 +226,11 @@ describe('what a route has no use for', () => {
       .expect(400);
   });
 
-  test('an empty body is as good as none', async () => {
+  test('an empty body counts as none', async () => {
     await request(app).post('/broken').send({}).expect(500);
   });
 
-  test('a query in broken UTF-8 is 400, not a search for something else', async () => {
+  test('a query in malformed UTF-8 is 400 and not decoded to something else', async () => {
     const answer = await request(app).get('/things?page=%ff').set('authorization', everything);
     expect(answer).toMatchObject({ status: 400, body: { error: 'malformed_address' } });
   });

@@ -5,7 +5,7 @@ import { appOf, everything, things } from './testing/things.ts';
 
 const app = appOf({ Things: things }, {}, securityHeaders());
 
-test('an answer cannot be run, framed, sniffed or stored', async () => {
+test('a response cannot be run, framed, sniffed or stored', async () => {
   const { headers } = await request(app).get('/things').set('authorization', everything);
   expect(headers).toMatchObject({
     'content-security-policy': "default-src 'none';frame-ancestors 'none'",
@@ -46,7 +46,7 @@ describe('browsers of other origins', () => {
   });
 
   test.each(['https://panel.example.com.evil.example', 'http://panel.example.com', 'null'])(
-    '%s is not let in, and caches keep the answers apart',
+    '%s gets no CORS headers, and caches keep responses apart by origin',
     async (origin) => {
       const { headers } = await from(origin).set('authorization', everything).expect(200);
       expect(headers['access-control-allow-origin']).toBeUndefined();
@@ -77,13 +77,13 @@ describe('browsers of other origins', () => {
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  test('an OPTIONS that is no preflight is answered by the route', async () => {
+  test('an OPTIONS request that is not a preflight reaches the route', async () => {
     const plain = await request(open).options('/things').set('origin', ours).expect(204);
     expect(plain.headers.allow).toBe('GET, HEAD, OPTIONS');
     await request(open).options('/nothing').set('origin', ours).expect(404);
   });
 
-  test('without origins in the configuration none is let in', async () => {
+  test('without configured origins, no origin is allowed', async () => {
     const closed = appOf(
       { Things: things },
       {},

@@ -52,7 +52,7 @@ const appWith = (rows: () => AsyncIterable<readonly Line[]>) =>
     },
   });
 
-test('what fails at the start is an error like any other, what fails later cuts the answer off', async () => {
+test('a failure at the start is rendered as an error; a later one cuts the response off', async () => {
   await request(appWith(source([], new Error('gone')).rows))
     .get('/export')
     .expect(500);
@@ -60,7 +60,7 @@ test('what fails at the start is an error like any other, what fails later cuts 
   await expect(broken).rejects.toThrow();
 });
 
-test('nothing is made any more once the connection is refused for a broken request body', async () => {
+test('production stops when the connection is closed because of a malformed request body', async () => {
   const { rows, state } = source(Array.from({ length: 1000 }, () => lines));
   let isAsked = false;
   let begin = (): void => undefined;
@@ -83,13 +83,13 @@ test('nothing is made any more once the connection is refused for a broken reque
   await server.stop();
 });
 
-test('HEAD asks for nothing beyond the beginning', async () => {
+test('HEAD produces only the first chunk', async () => {
   const { rows, state } = source([lines, lines, lines]);
   await request(appWith(rows)).head('/export').expect(200);
   expect(state).toEqual({ asked: 1, hasEnded: true });
 });
 
-test('no more is made than the client takes, and nothing once it has left', async () => {
+test('chunks are produced no faster than the client reads, and none after it disconnects', async () => {
   const wide = Array.from(
     { length: 1000 },
     () => ({ ...lines[0], note: 'x'.repeat(1000) }) as Line,

@@ -37,12 +37,12 @@ test('a port in use is reported with its number and the variable that changes it
   await listening.stop();
 });
 
-test('what cannot be listened on is no taken port', async () => {
+test('other listen errors are not reported as a port in use', async () => {
   const elsewhere = { ...place, host: '203.0.113.1' };
   await expect(listen(() => {}, elsewhere)).rejects.not.toBeInstanceOf(PortInUseError);
 });
 
-test('stopping lets a running request end, takes no new one, and waits no longer', async () => {
+test('stopping waits for running requests only and accepts no new ones', async () => {
   const { listening, call, received } = await holding();
   const running = call();
   const response = await received(1);
@@ -55,7 +55,7 @@ test('stopping lets a running request end, takes no new one, and waits no longer
   expect(performance.now() - started).toBeLessThan(30_000);
 });
 
-test('stopping does not wait for a connection that is kept for later', async () => {
+test('stopping does not wait for idle keep-alive connections', async () => {
   const { listening, call, received } = await holding();
   const running = call();
   (await received(1)).end('done');
@@ -65,7 +65,7 @@ test('stopping does not wait for a connection that is kept for later', async () 
   expect(performance.now() - started).toBeLessThan(30_000);
 });
 
-test('stopping cuts what does not end in time', async () => {
+test('stopping closes connections that do not end in time', async () => {
   const { listening, call, received } = await holding();
   const running = call();
   const cut = expect(running).rejects.toThrow('socket hang up');
@@ -74,12 +74,12 @@ test('stopping cuts what does not end in time', async () => {
   await cut;
 });
 
-test('stopping twice is stopping', async () => {
+test('stopping twice is allowed', async () => {
   const { listening } = await holding();
   await Promise.all([listening.stop(), listening.stop()]);
 });
 
-test('requests and answers of an Express application are born as its own', async () => {
+test('requests and responses of an Express application have its prototypes from the start', async () => {
   const app = express();
   const isBorn = (one: object): boolean => Object.getPrototypeOf(one) === one.constructor.prototype;
   app.get('/', (req, res) => void res.json({ ip: req.ip, isBorn: [isBorn(req), isBorn(res)] }));

@@ -13,7 +13,7 @@ const fields = {
   DATABASE_URL: text(100),
 };
 
-test('reads numbers, switches and lists; what is empty counts as absent', () => {
+test('reads numbers, booleans and lists; empty variables count as unset', () => {
   const environment = {
     PORT: '5000',
     DEBUG: 'true',
@@ -31,7 +31,7 @@ test('reads numbers, switches and lists; what is empty counts as absent', () => 
   });
 });
 
-test('names every invalid variable, and repeats no value', () => {
+test('names every invalid variable and repeats no value', () => {
   const environment = {
     PORT: 's3cret',
     ORIGINS: 'https://a.example,s3cret',
@@ -51,7 +51,7 @@ test('names every invalid variable, and repeats no value', () => {
 });
 
 test.each(['https://app.example.com/', '*', 'app.example.com', 'https://*.example.com'])(
-  'a browser would never send %s as its origin, which is told',
+  'rejects %s, which no browser sends as an origin',
   (origin) => {
     const environment = {
       DATABASE_URL: 'postgres://',
@@ -70,7 +70,7 @@ describe('a variable in a file', () => {
     return path;
   };
 
-  test('is read without the line break at its end, lists included', () => {
+  test('is read without its final line break, also for lists', () => {
     const environment = {
       DATABASE_URL_FILE: file('postgres://from-a-file\n'),
       ORIGINS_FILE: file('https://a.example,https://b.example\r\n'),
@@ -81,7 +81,7 @@ describe('a variable in a file', () => {
     });
   });
 
-  test('and in the environment as well is refused: which one counts would be a guess', () => {
+  test('and in the environment as well is rejected as ambiguous', () => {
     const environment = { DATABASE_URL: 's3cret', DATABASE_URL_FILE: file('s3cret') };
     const read = () => readSettings(fields, environment);
     expect(read).toThrow('- DATABASE_URL and DATABASE_URL_FILE exclude each other');
@@ -99,21 +99,21 @@ describe('a variable in a file', () => {
     expect(() => readSettings(fields, { DATABASE_URL_FILE: path })).toThrow(problem);
   });
 
-  test('with a secret instead of a path is rejected without repeating the secret', () => {
+  test('whose path is a secret is rejected without repeating the secret', () => {
     const read = () =>
       readSettings(fields, { DATABASE_URL_FILE: 'postgres://user:s3cret@host/db' });
     expect(read).toThrow('- DATABASE_URL_FILE names a file, which cannot be read (ENOENT)');
     expect(read).not.toThrow('s3cret');
   });
 
-  test('is checked like any other value, which is not repeated', () => {
+  test('is validated like any other value and not repeated', () => {
     const environment = { DATABASE_URL: 'postgres://', SECRET_FILE: file('s3cret s3cret') };
     const read = () => readSettings(fields, environment);
     expect(read).toThrow('- SECRET length must be');
     expect(read).not.toThrow('s3cret');
   });
 
-  test('does not exist where its path is empty', () => {
+  test('is ignored if its path is empty', () => {
     const environment = { DATABASE_URL: 'postgres://', DATABASE_URL_FILE: '' };
     expect(readSettings(fields, environment)).toMatchObject({ DATABASE_URL: 'postgres://' });
   });

@@ -31,7 +31,7 @@ const administer = async (args: string, environment: Record<string, string> = {}
   return { out, error, code: code as number | null };
 };
 
-test('identity-admin changes the local system while that is stopped, and leaves it stopped', async () => {
+test('identity-admin changes the local system while it is stopped, and leaves it stopped', async () => {
   const home = path.join(directory, 'postgres');
   const postgres = await startPostgres({ directory: home, settings: throwawaySettings });
   await postgres.createDatabase('identity');
@@ -49,13 +49,13 @@ test('identity-admin changes the local system while that is stopped, and leaves 
   expect(await administer('no-such-command')).toMatchObject({ code: 2 });
 });
 
-test('identity-admin says what to do where the local system was never started', async () => {
+test('identity-admin says what to do if the local system was never started', async () => {
   const { code, error } = await administer('list-clients');
   expect(error).toContain('run npm start once');
   expect(code).toBe(1);
 });
 
-test('identity-admin uses the environment as it is where that names a database', async () => {
+test('identity-admin uses the environment unchanged if it names a database', async () => {
   const { code, error } = await administer('list-clients', { DATABASE_URL: 'not-an-address' });
   expect(error).not.toContain('npm start');
   expect(code).toBe(1);

@@ -36,7 +36,7 @@ function listens(port: number): Promise<boolean> {
   });
 }
 
-test('A broker has a port of its own, and frees it when it is stopped', async () => {
+test('A broker has its own port and frees it when it is stopped', async () => {
   const [one, other] = await Promise.all([start(), start()]);
   expect(one.brokers).toEqual([`127.0.0.1:${one.port}`]);
   expect(other.port).not.toBe(one.port);
@@ -58,7 +58,7 @@ test('A broker starts in a folder whose path has a space and a comma', async () 
   }
 });
 
-test('A killed broker comes back on its port', async () => {
+test('A killed broker can be restarted on its port', async () => {
   const broker = await start();
   await broker.kill();
   expect(await listens(broker.port)).toBe(false);
@@ -93,7 +93,7 @@ test('A broker survives the Ctrl-C of its parent, and ends when that is killed',
   const lines = createInterface(parent.stdout);
   const port = Number(await once(lines, 'line'));
 
-  // What a terminal does: the signal goes to the whole process group.
+  // Like a terminal, which sends the signal to the whole process group.
   process.kill(-Number(parent.pid), 'SIGINT');
   expect(await once(lines, 'line')).toEqual(['interrupted']);
   expect(await listens(port)).toBe(true);

@@ -57,7 +57,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     options.directory === undefined ? directory : undefined,
   );
   try {
-    await answers(broker, port, log);
+    await waitUntilReady(broker, port, log);
   } catch (error) {
     await broker.stop();
     // Another process may have taken the free port meanwhile.
@@ -108,7 +108,7 @@ function executable(): string {
   return String(found);
 }
 
-async function answers(broker: SupervisedProcess, port: number, log: string): Promise<void> {
+async function waitUntilReady(broker: SupervisedProcess, port: number, log: string): Promise<void> {
   let ended = false;
   void broker.exited.then(() => {
     ended = true;
@@ -137,15 +137,15 @@ function speaksKafka(port: number): Promise<boolean> {
   request.writeInt16BE(-1, 12);
   return new Promise((resolve) => {
     const socket = connect(port, HOST, () => socket.write(request));
-    const answer = (speaks: boolean): void => {
+    const finish = (speaks: boolean): void => {
       socket.destroy();
       resolve(speaks);
     };
-    socket.setTimeout(1000, () => answer(false));
+    socket.setTimeout(1000, () => finish(false));
     socket.once('data', (data) =>
-      answer(data.length >= 8 && data.readInt32BE(4) === correlationId),
+      finish(data.length >= 8 && data.readInt32BE(4) === correlationId),
     );
-    socket.once('error', () => answer(false));
-    socket.once('close', () => answer(false));
+    socket.once('error', () => finish(false));
+    socket.once('close', () => finish(false));
   });
 }

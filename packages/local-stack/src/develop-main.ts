@@ -1,5 +1,5 @@
-// Run by scripts/dev.mjs: one service alone, or the identity stub alone. The directory argument overrides the
-// data folder.
+// Run by scripts/dev.mjs to start one service, or only the identity stub. The second argument overrides the data
+// folder.
 import { develop, isDevelopment } from './develop.ts';
 
 const [what = '', directory] = process.argv.slice(2);

@@ -34,13 +34,13 @@ const answers = (url: string): Promise<boolean> =>
     () => false,
   );
 
-/** Neither CRM nor the stub answers, and PostgreSQL has taken its lock file away. */
+/** Neither CRM nor the stub responds, and PostgreSQL has removed its lock file. */
 const nothingRuns = async (): Promise<boolean> =>
   !(await answers(crmUrl)) &&
   !(await answers(stubUrl)) &&
   !existsSync(path.join(directory, 'crm/postgres/data/postmaster.pid'));
 
-/** Starts one service, and waits for what it prints once that service answers. */
+/** Starts one service, and waits for the notice that it prints when the service is ready. */
 const start = async (what: string, notice: string, environment: Record<string, string> = {}) => {
   const child = spawn(
     process.execPath,
@@ -64,7 +64,7 @@ const start = async (what: string, notice: string, environment: Record<string, s
     });
   }
   await until(() => output.includes(notice) || child.exitCode !== null);
-  // What to do next is read below the log of the start.
+  // The notice follows the log of the start.
   expect(output.indexOf(notice)).toBeGreaterThan(output.indexOf('crm is ready'));
   return { child, ended, output: () => output };
 };
@@ -84,7 +84,7 @@ const create = async (token?: string): Promise<number> => {
 };
 
 test(
-  'CRM starts with a stub of identity, tells how to get its token, and takes everything along with Ctrl-C',
+  'CRM starts with an identity stub, prints how to get a token, and stops everything on Ctrl-C',
   async () => {
     const { child, ended, output } = await start('crm', 'curl -sS ');
     expect(output()).toContain(`curl -sS -X POST ${stubUrl}/oauth/token`);
@@ -98,7 +98,7 @@ test(
     expect(await ended).toBe(0);
     expect(await nothingRuns()).toBe(true);
 
-    // The same records, with neither token nor stub.
+    // The same records, without a token and without a stub.
     const alone = await start('crm:fake-auth', 'curl -sS ', { CRM_FAKE_AUTH_IS_ADMIN: 'true' });
     expect(await contacts()).toEqual([200, 1]);
     expect(await create()).toBe(201);
@@ -111,12 +111,12 @@ test(
 );
 
 test(
-  'CRM asks the identity that is named, and no stub starts; killed, it leaves nothing running',
+  'CRM uses the identity at IDENTITY_URL without starting a stub, and leaves nothing running when it is killed',
   async () => {
-    const { child, output } = await start('crm', 'CRM asks the identity', {
+    const { child, output } = await start('crm', 'CRM uses the identity', {
       IDENTITY_URL: 'http://127.0.0.1:1',
     });
-    expect(output()).toContain('CRM asks the identity at http://127.0.0.1:1');
+    expect(output()).toContain('CRM uses the identity at http://127.0.0.1:1');
     expect(await answers(stubUrl)).toBe(false);
     expect(await contacts('opaque')).toEqual([503, undefined]);
     child.kill('SIGKILL');

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isReady, nodeArguments, root } from './application.ts';
 import { keyEncryptionKeys, localSystem } from './credentials.ts';
 import { DeploymentAutomationStandIn } from './deployment-automation/stand-in.ts';
-import { askedToEnd, firstEnd } from './ending.ts';
+import { firstEnd, stopRequested } from './ending.ts';
 import { startIdentityStub, stubNotice } from './identity-stub/stub.ts';
 import { portOf } from './ports.ts';
 import { startPostgres } from './postgres.ts';
@@ -22,16 +22,16 @@ interface Place {
   readonly common: Readonly<Record<string, string>>;
 }
 
-/** The surroundings of a service. */
+/** The servers that a service needs. */
 interface LocalServers {
   /** Its additional environment variables. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Instructions to print. */
+  /** Instructions to print when the service is ready. */
   readonly notice: string;
   stop?(): Promise<void>;
 }
 
-const aroundIdentity = async (place: Place): Promise<LocalServers> => {
+const startForIdentity = async (place: Place): Promise<LocalServers> => {
   const { directory, identityUrl, crmUrl, common } = place;
   const deploymentAutomation = await new DeploymentAutomationStandIn().start();
   const environment = {
@@ -53,11 +53,11 @@ const aroundIdentity = async (place: Place): Promise<LocalServers> => {
   };
 };
 
-const aroundCrm = async ({ crmUrl }: Place): Promise<LocalServers> => {
+const startForCrm = async ({ crmUrl }: Place): Promise<LocalServers> => {
   const PORT = new URL(crmUrl).port;
   const { IDENTITY_URL } = process.env;
   if (IDENTITY_URL) {
-    return { environment: { PORT }, notice: `CRM asks the identity at ${IDENTITY_URL}.` };
+    return { environment: { PORT }, notice: `CRM uses the identity at ${IDENTITY_URL}.` };
   }
   const stub = await startIdentityStub(portOf('IDENTITY_STUB_PORT'));
   return {
@@ -67,20 +67,25 @@ const aroundCrm = async ({ crmUrl }: Place): Promise<LocalServers> => {
   };
 };
 
-const aroundCrmAlone = async ({ crmUrl }: Place): Promise<LocalServers> => ({
+const startForFakeAuth = async ({ crmUrl }: Place): Promise<LocalServers> => ({
   environment: { PORT: new URL(crmUrl).port, CRM_FAKE_AUTH: 'true' },
-  notice: `\nCRM takes everybody for one caller, no token is needed:\n\n  curl -sS ${crmUrl}/api/crm/contacts\n`,
+  notice: `\nCRM treats all requests as one caller; no token is needed:\n\n  curl -sS ${crmUrl}/api/crm/contacts\n`,
 });
 
 /** `crm:fake-auth` is CRM without identity (crm.md section 5.5). */
-const around = { identity: aroundIdentity, crm: aroundCrm, 'crm:fake-auth': aroundCrmAlone };
+const startLocalServers = {
+  identity: startForIdentity,
+  crm: startForCrm,
+  'crm:fake-auth': startForFakeAuth,
+};
 
-export type Development = keyof typeof around;
+export type Development = keyof typeof startLocalServers;
 
-export const isDevelopment = (what: string): what is Development => Object.hasOwn(around, what);
+export const isDevelopment = (what: string): what is Development =>
+  Object.hasOwn(startLocalServers, what);
 
 /** Prints the notice after the service's startup log, unless it exits before it is ready. */
-const tellOnceReady = async (
+const printWhenReady = async (
   service: SupervisedProcess,
   url: string,
   notice: string,
@@ -103,7 +108,7 @@ export const develop = async (
   what: Development,
   data = path.join(root, '.data', 'develop'),
 ): Promise<void> => {
-  const asked = askedToEnd();
+  const stopSignal = stopRequested();
   const urlAt = (port: number): string => `http://${HOST}:${port}`;
   const identityUrl = urlAt(portOf('IDENTITY_PORT'));
   const crmUrl = urlAt(portOf('CRM_PORT'));
@@ -114,7 +119,7 @@ export const develop = async (
   try {
     const common = { APP_ENV: 'local', HOST, DATABASE_URL: await postgres.createDatabase(app) };
     const place = { directory, common, identityUrl, crmUrl };
-    const { environment, notice, stop } = await around[what](place);
+    const { environment, notice, stop } = await startLocalServers[what](place);
     if (stop) stops.push(stop);
     const service = superviseProcess({
       command: process.execPath,
@@ -124,8 +129,8 @@ export const develop = async (
       output: STANDARD_OUTPUT,
     });
     stops.push(() => service.stop());
-    void tellOnceReady(service, what === 'identity' ? identityUrl : crmUrl, notice);
-    process.exitCode = (await firstEnd<number | undefined>(asked, service.exited)) ?? 0;
+    void printWhenReady(service, what === 'identity' ? identityUrl : crmUrl, notice);
+    process.exitCode = (await firstEnd<number | undefined>(stopSignal, service.exited)) ?? 0;
   } finally {
     for (const stop of stops.reverse()) await stop();
   }

@@ -1,7 +1,7 @@
 const HOUR_MS = 3_600_000;
 
 /** Settles when this process gets Ctrl-C, SIGTERM or SIGHUP. Repeated signals have no effect. */
-export const askedToEnd = (): Promise<undefined> =>
+export const stopRequested = (): Promise<undefined> =>
   new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
       process.on(signal, () => resolve(undefined));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { freePort } from './free-port.ts';
 
-test('Ports that are asked for at once are several, and each can be listened on', async () => {
+test('Concurrent requests return different ports, each of which is free', async () => {
   const ports = await Promise.all(Array.from({ length: 50 }, freePort));
   expect(new Set(ports).size).toBe(50);
   for (const port of ports) {

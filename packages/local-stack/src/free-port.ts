@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
  */
 const [FIRST, LAST] = [20_000, 32_767];
 
-const given = new Set<number>();
+const used = new Set<number>();
 
 const isFree = async (port: number): Promise<boolean> => {
   const server = createServer().listen(port, '127.0.0.1');
@@ -25,8 +25,8 @@ const isFree = async (port: number): Promise<boolean> => {
 export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST + 1));
-    if (given.has(port)) continue;
-    given.add(port);
+    if (used.has(port)) continue;
+    used.add(port);
     if (await isFree(port)) return port;
   }
 };

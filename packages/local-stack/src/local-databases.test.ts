@@ -16,7 +16,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** What `npm start` leaves behind, and its server. */
+/** The files that `npm start` leaves behind, and its server. */
 const startOnce = async (): Promise<Postgres> => {
   const home = path.join(directory, 'postgres');
   const started = await startPostgres({ directory: home, settings: throwawaySettings });
@@ -36,7 +36,7 @@ const nameAt = async (connectionString: string): Promise<string> => {
   }
 };
 
-test('The server of a running system is used, and left running', async () => {
+test('The server of a running system is used and left running', async () => {
   postgres = await startOnce();
   const databases = await localDatabases(directory);
   expect(new URL(databases.crm).port).toBe(`${postgres.port}`);
@@ -45,7 +45,7 @@ test('The server of a running system is used, and left running', async () => {
   expect(await nameAt(databases.crm)).toBe('crm');
 });
 
-test('Where the system does not run, its server is started and ended again', async () => {
+test('If the system is not running, its server is started and stopped again', async () => {
   await (await startOnce()).stop();
   const databases = await localDatabases(directory);
   expect(await nameAt(databases.identity)).toBe('identity');

@@ -38,11 +38,11 @@ const runningServer = async (home: string): Promise<((database: string) => strin
   const password = await readFile(path.join(home, 'password'), 'utf8');
   const url = (database: string): string =>
     `postgresql://postgres:${password}@127.0.0.1:${port.trim()}/${database}`;
-  return (await answers(url('identity'))) ? url : undefined;
+  return (await isReachable(url('identity'))) ? url : undefined;
 };
 
-/** False if the file was left by a crash. */
-const answers = async (url: string): Promise<boolean> => {
+/** Whether the server accepts connections; false if the lock file was left by a crash. */
+const isReachable = async (url: string): Promise<boolean> => {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);
   try {

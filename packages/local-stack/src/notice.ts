@@ -8,7 +8,7 @@ export const startNotice = (system: LocalSystem, directory: string): string => {
   const signIn = (who: string, of: { email: string; password: string }): string =>
     `  ${who.padEnd(22)}${of.email.padEnd(30)}${of.password}`;
   return `
-Tessera runs.
+Tessera is running.
 
   identity              ${system.identity_url}   reference: ${system.identity_url}/docs
   CRM                   ${system.crm_url}   reference: ${system.crm_url}/docs
@@ -24,6 +24,6 @@ System application      ${system_application.client_id}   ${system_application.c
   mails                 ${mailDirectory(directory)}   one page each
   logs                  ${path.join(directory, 'logs')}
 
-Ctrl-C stops everything; the data stay in ${directory}.
+Ctrl-C stops everything; the data stays in ${directory}.
 `;
 };

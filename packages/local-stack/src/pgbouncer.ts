@@ -13,7 +13,7 @@ export interface PgBouncer {
   stop(): Promise<void>;
 }
 
-const answers = async (url: string): Promise<boolean> => {
+const isReachable = async (url: string): Promise<boolean> => {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
   try {
@@ -29,7 +29,7 @@ const answers = async (url: string): Promise<boolean> => {
 
 /**
  * Starts the `pgbouncer` of this machine in front of a database, in transaction mode with two connections to
- * the server. It ends with this process. Throws where it is not installed.
+ * the server. It ends with this process. Throws if it is not installed.
  */
 export const startPgBouncer = async (databaseUrl: string): Promise<PgBouncer> => {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
@@ -68,11 +68,11 @@ default_pool_size = 2
     code = ended;
   });
   const url = `postgresql://${username}@127.0.0.1:${own}${pathname}`;
-  await until(async () => code !== undefined || (await answers(url)));
+  await until(async () => code !== undefined || (await isReachable(url)));
   if (code !== undefined) {
     const { buffer, bytesRead } = await log.read({ position: 0 });
     throw new Error(
-      `pgbouncer does not start (${code}): ${buffer.toString('utf8', 0, bytesRead)}. It must be installed (Debian: pgbouncer).`,
+      `pgbouncer did not start (${code}): ${buffer.toString('utf8', 0, bytesRead)}. It must be installed (Debian: pgbouncer).`,
     );
   }
   await log.close();

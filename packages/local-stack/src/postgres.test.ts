@@ -54,7 +54,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Another process that starts PostgreSQL and does nothing else; Ctrl-C does not impress it. */
+/** Another process that starts PostgreSQL, does nothing else, and ignores Ctrl-C. */
 async function startInParent(
   options: object,
 ): Promise<{ parent: ChildProcess; url: string; home: string }> {
@@ -76,7 +76,7 @@ async function startInParent(
 }
 
 test(
-  'Data are there after a restart, on another port',
+  'Data survives a restart on another port',
   async () => {
     const first = await start();
     const url = await first.createDatabase('shop');
@@ -91,7 +91,7 @@ test(
 );
 
 test(
-  'Data are there after a crash of the server',
+  'Data survives a crash of the server',
   async () => {
     const first = await start({ settings: {} });
     await ask(first.url('postgres'), 'CREATE TABLE kept AS SELECT 42 AS answer');
@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  'A lock file that names a stranger does not stop a start',
+  'A lock file with the id of an unrelated process does not prevent a start',
   async () => {
     await (await start()).stop();
     await writeFile(path.join(directory, 'data/postmaster.pid'), `${process.pid}\n`);
@@ -115,7 +115,7 @@ test(
 );
 
 test(
-  'When the parent is killed with SIGKILL the server ends, and its temporary directory goes',
+  'When the parent is killed with SIGKILL, the server ends and its temporary directory is removed',
   async () => {
     const { parent, home } = await startInParent({ settings: throwawaySettings });
     const server = await postmaster(home);
@@ -141,7 +141,7 @@ test(
 );
 
 test(
-  "The terminal's Ctrl-C leaves the server to its parent",
+  "The terminal's Ctrl-C does not stop the server; its parent does",
   async () => {
     const { parent, url } = await startInParent({ settings: throwawaySettings });
     process.kill(-(parent.pid ?? 0), 'SIGINT');
@@ -152,7 +152,7 @@ test(
 );
 
 test(
-  'A taken port is named',
+  'A port in use is named in the error',
   async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
@@ -166,7 +166,7 @@ test(
 );
 
 test(
-  'Only who knows the password gets in',
+  'Connections require the password',
   async () => {
     const server = await start();
     const stranger = new URL(server.url('postgres'));
@@ -177,7 +177,7 @@ test(
 );
 
 test(
-  'Letters beyond ASCII are letters, and the order does not depend on the machine',
+  'Non-ASCII letters count as letters, and the sort order does not depend on the machine',
   async () => {
     const server = await start();
     const sql = `SELECT lower('ÉПΩ') AS lower, 'a' < 'B' AS mixed, cardinality(show_trgm('Привет')) AS trigrams`;

@@ -51,9 +51,9 @@ export interface Postgres {
 }
 
 /**
- * Starts PostgreSQL (18 unless `binaries` says otherwise) on a loopback port and waits until it answers. Data that a crash left behind
- * are recovered; a previous server that is just ending is waited for (10 s). The server ends with
- * this process, however that ends. Throws with the server's own words when it does not start.
+ * Starts PostgreSQL (18 unless `binaries` names another release) on a loopback port and waits until it responds.
+ * Recovers the data after a crash; waits up to 10 s for a previous server that is still stopping. The server ends
+ * with this process, however that ends. Throws with the server's output if it does not start.
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const directory = path.resolve(
@@ -66,7 +66,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   if (!existsSync(path.join(directory, 'data'))) {
     await initialise(directory, account, options.binaries);
   }
-  await previousServerHasEnded(path.join(directory, 'data'));
+  await waitForPreviousServer(path.join(directory, 'data'));
 
   const password = await readFile(path.join(directory, 'password'), 'utf8');
   const port = options.port ?? (await freePort());
@@ -77,7 +77,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const command = binary('postgres', options.binaries);
   const server = launch({ directory, account, command, settings, persistent, output: log.fd });
   try {
-    if (!(await answers(server, url('postgres')))) {
+    if (!(await waitUntilReady(server, url('postgres')))) {
       await server.stop();
       const { buffer, bytesRead } = await log.read({ position: 0 });
       const lines = buffer.toString('utf8', 0, bytesRead).trim();
@@ -163,7 +163,7 @@ function launch({
 }
 
 /** Polls until the server responds; false if it has ended, or after a minute. */
-async function answers(server: SupervisedProcess, url: string): Promise<boolean> {
+async function waitUntilReady(server: SupervisedProcess, url: string): Promise<boolean> {
   let ended = false;
   const end = server.exited.then(() => {
     ended = true;
@@ -188,7 +188,7 @@ async function answers(server: SupervisedProcess, url: string): Promise<boolean>
  * A server ends shortly after its parent, and PostgreSQL does not start while it is running. postmaster.pid may
  * also contain the id of an unrelated process after a crash.
  */
-async function previousServerHasEnded(data: string): Promise<void> {
+async function waitForPreviousServer(data: string): Promise<void> {
   const lock = path.join(data, 'postmaster.pid');
   for (const deadline = Date.now() + PREVIOUS_SERVER_LIMIT_MS; ; await delay(20)) {
     const pid = Number.parseInt(await readFile(lock, 'utf8').catch(() => ''), 10);
@@ -211,8 +211,8 @@ async function createDatabase(url: Postgres['url'], name: string): Promise<strin
   const client = new pg.Client({ connectionString: url('postgres') });
   await client.connect();
   try {
-    const there = await client.query('SELECT FROM pg_database WHERE datname = $1', [name]);
-    if (!there.rowCount) await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`);
+    const existing = await client.query('SELECT FROM pg_database WHERE datname = $1', [name]);
+    if (!existing.rowCount) await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`);
   } finally {
     await client.end();
   }

@@ -13,7 +13,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-const answers = (port: number): Promise<boolean> =>
+const isReachable = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     const done = (is: boolean) => {
@@ -27,7 +27,7 @@ const answers = (port: number): Promise<boolean> =>
 
 /**
  * Starts the machine's `redis-server` on a free loopback port without persistence. It ends with this process.
- * If there is none, throws an error that tells what to install.
+ * Throws an error that says what to install if there is none.
  */
 export const startRedis = async (): Promise<RedisServer> => {
   const port = await freePort();
@@ -44,9 +44,11 @@ export const startRedis = async (): Promise<RedisServer> => {
     server.exited.then((ended) => {
       code = ended;
     });
-    await until(async () => code !== undefined || (await answers(port)));
+    await until(async () => code !== undefined || (await isReachable(port)));
     if (code !== undefined) {
-      throw new Error(`redis-server does not start (${code}): install it (Debian: redis-server).`);
+      throw new Error(
+        `redis-server did not start (${code}). It must be installed (Debian: redis-server).`,
+      );
     }
     return server;
   };

@@ -1,4 +1,4 @@
-import { askedToEnd, firstEnd } from './ending.ts';
+import { firstEnd, stopRequested } from './ending.ts';
 import { startNotice } from './notice.ts';
 import { recordRunning } from './running.ts';
 import { dataDirectory, type Stack, startStack } from './stack.ts';
@@ -6,9 +6,9 @@ import { dataDirectory, type Stack, startStack } from './stack.ts';
 /**
  * Waits for a request to stop, or until a service exits by itself: then returns its name and log.
  */
-const untilTheEnd = ({ identity, crm }: Stack, asked: Promise<undefined>) =>
+const untilTheEnd = ({ identity, crm }: Stack, stopSignal: Promise<undefined>) =>
   firstEnd<string | undefined>(
-    asked,
+    stopSignal,
     identity.ended().then(() => `identity has ended; see ${identity.log}`),
     crm.ended().then(() => `CRM has ended; see ${crm.log}`),
   );
@@ -21,7 +21,7 @@ export const startAndPrint = async (ports: {
   identityPort: number;
   crmPort: number;
 }): Promise<void> => {
-  const asked = askedToEnd();
+  const stopSignal = stopRequested();
   try {
     const stack = await startStack({
       directory: dataDirectory,
@@ -32,7 +32,7 @@ export const startAndPrint = async (ports: {
     });
     const forgetRunning = await recordRunning(dataDirectory, stack);
     console.log(startNotice(stack.system, dataDirectory));
-    const problem = await untilTheEnd(stack, asked);
+    const problem = await untilTheEnd(stack, stopSignal);
     await stack.stop();
     await forgetRunning();
     if (problem !== undefined) throw new Error(problem);

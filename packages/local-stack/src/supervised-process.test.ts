@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-/** Runs a script and waits for what it prints first. */
+/** Runs a script and waits for its first output. */
 async function keep(script: string, remove?: string): Promise<SupervisedProcess> {
   const output = await open(log, 'w');
   const kept = superviseProcess({
@@ -28,7 +28,7 @@ async function keep(script: string, remove?: string): Promise<SupervisedProcess>
   return kept;
 }
 
-test('A command is ended by its signal, and its exit code is known', async () => {
+test('A command is stopped with its signal, and its exit code is reported', async () => {
   const kept = await keep(`
     process.on('SIGTERM', () => process.exit(7));
     setInterval(() => {}, 1000);
@@ -37,13 +37,13 @@ test('A command is ended by its signal, and its exit code is known', async () =>
   expect(await kept.exited).toBe(7);
 });
 
-test('A command that ends by itself is noticed', async () => {
+test('The end of a command is noticed', async () => {
   const kept = await keep(`console.log('ready'); process.exitCode = 3`);
   expect(await kept.exited).toBe(3);
   await kept.stop();
 });
 
-test('A command that ignores its signal is ended all the same', async () => {
+test('A command that ignores its signal is killed', async () => {
   const kept = await keep(`
     process.on('SIGTERM', () => console.log('no'));
     setInterval(() => {}, 1000);
@@ -52,7 +52,7 @@ test('A command that ignores its signal is ended all the same', async () => {
   expect(await readFile(log, 'utf8')).toBe('ready\nno\n');
 });
 
-test('A command that cannot be started says so', async () => {
+test('A command that cannot be started is reported', async () => {
   const output = await open(log, 'w');
   const kept = superviseProcess({
     command: '/no/such',

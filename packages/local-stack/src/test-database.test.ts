@@ -19,7 +19,7 @@ async function prepare(url: string): Promise<void> {
   await run(url, 'CREATE TABLE notes (text text)');
 }
 
-test('Databases are copies of one that was prepared once, and do not see each other', async () => {
+test('Databases are independent copies of a template that is prepared once', async () => {
   const databases = await Promise.all([1, 2, 3].map(() => freshDatabase(template, prepare)));
   for (const { url } of databases) {
     expect(await run(url, 'SELECT * FROM notes')).toEqual([]);
@@ -28,7 +28,7 @@ test('Databases are copies of one that was prepared once, and do not see each ot
   expect(preparations).toBe(1);
 });
 
-test('A preparation that failed is tried again by the next', async () => {
+test('A failed preparation is retried by the next test file', async () => {
   const name = `${template}_retried`;
   const failing = freshDatabase(name, async (url) => {
     await prepare(url);
@@ -49,7 +49,7 @@ test('A database is dropped even if clients are connected to it', async () => {
   await client.end();
 });
 
-test('The server is of the release that the run is for, 18 unless it says otherwise', async () => {
+test('The server is of the release that TEST_POSTGRES_BINARIES selects, 18 by default', async () => {
   const database = await freshDatabase('empty', async () => {});
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();

@@ -9,7 +9,7 @@
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 
-const patience = 3000;
+const graceMs = 3000;
 const { command, args, cwd, uid, gid, signal, remove } = JSON.parse(process.argv[2]);
 
 const child = spawn(command, args, {
@@ -22,9 +22,9 @@ const child = spawn(command, args, {
 function end() {
   child.kill(signal);
   // SIGQUIT: PostgreSQL exits without a checkpoint, Go programs exit at once.
-  setTimeout(() => child.kill('SIGQUIT'), patience).unref();
+  setTimeout(() => child.kill('SIGQUIT'), graceMs).unref();
   // A JVM only prints a thread dump for it.
-  setTimeout(() => child.kill('SIGKILL'), 3 * patience).unref();
+  setTimeout(() => child.kill('SIGKILL'), 3 * graceMs).unref();
 }
 
 function leave(code) {

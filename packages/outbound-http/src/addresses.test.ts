@@ -43,7 +43,7 @@ test.each([
   ['multicast', 'ff02::1'],
   ['no address', 'localhost'],
   ['nothing', ''],
-])('A request must not go to a %s address (%s)', (_kind, address) => {
+])('Requests to a %s address are refused (%s)', (_kind, address) => {
   expect(isAllowed(address)).toBe(false);
 });
 
@@ -54,11 +54,11 @@ test.each([
   '172.32.0.1',
   '::ffff:1.1.1.1',
   '2606:4700::1111',
-])('A request may go to the public address %s', (address) => {
+])('Requests to the public address %s are allowed', (address) => {
   expect(isAllowed(address)).toBe(true);
 });
 
-test('A network that is allowed is allowed, and no other', () => {
+test('Allowing a network allows its addresses and no others', () => {
   const isAllowedToo = allowedAddresses(['127.0.0.1/32', 'fd00::/8']);
   expect(['127.0.0.1', '::ffff:127.0.0.1', 'fd12::1'].map(isAllowedToo)).toEqual([
     true,

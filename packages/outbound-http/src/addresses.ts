@@ -8,7 +8,7 @@ type Network = ReturnType<typeof parseCIDR>;
 /** All global unicast addresses of IPv6 (RFC 4291 section 2.4). */
 const GLOBAL_UNICAST: Network = IPv6.parseCIDR('2000::/3');
 
-/** In a public range, but answered by the host of an Azure machine, with its metadata. */
+/** The metadata service of Azure, which has an address in a public range. */
 const AZURE_HOST: Network = IPv4.parseCIDR('168.63.129.16/32');
 
 const isIn = (address: Address, [network, bits]: Network): boolean =>
@@ -19,13 +19,13 @@ const isPublic = (address: Address): boolean =>
   !isIn(address, AZURE_HOST) &&
   (address.kind() === 'ipv4' || isIn(address, GLOBAL_UNICAST));
 
-/** Says of an IP address, as text, whether requests may go there. */
+/** Whether requests may be sent to an IP address, given as text. */
 export type IsAllowedAddress = (address: string) => boolean;
 
 /**
  * Allows public addresses and those of the given networks (CIDR notation, such as `10.1.0.0/16`). Refuses
- * private, loopback, link-local, carrier-grade NAT, multicast, reserved, tunnel and metadata addresses, an
- * IPv4 address within IPv6 as the IPv4 address that it is. Throws when a network is invalid.
+ * private, loopback, link-local, carrier-grade NAT, multicast, reserved, tunnel and metadata addresses. An
+ * IPv4-mapped IPv6 address is checked as the IPv4 address. Throws when a network is invalid.
  */
 export const allowedAddresses = (allowedNetworks: readonly string[]): IsAllowedAddress => {
   const networks = allowedNetworks.map((network) => parseCIDR(network));

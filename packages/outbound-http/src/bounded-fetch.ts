@@ -1,15 +1,15 @@
 import { readBounded } from './read-bounded.ts';
 
 export interface FetchLimits {
-  /** For the whole exchange, the body included. */
+  /** The limit for the whole exchange, including the body. */
   readonly timeoutMs: number;
   /** The largest body that is read. */
   readonly maxBytes: number;
 }
 
 /**
- * A `fetch` for a service whose address is configuration: it has a deadline and a size limit, and follows no
- * redirect. Throws when there is no usable response. For addresses that users enter, see `PublicHttp`.
+ * A `fetch` for services with configured addresses: it has a deadline and a size limit, and follows no
+ * redirects. Throws when there is no usable response. For addresses that users enter, use `PublicHttp`.
  */
 export const boundedFetch =
   ({ timeoutMs, maxBytes }: FetchLimits) =>

@@ -13,14 +13,14 @@ export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 export const resolveWithSystem: Resolve = (hostname) => systemLookup(hostname, { all: true });
 
-/** A host has an address where requests must not go. */
+/** The host has an address that requests must not be sent to. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
 }
 
 /**
- * The lookup of a connection, which connects to exactly the addresses that were checked: a name that resolves
- * differently a moment later changes nothing. One refused address refuses the host.
+ * The DNS lookup of a connection. The connection uses exactly the addresses that were checked here, so a name
+ * that resolves differently later (DNS rebinding) has no effect. A host with any refused address is refused.
  */
 export const checkedLookup = (resolve: Resolve, isAllowed: IsAllowedAddress): LookupFunction => {
   const check = async (hostname: string) => {

@@ -17,7 +17,7 @@ afterEach(async () => {
   }
 });
 
-/** A server on 127.0.0.1, which the client may take for a public one. */
+/** A server on 127.0.0.1, whose address the client can be configured to treat as public. */
 const serve = async (answer: RequestListener) => {
   const seen: IncomingMessage[] = [];
   const server = createServer((req, res) => {
@@ -46,7 +46,7 @@ const redirectTo =
   (req, res) =>
     void res.writeHead(status, { location: location(req) }).end();
 
-test('A request is sent to the address that was checked, with the host of its URL, and its name is resolved once', async () => {
+test('A request goes to the address that was checked, names the host of its URL, and resolves that name once', async () => {
   const { url, seen, port } = await serve((req, res) => {
     req.pipe(res.writeHead(201, { 'x-kind': 'echo' }));
   });
@@ -89,14 +89,14 @@ test.each([
   expect(seen).toHaveLength(0);
 });
 
-test('No request reaches a name with a refused address, whatever its other addresses are', async () => {
+test('No request reaches a host with a refused address, whatever its other addresses are', async () => {
   const { seen, url } = await serve(ok);
   const client = connect({ resolve: async () => [LOOPBACK, PRIVATE] });
   await expect(client.request(url())).rejects.toThrow('hook.test is not at a public address');
   expect(seen).toHaveLength(0);
 });
 
-test('A redirect is followed, and its target is checked like the first one', async () => {
+test('A redirect is followed, and its target is checked like the first URL', async () => {
   const secret = await serve(ok);
   const target = await serve(ok);
   const { url } = await serve(
@@ -120,7 +120,7 @@ test('A redirect is followed, and its target is checked like the first one', asy
   expect(secret.seen).toHaveLength(0);
 });
 
-test('A redirect to another origin loses credentials, and one that changes the method loses the body', async () => {
+test('A redirect to another origin drops credentials, and a redirect that changes the method drops the body', async () => {
   const target = await serve((req, res) => void req.pipe(res));
   const request = {
     method: 'POST',
@@ -145,12 +145,12 @@ test('A chain of redirects ends at the limit', async () => {
   expect(seen).toHaveLength(3);
 });
 
-test('A response that does not end, or comes too slowly, ends at the deadline', async () => {
+test('A response that never ends or is too slow fails at the deadline', async () => {
   const { url } = await serve((_req, res) => void res.writeHead(200).write('a'));
   await expect(connect().request(url(), { timeoutMs: 200 })).rejects.toThrow(/timeout/);
 });
 
-test('The deadline includes the lookup of the name', async () => {
+test('The deadline includes the DNS lookup', async () => {
   const client = connect({ resolve: () => new Promise(() => undefined) });
   const response = client.request('http://hook.test/', { timeoutMs: 200 });
   await expect(response).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -163,7 +163,7 @@ test('A redirect with 301 or 302 keeps the method of PUT', async () => {
   expect([target.seen[0]?.method, `${body}`]).toEqual(['PUT', 'payload']);
 });
 
-test('A request ends when its caller gives up', async () => {
+test('A request ends when its caller aborts it', async () => {
   const { url } = await serve(() => undefined);
   const caller = new AbortController();
   const response = connect().request(url(), { signal: caller.signal });
@@ -171,7 +171,7 @@ test('A request ends when its caller gives up', async () => {
   await expect(response).rejects.toThrow('no longer needed');
 });
 
-test('A response that is too large is not read to its end', async () => {
+test('Reading stops when a response is too large', async () => {
   const { url } = await serve((_req, res) => {
     const chunk = Buffer.alloc(64 * 1024);
     const write = (): void => {
@@ -188,17 +188,14 @@ test.each([
   ['ftp://hook.test/', 'must begin with https:// or http://'],
   ['http://user:secret@hook.test/', 'must not contain a user name or password'],
   ['hook', 'The URL is invalid'],
-])(
-  '%s is refused without a lookup, and without repeating what it contains',
-  async (url, reason) => {
-    let lookups = 0;
-    const resolve: Resolve = async () => {
-      lookups += 1;
-      return [LOOPBACK];
-    };
-    const response = connect({ resolve }).request(url);
-    await expect(response).rejects.toThrow(reason);
-    await expect(response).rejects.not.toThrow('secret');
-    expect(lookups).toBe(0);
-  },
-);
+])('%s is refused without a lookup, and the error does not repeat the URL', async (url, reason) => {
+  let lookups = 0;
+  const resolve: Resolve = async () => {
+    lookups += 1;
+    return [LOOPBACK];
+  };
+  const response = connect({ resolve }).request(url);
+  await expect(response).rejects.toThrow(reason);
+  await expect(response).rejects.not.toThrow('secret');
+  expect(lookups).toBe(0);
+});

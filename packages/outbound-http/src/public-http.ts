@@ -5,7 +5,7 @@ import { readBounded } from './read-bounded.ts';
 import { checkTarget } from './target.ts';
 
 export interface PublicHttpOptions {
-  /** Networks besides public ones where requests may go, in CIDR notation; for development and tests. */
+  /** Private networks that requests may be sent to, in CIDR notation; for development and tests. */
   readonly allowedNetworks?: readonly string[];
   /** The largest number of redirects that one request follows. Default 3. */
   readonly maxRedirects?: number;
@@ -17,7 +17,7 @@ export interface PublicRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** For the whole exchange: lookups, redirects and the body included. Default 10,000. */
+  /** The limit for the whole exchange, including lookups, redirects and the body. Default 10,000. */
   readonly timeoutMs?: number;
   /** The largest body that is read. Default 1 MiB. */
   readonly maxBytes?: number;
@@ -29,7 +29,7 @@ export interface PublicResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
-  /** Where the response came from, after redirects. */
+  /** The URL that responded, after redirects. */
   readonly url: string;
 }
 
@@ -46,8 +46,8 @@ interface Hop {
 }
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-const FOR_ONE_ORIGIN: readonly string[] = ['authorization', 'cookie', 'proxy-authorization'];
-const OF_A_BODY: readonly string[] = ['content-type', 'content-length', 'content-encoding'];
+const CREDENTIAL_HEADERS: readonly string[] = ['authorization', 'cookie', 'proxy-authorization'];
+const BODY_HEADERS: readonly string[] = ['content-type', 'content-length', 'content-encoding'];
 
 const without = (headers: Hop['headers'], names: readonly string[]): Hop['headers'] =>
   Object.fromEntries(
@@ -56,16 +56,16 @@ const without = (headers: Hop['headers'], names: readonly string[]): Hop['header
 
 /** The request that follows a redirect, as the Fetch standard describes it. */
 const redirected = (hop: Hop, status: number, isSameOrigin: boolean): Hop => {
-  const headers = isSameOrigin ? hop.headers : without(hop.headers, FOR_ONE_ORIGIN);
+  const headers = isSameOrigin ? hop.headers : without(hop.headers, CREDENTIAL_HEADERS);
   const becomesGet =
     status === 303
       ? hop.method !== 'GET' && hop.method !== 'HEAD'
       : (status === 301 || status === 302) && hop.method === 'POST';
   if (!becomesGet) return { method: hop.method, headers, body: hop.body };
-  return { method: 'GET', headers: without(headers, OF_A_BODY), body: null };
+  return { method: 'GET', headers: without(headers, BODY_HEADERS), body: null };
 };
 
-/** Rejects when the signal aborts: undici itself does not notice that while it resolves a name or connects. */
+/** Rejects when the signal aborts; undici ignores the signal while it resolves a name or connects. */
 const unlessAborted = async <T>(pending: Promise<T>, signal: AbortSignal): Promise<T> => {
   // The result is ignored once the signal has aborted.
   pending.catch(() => undefined);
@@ -83,9 +83,9 @@ const unlessAborted = async <T>(pending: Promise<T>, signal: AbortSignal): Promi
 };
 
 /**
- * HTTP requests to addresses that users enter: webhooks, providers, imports. Requests reach public addresses
- * only, each redirect included, and connect to the very address that was checked. They have a deadline and a
- * size limit. A failed request is not repeated here: send it from a job.
+ * HTTP requests to addresses that users enter, such as webhooks. Only public addresses are reached, also after
+ * redirects, and a connection uses exactly the address that was checked. Requests have a deadline and a size
+ * limit. Failed requests are not retried: send them from a job.
  */
 export class PublicHttp {
   readonly #isAllowed: IsAllowedAddress;
@@ -99,7 +99,7 @@ export class PublicHttp {
     this.#agent = new Agent({ connect: { lookup }, keepAliveTimeout: 10_000 });
   }
 
-  /** Throws an InvalidTarget or AddressRefused for a URL that can never be reached; does no lookup. */
+  /** Throws an InvalidTarget or AddressRefused for a URL that no request may use, without a DNS lookup. */
   check(url: string): void {
     checkTarget(url, this.#isAllowed);
   }
@@ -130,7 +130,7 @@ export class PublicHttp {
         const content = await readBounded(response, maxBytes);
         return { status, headers: response.headers, body: content, url: target.href };
       }
-      // Nobody reads the body of a redirect; destroying it reports an error to whoever listens.
+      // The body of a redirect is discarded; destroying it emits an error, which needs a listener.
       response.body.on('error', () => undefined).destroy();
       if (redirects === this.#maxRedirects) throw new RedirectRefused('Too many redirects.');
       const next = checkTarget(location, this.#isAllowed, target);
@@ -142,7 +142,7 @@ export class PublicHttp {
     }
   }
 
-  /** Ends requests that are still running and closes all connections. */
+  /** Aborts running requests and closes all connections. */
   close(): Promise<void> {
     return this.#agent.destroy();
   }

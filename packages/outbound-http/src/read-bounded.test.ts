@@ -14,7 +14,7 @@ const endless = () => {
   return { response: new Response(body), state };
 };
 
-test('A body is read whole up to the last byte that is allowed', async () => {
+test('A body of exactly the maximum size is read completely', async () => {
   expect((await readBounded(new Response('Ágnes'), 6)).toString()).toBe('Ágnes');
   await expect(readBounded(new Response('Ágnes'), 5)).rejects.toThrow('larger than 5 bytes');
 });
@@ -23,7 +23,7 @@ test('A missing body is read as an empty one', async () => {
   expect(await readBounded(new Response(null), 0)).toHaveLength(0);
 });
 
-test('A body that is too large is not read to its end', async () => {
+test('Reading stops when a body is too large', async () => {
   const { response, state } = endless();
   await expect(readBounded(response, 25)).rejects.toThrow('larger than 25 bytes');
   expect(state.isCancelled).toBe(true);

@@ -1,4 +1,4 @@
-/** The response is larger than the caller reads. */
+/** The response exceeds the size limit. */
 export class ResponseTooLarge extends Error {
   override readonly name = 'ResponseTooLarge';
 }

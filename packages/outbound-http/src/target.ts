@@ -2,14 +2,14 @@ import { isIP } from 'node:net';
 import type { IsAllowedAddress } from './addresses.ts';
 import { AddressRefused } from './lookup.ts';
 
-/** The address is no URL that a request can be sent to. */
+/** The URL is not one that requests can be sent to. */
 export class InvalidTarget extends Error {
   override readonly name = 'InvalidTarget';
 }
 
 /**
- * Parses and checks the URL of a request or a redirect. A connection to a literal IP address does no lookup,
- * so such an address is checked here; the URL parser has normalised every notation (decimal, octal, hex).
+ * Parses and checks the URL of a request or a redirect. Connecting to an IP address involves no DNS lookup, so
+ * such addresses are checked here; the URL parser has normalised every notation (decimal, octal, hexadecimal).
  */
 export const checkTarget = (url: string | URL, isAllowed: IsAllowedAddress, base?: URL): URL => {
   if (!URL.canParse(String(url), base?.href)) throw new InvalidTarget('The URL is invalid.');

@@ -19,7 +19,7 @@ export const identityUnavailable = (retryAfter: string, cause?: unknown): HttpEr
     },
   );
 
-/** The error for the caller when identity did not answer the question; 401 only if identity itself says so. */
+/** The error for the caller if identity gave no positive answer; 401 only if identity rejected the token. */
 export const errorOf = (answer: Exclude<Answer<unknown>, { outcome: 'answered' }>): HttpError => {
   switch (answer.outcome) {
     case 'rejected':

@@ -27,7 +27,7 @@ const ada = createPrincipal({
 const key: Principal = { ...ada, type: 'service_account', session_id: null, client_id: null };
 const client: Principal = { ...key, id: 'pipeline', type: 'client', client_id: 'pipeline' };
 
-/** What an event makes the caches forget. */
+/** The cache entries that an event removes. */
 const effectOf = <T extends EventType>(type: T, data: EventData<T>) => {
   const evicted: Predicate<Principal>[] = [];
   const changes: PolicyChange[] = [];
@@ -39,11 +39,11 @@ const effectOf = <T extends EventType>(type: T, data: EventData<T>) => {
   return { changes, concerns: (who: Principal) => evicted.some((concerns) => concerns(who)) };
 };
 
-test('every kind of event is tested here', () => {
+test('every kind of event is tested', () => {
   expect(eventTypes).toHaveLength(5);
 });
 
-test.each([[null], [[ADA as string]]])('policies of %j are removed, and no caller', (user_ids) => {
+test.each([[null], [[ADA as string]]])('removes the policies of %j, and no caller', (user_ids) => {
   const data = { tenant_id: ACME as string, version: 7, user_ids };
   const { changes, concerns } = effectOf('identity.policy.updated', data);
   expect(changes).toEqual([{ tenantId: ACME, version: 7, userIds: user_ids }]);
@@ -60,7 +60,7 @@ describe.each(['identity.user.updated', 'identity.user.deactivated'] as const)('
   });
 });
 
-test('a change of a tenant removes all of its members, in any tenant', () => {
+test('a status change of a tenant removes all of its members, in any tenant', () => {
   const of = (tenant_id?: string) =>
     effectOf('identity.tenant.status_changed', {
       tenant_id: tenant_id as string,
@@ -81,7 +81,7 @@ describe('a revocation', () => {
     ['session', { session_id: SESSION as string }, { session_id: BOB as string }],
     ['user', { user_id: ADA as string }, { user_id: BOB as string }],
     ['client', { client_id: 'mobile-app' }, { client_id: 'other' }],
-  ])('of a %s drops what hangs on it and nothing else', (_what, own, other) => {
+  ])('of a %s removes the affected callers and no others', (_what, own, other) => {
     expect(of(own)(ada)).toBe(true);
     expect(of(other)(ada)).toBe(false);
   });
@@ -96,12 +96,12 @@ describe('a revocation', () => {
     expect(of({ client_id: 'pipeline' })({ ...client, client_id: null })).toBe(true);
   });
 
-  test('of a session removes no key and no client', () => {
+  test('of a session removes neither API keys nor clients', () => {
     expect(of({ session_id: SESSION as string })(key)).toBe(false);
     expect(of({ session_id: SESSION as string })(client)).toBe(false);
   });
 
-  test('removes a user whose token or session is unknown', () => {
+  test('removes users whose token or session is unknown', () => {
     expect(of({ session_id: SESSION as string })({ ...ada, session_id: null })).toBe(true);
     expect(of({ token_id: 'jti' })({ ...ada, token_id: null })).toBe(true);
   });

@@ -32,7 +32,7 @@ const isRevoked = (data: EventData<'identity.token.revoked'>): Predicate<Princip
   const revocation = revocationTarget(data);
   if (!revocation) return () => true;
   const { by, id } = revocation;
-  // Principals do not tell which key signed their token.
+  // Principals do not contain the id of the key that signed their token.
   if (by === 'kid') return () => true;
   if (by === 'user_id') return isUser(id);
   return (caller) => mayMatch(caller, caller[by], id) || (by === 'client_id' && caller.id === id);

@@ -57,10 +57,10 @@ describe('401', () => {
     ],
     ['for another audience', () => identity.signer.sign({}, { audience: 'https://other.test' })],
     ['of another kind', () => identity.signer.sign({}, { typ: 'JWT' })],
-    ['of a key that nobody knows', () => createSigner().sign({})],
+    ['signed with an unknown key', () => createSigner().sign({})],
     ['opaque and unknown', () => 'Zm9vYmFy'],
-    ['no token of any kind', () => 'a.b.c'],
-  ])('for a token that is %s, since identity says so', async (_what, token) => {
+    ['not a token of any kind', () => 'a.b.c'],
+  ])('for a token that is %s, because identity rejects it', async (_what, token) => {
     const asked = identity.count('/api/user');
     const { status, body } = await probe.get('/contacts', bearer(token()));
     expect([status, body.error]).toEqual([401, 'unauthenticated']);
@@ -74,7 +74,7 @@ describe('401', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('when the token is revoked between the caller and the policies', async () => {
+  test('when the token is revoked between the requests for the caller and for the policies', async () => {
     const { headers } = identity.signIn();
     identity.intercept('/api/policies', () => refusal(401, 'unauthenticated'));
     expect(await probe.get('/contacts', headers)).toMatchObject({ status: 401 });

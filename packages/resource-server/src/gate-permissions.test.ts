@@ -39,7 +39,7 @@ describe('policies', () => {
     expect(await get('/contacts', policies)).toMatchObject({ status });
   });
 
-  test('that are missing are named in the answer, with the resource', async () => {
+  test('that are missing are named in the response, with the resource', async () => {
     const person = identity.signIn();
     const id = randomUUID();
     const { status, body } = await probe.get(`/contacts/${id}`, person.headers);
@@ -54,7 +54,7 @@ describe('policies', () => {
     });
   });
 
-  test('that are missing for a list or a route without a resource have no resource id', async () => {
+  test('that are missing for a list, or a route without a resource, are reported without a resource id', async () => {
     expect((await get('/contacts', [])).body).toMatchObject({
       resource_type: 'contact',
       resource_id: null,
@@ -71,7 +71,7 @@ describe('policies', () => {
     ['access', [`${chat}.messages.view`, `${chat}.bots.list`]],
     ['messages.view', [`${chat}.access`]],
     ['bots.list', [`${chat}.access`, `${chat}.messages.view`]],
-  ])('name chat.%s first to who holds %j', async (missing, held) => {
+  ])('are reported in order: chat.%s for a caller with %j', async (missing, held) => {
     const { body } = await get('/channels', allow(...held));
     expect(body.required_permission).toBe(`${chat}.${missing}`);
   });
@@ -113,7 +113,7 @@ describe('scopes', () => {
     expect(await probe.get('/contacts', scoped(scopes))).toMatchObject({ status });
   });
 
-  test('that do not cover a permission are refused, and the answer names it', async () => {
+  test('that do not cover a permission are refused, and the response names it', async () => {
     const { body } = await probe.get('/contacts', scoped(['identity.*']));
     expect(body).toEqual({
       message: expect.any(String),
@@ -135,12 +135,12 @@ describe('scopes', () => {
     expect(policy.error).toBe('permission_denied');
   });
 
-  test('limit what a handler may check', async () => {
+  test('limit the permissions that a handler checks', async () => {
     const { body } = await probe.get('/me', scoped(['tenant.acme.crm.contacts.create']));
     expect(body.can).toEqual(['contacts.create']);
   });
 
-  test('of a client are its policies, and without any it holds nothing', async () => {
+  test('of a client are its policies; a client without scopes has no permissions', async () => {
     const asked = identity.count('/api/policies');
     const headers = (scopes?: string[]) =>
       inTenant(identity.signIn({ type: 'client', tenants: [], ...(scopes && { scopes }) }), 'acme');

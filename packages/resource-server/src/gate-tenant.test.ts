@@ -27,13 +27,13 @@ describe('the tenant', () => {
     expect(body).toMatchObject({ tenant_id: identity.globex.id, tenant_slug: 'globex' });
   });
 
-  test('may be named by a user if it is the same', async () => {
+  test('may be named by a user if it is the tenant of the token', async () => {
     const person = identity.signIn();
     expect(await probe.get('/me', inTenant(person, 'acme'))).toMatchObject({ status: 200 });
   });
 
   test.each(['globex', 'unknown', 'Acme', 'acme, acme', ''])(
-    'named "%s" is forbidden to a user of acme',
+    '"%s" is forbidden to a user of acme',
     async (slug) => {
       const person = identity.signIn({
         tenants: [identity.acme, identity.globex],
@@ -48,7 +48,7 @@ describe('the tenant', () => {
     },
   );
 
-  test('may be another for a system administrator', async () => {
+  test('may be another one for a system administrator', async () => {
     const person = identity.signIn({ is_system_admin: true });
     const { body } = await probe.get('/contacts', inTenant(person, 'globex'));
     expect(body).toMatchObject({ tenant_id: identity.globex.id, is_system_admin: true });
@@ -71,16 +71,19 @@ describe('the tenant', () => {
     ['a client', { type: 'client', id: 'pipeline', scopes: ['*'] }, () => null],
     ['a client with a UUID for an id', { type: 'client', scopes: ['*'] }, () => null],
     ['a user of another issuer, without a UUID', { id: 'dev' }, () => null],
-  ] as const)('%s is a user where they have a UUID of their own', async (_, who, uuidOf) => {
-    const person = identity.signIn(who);
-    const { body } = await probe.get('/me', inTenant(person, 'acme'));
-    expect(body).toMatchObject({ user_id: person.id, user_uuid: uuidOf(person.id) });
-  });
+  ] as const)(
+    '%s has a user UUID only if the principal is a user with a UUID',
+    async (_, who, uuidOf) => {
+      const person = identity.signIn(who);
+      const { body } = await probe.get('/me', inTenant(person, 'acme'));
+      expect(body).toMatchObject({ user_id: person.id, user_uuid: uuidOf(person.id) });
+    },
+  );
 
   test.each([
     ['a client', { type: 'client', scopes: ['*'] }],
-    ['a system administrator who is in none', { is_system_admin: true }],
-  ] as const)('must be named by %s; the answer says how', async (_, who) => {
+    ['a system administrator without a tenant', { is_system_admin: true }],
+  ] as const)('must be named by %s; the response says how', async (_, who) => {
     const person = identity.signIn({ ...who, tenants: [], tenant_id: null });
     const { status, body } = await probe.get('/contacts', person.headers);
     expect([status, body.error]).toEqual([403, 'tenant_forbidden']);
@@ -96,7 +99,7 @@ describe('the tenant', () => {
     }
   });
 
-  test('is required: a caller without one is forbidden', async () => {
+  test('is required: callers without a tenant are rejected', async () => {
     const person = identity.signIn({ tenants: [], tenant_id: null });
     expect((await probe.get('/me', person.headers)).body).toMatchObject({
       error: 'tenant_forbidden',

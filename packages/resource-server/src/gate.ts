@@ -51,7 +51,7 @@ const policiesOf = async (caller: GatedCaller, policies: Policies): Promise<Righ
   return answered(await policies.get(holder, caller.token));
 };
 
-/** Checks the permissions of a route: the scopes of the token first, then the caller's policies. */
+/** Returns the check of a route's permissions: first by the scopes of the token, then by the caller's policies. */
 export const authorizeWith =
   (policies: Policies): Gate<GatedCaller>['authorize'] =>
   async (caller, route, req) => {

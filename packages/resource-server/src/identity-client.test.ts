@@ -112,9 +112,9 @@ describe('identity is unavailable when it answers', () => {
     ['200 with nothing', { status: 200, body: '' }],
     ['200 with another JSON', { status: 200, body: '{"success":true,"data":{"name":"Ada"}}' }],
     ['200 with JSON that is broken', { status: 200, body: '{"id":"a"' }],
-    ['200 with scopes that are no list', { status: 200, body: '{"id":"a","scopes":"*"}' }],
+    ['200 with scopes that are not a list', { status: 200, body: '{"id":"a","scopes":"*"}' }],
     ['200 with half a body', { status: 200, body: '{"id":"a","name":"Ada"}', half: 'cut' }],
-    ['200 with more than anyone reads', { status: 200, body: `"${'x'.repeat(17_000_000)}"` }],
+    ['200 with a body over the limit', { status: 200, body: `"${'x'.repeat(17_000_000)}"` }],
     ['401 with HTML, as a proxy does', { status: 401, body: page }],
     ['401 with half a body', { ...refusal(401, 'unauthenticated'), half: 'cut' }],
     ['403 with HTML, as a firewall does', { status: 403, body: page }],
@@ -123,7 +123,7 @@ describe('identity is unavailable when it answers', () => {
     expect(await ask(reply)).toMatchObject({ outcome: 'unavailable' });
   });
 
-  test('with keys that are none', async () => {
+  test('with invalid keys', async () => {
     identity.intercept('/.well-known/jwks.json', () => ({ status: 200, body: '{"keys":{}}' }));
     expect(await client.keys()).toMatchObject({ outcome: 'unavailable' });
   });
@@ -140,7 +140,7 @@ describe('identity is unavailable', () => {
     expect(answer).toMatchObject({ outcome: 'unavailable', cause: { name: 'TimeoutError' } });
   });
 
-  test('when it refuses the connection, and answers again when it is back', async () => {
+  test('when it refuses the connection, and available again when it is back', async () => {
     const { token } = identity.signIn();
     await identity.stop();
     expect(await client.principal(token)).toMatchObject({ outcome: 'unavailable' });

@@ -9,7 +9,7 @@ import {
 } from '@tessera/contracts';
 import { readBounded } from '@tessera/outbound-http';
 
-/** The result of a request to identity. Only an answer of identity itself counts against the caller. */
+/** The result of a request to identity. A caller is rejected only if identity itself rejects them. */
 export type Answer<T> =
   | { readonly outcome: 'answered'; readonly value: T }
   /** 401: the token is not, or no longer, valid. */
@@ -49,7 +49,7 @@ const textOf = (body: unknown, key: string, pattern: RegExp): string | undefined
   return typeof value === 'string' && pattern.test(value) ? value : undefined;
 };
 
-/** A code that this release does not know yet is a refusal all the same. */
+/** The error code of a refusal; unknown codes, which a newer identity may send, become `permission_denied`. */
 const errorCodeOf = (body: unknown): ErrorCode => {
   const { error } = Object(body) as { readonly error?: unknown };
   return isErrorCode(error) ? error : 'permission_denied';

@@ -1,5 +1,5 @@
 import type { StreamState } from './stream.ts';
-import { allowing, denying, HOUR, holder, policyWorld } from './testing/policy-cache.ts';
+import { allowing, createTestPolicyCache, denying, HOUR, holder } from './testing/policy-cache.ts';
 
 describe('policies are kept', () => {
   test.each<[StreamState, number]>([
@@ -7,7 +7,7 @@ describe('policies are kept', () => {
     ['none', HOUR],
     ['disconnected', 30_000],
   ])('while the stream is %s for %d ms', async (state, lifetime) => {
-    const { asked, world, allows, learn } = policyWorld();
+    const { asked, world, allows, learn } = createTestPolicyCache();
     world.stream = state;
     expect(await learn(allowing())).toBe(true);
     world.now += lifetime - 1;
@@ -18,7 +18,7 @@ describe('policies are kept', () => {
   });
 
   test('for at most 30 s, even if they were fetched while the stream was connected', async () => {
-    const { asked, world, allows, learn } = policyWorld();
+    const { asked, world, allows, learn } = createTestPolicyCache();
     await learn(allowing());
     world.now += 30_000;
     await allows();
@@ -28,7 +28,7 @@ describe('policies are kept', () => {
   });
 
   test('by user and tenant, for any token', async () => {
-    const { asked, allows, learn } = policyWorld();
+    const { asked, allows, learn } = createTestPolicyCache();
     await learn(allowing());
     expect(await allows(holder(), 'another token')).toBe(true);
     expect(await learn(denying(), holder('bob'))).toBe(false);
@@ -37,7 +37,7 @@ describe('policies are kept', () => {
   });
 
   test('unless identity refused: refusals are not cached', async () => {
-    const { learn } = policyWorld();
+    const { learn } = createTestPolicyCache();
     expect(await learn({ outcome: 'unavailable', cause: null })).toBe('unavailable');
     expect(await learn(allowing())).toBe(true);
   });
@@ -45,7 +45,7 @@ describe('policies are kept', () => {
 
 describe('a fetch', () => {
   test('is shared by concurrent requests with the same token', async () => {
-    const { asked, allows, reply } = policyWorld();
+    const { asked, allows, reply } = createTestPolicyCache();
     const all = [allows(), allows(), allows()];
     await reply(0, allowing());
     expect(await Promise.all(all)).toEqual([true, true, true]);
@@ -53,7 +53,7 @@ describe('a fetch', () => {
   });
 
   test('is not shared with another token of the same user', async () => {
-    const { allows, reply } = policyWorld();
+    const { allows, reply } = createTestPolicyCache();
     const revoked = allows(holder(), 'revoked');
     const good = allows(holder(), 'good');
     await reply(0, { outcome: 'rejected' });
@@ -65,7 +65,7 @@ describe('a fetch', () => {
 
 describe('a reconnection', () => {
   test('removes everything, and discards answers in flight', async () => {
-    const { cache, allows, learn, reply, asked } = policyWorld();
+    const { cache, allows, learn, reply, asked } = createTestPolicyCache();
     await learn(allowing(), holder('ada'));
     const bob = allows(holder('bob'));
     cache.evictAll();

@@ -1,8 +1,8 @@
-import { answered, principal, principalWorld } from './testing/principal-cache.ts';
+import { answered, createTestPrincipalCache, principal } from './testing/principal-cache.ts';
 
 describe('an eviction', () => {
   test('removes the callers that it affects and no others', async () => {
-    const { principals, asked, of, learn } = principalWorld();
+    const { principals, asked, of, learn } = createTestPrincipalCache();
     await learn('t', { id: 'ada' });
     await learn('u', { id: 'bob' });
     principals.evict(({ id }) => id === 'ada');
@@ -13,7 +13,7 @@ describe('an eviction', () => {
   });
 
   test('discards an answer that was requested before it', async () => {
-    const { principals, asked, of, reply } = principalWorld();
+    const { principals, asked, of, reply } = createTestPrincipalCache();
     const result = of('t');
     principals.evict(({ id }) => id === 'ada');
     await reply(0, answered(principal()));
@@ -22,8 +22,8 @@ describe('an eviction', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('gives a request that joined an earlier one the answer from after the eviction', async () => {
-    const { principals, of, reply } = principalWorld();
+  test('gives a request that joined an earlier one an answer requested after the eviction', async () => {
+    const { principals, of, reply } = createTestPrincipalCache();
     const first = of('t');
     principals.evictAll();
     const second = of('t');
@@ -34,7 +34,7 @@ describe('an eviction', () => {
   });
 
   test('keeps an answer that it does not affect', async () => {
-    const { principals, asked, of, reply } = principalWorld();
+    const { principals, asked, of, reply } = createTestPrincipalCache();
     const result = of('t');
     principals.evict(({ id }) => id === 'bob');
     await reply(0, answered(principal()));
@@ -43,7 +43,7 @@ describe('an eviction', () => {
   });
 
   test('again and again makes identity unavailable', async () => {
-    const { principals, of, question, reply } = principalWorld();
+    const { principals, of, question, reply } = createTestPrincipalCache();
     const result = of('t');
     for (const attempt of [0, 1, 2]) {
       await question(attempt);
@@ -54,7 +54,7 @@ describe('an eviction', () => {
   });
 
   test('of everything empties the cache', async () => {
-    const { principals, asked, learn } = principalWorld();
+    const { principals, asked, learn } = createTestPrincipalCache();
     await learn('t');
     await learn('u');
     principals.evictAll();

@@ -1,11 +1,11 @@
 import type { Principal } from '@tessera/contracts';
 import type { Answer } from './identity-client.ts';
 import type { StreamState } from './stream.ts';
-import { answered, principal, principalWorld } from './testing/principal-cache.ts';
+import { answered, createTestPrincipalCache, principal } from './testing/principal-cache.ts';
 
 describe('a caller', () => {
   test('is cached for 15 s, and then requested again', async () => {
-    const { asked, world, of, learn } = principalWorld();
+    const { asked, world, of, learn } = createTestPrincipalCache();
     await learn('t');
     world.now += 14_999;
     expect(await of('t')).toEqual({ outcome: 'answered', value: 'ada' });
@@ -16,7 +16,7 @@ describe('a caller', () => {
   });
 
   test('is never cached beyond the expiry of the token', async () => {
-    const { asked, world, of, learn } = principalWorld();
+    const { asked, world, of, learn } = createTestPrincipalCache();
     await learn('t', { expires_at: new Date(world.now + 3000) });
     world.now += 2999;
     await of('t');
@@ -27,7 +27,7 @@ describe('a caller', () => {
   });
 
   test('is cached by token and by the tenant in X-Tenant', async () => {
-    const { asked, learn } = principalWorld();
+    const { asked, learn } = createTestPrincipalCache();
     await learn('t');
     await learn('u');
     await learn('t', {}, 'acme');
@@ -41,7 +41,7 @@ describe('a caller', () => {
   });
 
   test('has the scopes of the token, or none if the token has none', async () => {
-    const { principals, learn } = principalWorld();
+    const { principals, learn } = createTestPrincipalCache();
     await learn('limited', { scopes: ['tenant.*.crm.tasks.*'] });
     await learn('free');
     const limited = await principals.get('limited', undefined);
@@ -57,8 +57,8 @@ describe('a caller', () => {
     { outcome: 'forbidden', code: 'pin_required', message: '' },
     { outcome: 'throttled', retryAfter: '1' },
     { outcome: 'unavailable', cause: null },
-  ])('who is refused ($outcome) is asked for again', async (refusal) => {
-    const { of, reply, learn } = principalWorld();
+  ])('that is refused ($outcome) is requested again', async (refusal) => {
+    const { of, reply, learn } = createTestPrincipalCache();
     const first = of('t');
     await reply(0, refusal);
     expect(await first).toEqual(refusal);
@@ -66,7 +66,7 @@ describe('a caller', () => {
   });
 
   test('is requested once for concurrent requests with the same token', async () => {
-    const { asked, of, reply } = principalWorld();
+    const { asked, of, reply } = createTestPrincipalCache();
     const all = [of('t'), of('t'), of('t')];
     await reply(0, answered(principal()));
     for (const answer of await Promise.all(all)) expect(answer).toMatchObject({ value: 'ada' });
@@ -76,7 +76,7 @@ describe('a caller', () => {
 
 describe.each<StreamState>(['disconnected', 'none'])('while the stream is %s', (state) => {
   test('nothing is cached, and cached entries are not used', async () => {
-    const { asked, world, learn } = principalWorld();
+    const { asked, world, learn } = createTestPrincipalCache();
     await learn('t');
     world.stream = state;
     await learn('t');
@@ -85,7 +85,7 @@ describe.each<StreamState>(['disconnected', 'none'])('while the stream is %s', (
   });
 
   test('no request waits for an answer that was requested before it', async () => {
-    const { asked, world, of } = principalWorld();
+    const { asked, world, of } = createTestPrincipalCache();
     world.stream = state;
     void of('t');
     void of('t');
@@ -93,7 +93,7 @@ describe.each<StreamState>(['disconnected', 'none'])('while the stream is %s', (
   });
 
   test('an answer is not cached even if it was requested while connected', async () => {
-    const { asked, world, of, reply } = principalWorld();
+    const { asked, world, of, reply } = createTestPrincipalCache();
     const first = of('t');
     world.stream = state;
     await reply(0, answered(principal()));

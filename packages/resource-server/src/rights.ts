@@ -6,7 +6,7 @@ export type Rights = (permission: string) => boolean;
 export const everything: Rights = () => true;
 export const nothing: Rights = () => false;
 
-/** The rights that policies give. Decisions are memoized for as long as the set is kept: later ones are a look-up. */
+/** The rights that policies grant. Decisions are memoized for the lifetime of the returned function. */
 export const rightsFromPolicies = (policies: readonly Policy[]): Rights => {
   const decisions = new Map<string, boolean>();
   return (permission) => {
@@ -18,6 +18,6 @@ export const rightsFromPolicies = (policies: readonly Policy[]): Rights => {
   };
 };
 
-/** What the scopes of a token cover; the caller's policies may allow less. */
+/** The rights that the scopes of a token cover; the caller's policies may allow less. */
 export const rightsFromScopes = (scopes: readonly string[]): Rights =>
   rightsFromPolicies(scopes.map((action) => ({ action, effect: 'allow' })));

@@ -42,7 +42,7 @@ const startBroker = async () => {
   await until(() => probe.resourceServer.stream() === 'connected');
 };
 
-/** The number of requests for callers and for policies during some work. */
+/** The number of requests for callers and for policies while a function runs. */
 const asked = async (work: () => Promise<unknown>) => {
   const before = [identity.count('/api/user'), identity.count('/api/policies')] as const;
   await work();

@@ -34,7 +34,7 @@ test('a caller and their policies are requested once', async () => {
   expect(identity.count('/api/policies')).toBe(before[1] + 1);
 });
 
-describe('a change takes effect with its event, and not before:', () => {
+describe('a change takes effect with its event, not earlier:', () => {
   const expectChange = async (
     person: Person,
     change: () => void,

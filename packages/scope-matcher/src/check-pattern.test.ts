@@ -23,7 +23,7 @@ describe('checkPattern', () => {
   });
 
   test.each(['identity', 'identity.*', 'tenant.acme', 'tenant.*.crm.blog.*', '*.tenants.versions'])(
-    '%s begins known permissions and covers none, which it says',
+    '%s is a prefix of known permissions and covers none',
     (pattern) => {
       expect(checkPattern(pattern, registry)).toEqual({ known: true, covers: 0 });
     },
@@ -44,11 +44,11 @@ describe('checkPattern', () => {
       'segment 2 ("us*") mixes * with other characters: * stands for one whole segment',
     ],
     ['', 'the pattern is empty'],
-  ])('%j is refused, and the reason names the segment', (pattern, reason) => {
+  ])('%j is unknown, and the reason names the segment', (pattern, reason) => {
     expect(checkPattern(pattern, registry)).toEqual({ known: false, reason });
   });
 
-  test('without any permission only * is known', () => {
+  test('without registered permissions, only * is known', () => {
     expect(checkPattern('*', [])).toEqual({ known: true, covers: 0 });
     expect(checkPattern('a', []).known).toBe(false);
   });

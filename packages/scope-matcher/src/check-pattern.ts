@@ -9,8 +9,8 @@ export type PatternCheck =
 const isPlaceholder = (segment: string): boolean => segment.startsWith('{');
 
 /**
- * Whether a pattern can match a registered permission: it is `*`, covers one, or is a prefix of one. Otherwise the
- * reason names the first segment that no permission has.
+ * Checks whether a pattern can match a registered permission: it is `*`, covers one, or is a prefix of one.
+ * Otherwise, the reason names the first segment that no permission has.
  */
 export const checkPattern = (pattern: string, registry: readonly string[]): PatternCheck => {
   const parsed = parsePattern(pattern);

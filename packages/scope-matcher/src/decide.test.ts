@@ -5,19 +5,19 @@ const allow = (action: string): Policy => ({ action, effect: 'allow' });
 const deny = (action: string): Policy => ({ action, effect: 'deny' });
 
 describe('decide', () => {
-  test('denies without a policy, and names none', () => {
+  test('denies without a policy, and names no policy', () => {
     expect(decide([], 'a.b')).toEqual({ allowed: false, by: null });
     expect(decide([allow('a.c')], 'a.b')).toEqual({ allowed: false, by: null });
   });
 
-  test('allows by an allow that covers the permission, and names it', () => {
+  test('allows a permission that an allow covers, and names the allow', () => {
     expect(decide([allow('a.c'), allow('a.*')], 'a.b')).toEqual({
       allowed: true,
       by: allow('a.*'),
     });
   });
 
-  test('denies by a deny at any position, however broad the allows are', () => {
+  test('denies a permission that a deny covers, at any position and however broad the allows are', () => {
     expect(decide([allow('a.b'), deny('*')], 'a.b')).toEqual({ allowed: false, by: deny('*') });
     expect(decide([deny('a.*'), allow('a.b')], 'a.b')).toEqual({ allowed: false, by: deny('a.*') });
   });

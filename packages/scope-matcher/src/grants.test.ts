@@ -20,7 +20,7 @@ describe('grantsBeyond', () => {
     expect(grantsBeyond({ holder, before: none, after })).toEqual([]);
   });
 
-  test('names what goes beyond, without what stays as it was', () => {
+  test('names the additional permissions, without those held before the change', () => {
     const holder = rights('identity.members.list');
     const before = rights('identity.users.list');
     const after = rights('identity.users.list', 'identity.members.list', 'identity.roles.update');
@@ -34,7 +34,7 @@ describe('grantsBeyond', () => {
     ).toEqual(['a.secret']);
   });
 
-  test('does not take holding every current permission for holding future ones', () => {
+  test('does not treat holding every current permission as holding future ones', () => {
     const holder = rights('identity.users.list', 'identity.users.view');
     expect(grantsBeyond({ holder, before: none, after: rights('identity.users.*') })).toEqual([
       'identity.users.*',

@@ -10,7 +10,7 @@ const nearlyPattern = fc.string({
   maxLength: 8,
 });
 
-/** The grammar of decision B7, word for word. */
+/** The grammar of decision B7, as it is specified. */
 const naivelyCovers = (of: string, what: string): boolean => {
   const isWhole = (text: string, allowed: RegExp): boolean =>
     text.split('.').every((s) => allowed.test(s));
@@ -46,7 +46,7 @@ describe('covers', () => {
     expect(covers(of, what)).toBe(expected);
   });
 
-  test('agrees with the grammar as it is written, on patterns and on what is almost one', () => {
+  test('agrees with the specified grammar on valid and almost valid patterns', () => {
     fc.assert(
       fc.property(
         fc.oneof(pattern, nearlyPattern),
@@ -66,13 +66,13 @@ describe('covers', () => {
     );
   });
 
-  test('answers for any text at all', () => {
+  test('accepts any text without throwing', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (of, what) => typeof covers(of, what) === 'boolean'),
     );
   });
 
-  test('what does not parse covers nothing', () => {
+  test('an invalid pattern covers nothing', () => {
     fc.assert(
       fc.property(fc.oneof(nearlyPattern, fc.string()), permission, (of, what) => {
         fc.pre(!parsePattern(of).ok);
@@ -97,15 +97,15 @@ describe('parsePattern', () => {
     ['a.b.', 'segment 3 is empty'],
     ['a.ta*', 'segment 2 ("ta*") mixes * with other characters: * stands for one whole segment'],
     ['**', 'segment 1 ("**") mixes * with other characters: * stands for one whole segment'],
-    ['a b.c', 'segment 1 ("a b") may hold letters, digits, _ and - only'],
-    ['a.é', 'segment 2 ("é") may hold letters, digits, _ and - only'],
-    ['a.b\n', 'segment 2 ("b\\n") may hold letters, digits, _ and - only'],
-    ['tenant.{slug}', 'segment 2 ("{slug}") may hold letters, digits, _ and - only'],
-  ])('refuses %j with its reason', (text, reason) => {
+    ['a b.c', 'segment 1 ("a b") may contain only letters, digits, _ and -'],
+    ['a.é', 'segment 2 ("é") may contain only letters, digits, _ and -'],
+    ['a.b\n', 'segment 2 ("b\\n") may contain only letters, digits, _ and -'],
+    ['tenant.{slug}', 'segment 2 ("{slug}") may contain only letters, digits, _ and -'],
+  ])('rejects %j with a reason', (text, reason) => {
     expect(parsePattern(text)).toEqual({ ok: false, reason });
   });
 
-  test('joined again, the segments are the text', () => {
+  test('the segments, joined again, are the text', () => {
     fc.assert(
       fc.property(fc.oneof(pattern, fc.string()), (text) => {
         const parsed = parsePattern(text);

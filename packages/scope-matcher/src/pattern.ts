@@ -14,7 +14,7 @@ const problemOf = (segment: string): string | undefined => {
   if (segment.includes(WILDCARD)) {
     return `(${JSON.stringify(segment)}) mixes * with other characters: * stands for one whole segment`;
   }
-  return `(${JSON.stringify(segment)}) may hold letters, digits, _ and - only`;
+  return `(${JSON.stringify(segment)}) may contain only letters, digits, _ and -`;
 };
 
 /** Parses a scope or a policy action: segments separated by dots, each a literal or `*`. */

@@ -6,7 +6,7 @@ export interface EncryptionKey {
   readonly secret: Buffer;
 }
 
-/** The setting of encryption keys: a list of `id:base64`. */
+/** The field for a setting with encryption keys: a list of `id:base64`. */
 export const keyList = (): Field<string[], false> =>
   list(matching(/^[\w-]{1,40}:[A-Za-z0-9+/]{43}=$/, 'an id, a colon and 32 bytes in base64', 100), {
     min: 1,

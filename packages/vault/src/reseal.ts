@@ -4,12 +4,12 @@ import type { Vault } from './vault.ts';
 export interface SealedColumn {
   readonly schema: string;
   readonly table: string;
-  /** Its value may be null. */
+  /** The column with the sealed values; null values are skipped. */
   readonly column: string;
-  /** The primary key. */
+  /** The column that is the primary key. */
   readonly id: string;
   readonly type: 'text' | 'uuid';
-  /** The purpose with which the vault sealed the value of a row. */
+  /** The purpose that the value of the row with this id was sealed for. */
   readonly purposeOf: (id: string) => string;
 }
 
@@ -31,7 +31,7 @@ const resealColumn = async (
 ): Promise<number> => {
   const page = `SELECT ${id}::text AS id, ${column} AS sealed FROM ${schema}.${table}
     WHERE ${column} IS NOT NULL AND ($1::text IS NULL OR ${id} > ($1::text)::${type}) ORDER BY ${id} LIMIT $2`;
-  // A value that was changed in the meantime stays as it is.
+  // Skips values that have changed since they were read.
   const update = `UPDATE ${schema}.${table} SET ${column} = batch.renewed
     FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS batch (id, old, renewed)
     WHERE ${table}.${id}::text = batch.id AND ${table}.${column} = batch.old`;
@@ -57,8 +57,8 @@ const resealColumn = async (
 };
 
 /**
- * Seals every value again that another key than the first one sealed, in small batches; afterwards the other
- * keys can be removed. Returns the number of resealed rows by table. Throws when a needed key is missing.
+ * Reseals, in small batches, every value that was sealed with another key than the first one; afterwards the
+ * other keys can be removed. Returns the number of resealed rows by table. Throws if a key is missing.
  */
 export const reseal = async (
   pool: Queryable,

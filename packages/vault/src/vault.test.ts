@@ -31,14 +31,14 @@ test('A value with any byte changed does not open', () => {
   }
 });
 
-test('After a new key is put in front it seals, and the old one still opens', () => {
+test('A new first key seals new values, and the old key still opens old ones', () => {
   const sealed = vault.seal(secret, 'a purpose');
   const rotated = createVault(encryptionKeys([newer, older]));
   expect(rotated.open(sealed, 'a purpose')).toEqual(secret);
   expect(() => vault.open(rotated.seal(secret, 'a purpose'), 'a purpose')).toThrow('lacks the key');
 });
 
-test('A value sealed by an old key is renewed once and then opens without that key', () => {
+test('A value sealed with an old key is resealed once and then opens without that key', () => {
   const sealed = vault.seal(secret, 'a purpose');
   const rotated = createVault(encryptionKeys([newer, older]));
   const renewed = rotated.renew(sealed, 'a purpose') ?? Buffer.alloc(0);
@@ -59,6 +59,6 @@ test('A digest depends on the value, the purpose and the key, and matches with a
   expect(createVault(encryptionKeys([newer])).matches(secret, 'a purpose', digest)).toBe(false);
 });
 
-test('A vault without a key is refused', () => {
+test('A vault cannot be created without a key', () => {
   expect(() => createVault([])).toThrow('no key');
 });

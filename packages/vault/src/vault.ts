@@ -14,11 +14,11 @@ const TAG = 16;
 
 /** Encrypts values at rest with AES-256-GCM under configured keys. */
 export interface Vault {
-  /** Encrypts a value. It opens only with the same `purpose`, so that it is useless in another row or column. */
+  /** Encrypts a value. It opens only with the same `purpose`, so it cannot be moved to another row or column. */
   seal(plain: Buffer, purpose: string): Buffer;
   /** Decrypts a value. Throws when its key is not configured, or when the value or the purpose differs. */
   open(sealed: Uint8Array, purpose: string): Buffer;
-  /** The value sealed with the first key; undefined when it already is. Throws as `open` does. */
+  /** Seals the value with the first key; undefined if it already is. Throws as `open` does. */
   renew(sealed: Uint8Array, purpose: string): Buffer | undefined;
   /**
    * A keyed digest (HMAC-SHA-256, 32 bytes), from which nobody without the key can tell whether they have guessed
@@ -58,7 +58,9 @@ export const createVault = (keys: readonly EncryptionKey[]): Vault => {
     const id = keyIdOf(bytes);
     const key = keys.find((known) => known.id === id);
     if (!key)
-      throw new Error(`KEY_ENCRYPTION_KEYS lacks the key "${id}", which sealed ${purpose}.`);
+      throw new Error(
+        `KEY_ENCRYPTION_KEYS lacks the key "${id}", with which ${purpose} was sealed.`,
+      );
     const decipher = createDecipheriv(ALGORITHM, key.secret, bytes.subarray(at, at + IV))
       .setAAD(Buffer.from(purpose))
       .setAuthTag(bytes.subarray(at + IV, at + IV + TAG));

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => crm.stop());
 
-test('crm-admin counts the jobs of each kind, and lists those that failed for good', async () => {
+test('crm-admin counts the jobs of each kind and lists dead jobs', async () => {
   const headers = crm.caller();
   const form = crm.http.post('/api/crm/imports').set(headers).field('resource', 'contacts');
   await form.attach('file', Buffer.from('first_name\nAda\n'), 'contacts.csv').expect(201);

@@ -36,7 +36,7 @@ const opened = async (keys: readonly string[]) => {
   );
 };
 
-test('crm-admin reseal frees stored credentials from an old key, and leaves versions as they are', async () => {
+test('crm-admin reseal makes an old key unnecessary for stored credentials, and does not change versions', async () => {
   const id = await create('Alerts', { token: 'first' });
   await create('Without', null);
   const table = 'messaging_accounts';
@@ -48,7 +48,7 @@ test('crm-admin reseal frees stored credentials from an old key, and leaves vers
   expect(headers.etag).toBe('"1"');
 });
 
-test('it fails and names the key that is missing', async () => {
+test('it fails and names the missing key', async () => {
   await create('Alerts', { token: 'first' });
   expect(await admin(newer, 'reseal')).toEqual({
     code: 1,
@@ -57,7 +57,7 @@ test('it fails and names the key that is missing', async () => {
   expect(await opened([older])).toEqual([{ token: 'first' }]);
 });
 
-test('a change of other fields keeps what is resealed at the same time', async () => {
+test('a concurrent change of other fields keeps resealed values', async () => {
   const id = await create('Alerts', { token: 'first' });
   const vault = createVault(encryptionKeys([newer, older]));
   const change = crm.http
@@ -68,7 +68,7 @@ test('a change of other fields keeps what is resealed at the same time', async (
   expect(await opened([newer])).toEqual([{ token: 'first' }]);
 });
 
-test('it goes through more rows than one batch holds', async () => {
+test('it processes more rows than fit into one batch', async () => {
   for (let n = 0; n < 5; n += 1) await create(`Alerts ${n}`, { token: `${n}` });
   const vault = createVault(encryptionKeys([newer, older]));
   const resealed = await reseal(crm.context.pool, vault, sealedColumns, 2);
@@ -76,7 +76,7 @@ test('it goes through more rows than one batch holds', async () => {
   expect((await opened([newer])).map(({ token }) => token)).toEqual(['0', '1', '2', '3', '4']);
 });
 
-test('every column that is sealed is known to it', async () => {
+test('it covers every sealed column', async () => {
   const { rows } = await crm.context.pool.query(
     `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
      WHERE table_schema = 'tenant_crm' AND column_name LIKE 'sealed%'`,

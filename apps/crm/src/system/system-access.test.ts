@@ -36,7 +36,7 @@ describe('system routes', () => {
     ['the beginning of the token', () => ({ 'x-system-token': SYSTEM_TOKEN.slice(0, -1) })],
     ['the token as a bearer', () => ({ authorization: `Bearer ${SYSTEM_TOKEN}` })],
     ['an administrator', () => crm.identity.signIn({ is_system_admin: true }).headers],
-    ['a member with every right', () => crm.caller()],
+    ['a member with every permission', () => crm.caller()],
   ])('%s is 401', async (_who, headers) => {
     for (const path of PATHS) {
       const { status, body } = await crm.http.get(path).set({ ...tenant(), ...headers() });
@@ -81,7 +81,7 @@ describe('system routes', () => {
     }
   });
 
-  test('are not opened by fake authentication', async () => {
+  test('are not accessible with fake authentication', async () => {
     const fake = await startCrm({ APP_ENV: 'local', CRM_FAKE_AUTH: 'true' });
     try {
       await fake.http.get('/api/crm/contacts').expect(200);

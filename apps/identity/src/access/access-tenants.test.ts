@@ -16,7 +16,7 @@ const get = async (path: string, bearer: Bearer) => {
 const members = (of: Tenant) => `/tenants/${of.id}/members`;
 
 describe('tenants', () => {
-  test('rights in one tenant are none in another, even for a member of both', async () => {
+  test('permissions in one tenant do not apply in another, even for a member of both', async () => {
     const other = await identity.people.tenant();
     const user = await identity.people.user({ tenant, actions: ['*'] });
     await identity.people.join(user, other, await identity.people.role(other, '*'));
@@ -26,12 +26,12 @@ describe('tenants', () => {
     expect((await get(members(other), { authorization: `Bearer ${token}` })).status).toBe(200);
   });
 
-  test('what is no id names no tenant', async () => {
+  test('an invalid id names no tenant', async () => {
     const bearer = await identity.people.caller(tenant, '*');
     expect((await get('/tenants/nope/members', bearer)).status).toBe(404);
   });
 
-  test('a token without a tenant holds nothing in any', async () => {
+  test('a token without a tenant has no permissions in any tenant', async () => {
     const bearer = await identity.people.signIn(await identity.people.user());
     expect((await get('/permissions', bearer)).error).toBe('tenant_forbidden');
     expect((await get('/tenant', bearer)).error).toBe('tenant_forbidden');
@@ -39,7 +39,7 @@ describe('tenants', () => {
   });
 
   test.each(['suspended', 'provisioning', 'failed', 'deleting'])(
-    'in a tenant that is %s, what is bound to it is 403, never 401, and the rest works',
+    'in a tenant that is %s, routes of the tenant are 403, never 401, and other routes work',
     async (status) => {
       const paused = await identity.people.tenant();
       const bearer = await identity.people.caller(paused, '*');
@@ -51,7 +51,7 @@ describe('tenants', () => {
     },
   );
 
-  test('the keys of a suspended tenant open nothing at all', async () => {
+  test('the keys of a suspended tenant are rejected by every route', async () => {
     const paused = await identity.people.tenant();
     const { id } = await identity.people.user({
       tenant: paused,
@@ -70,12 +70,12 @@ describe('tenants', () => {
 });
 
 describe('the system', () => {
-  test('no policy in a tenant reaches it, not even *', async () => {
+  test('no policy in a tenant grants it, not even *', async () => {
     const bearer = await identity.people.caller(tenant, '*', 'identity.tenants.list');
     expect((await get('/tenants', bearer)).error).toBe('permission_denied');
   });
 
-  test('its administrators may do everything everywhere, also where the tenant is suspended', async () => {
+  test('its administrators may do everything in every tenant, even a suspended one', async () => {
     const paused = await identity.people.tenant({ status: 'suspended' });
     const data = { isSystemAdmin: true };
     for (const options of [{ data }, { data, tenant: paused, actions: ['!*'] }]) {

@@ -16,13 +16,13 @@ const get = async (path: string, bearer: Bearer) => {
 const members = (of: Tenant) => `/tenants/${of.id}/members`;
 
 describe('permissions', () => {
-  test('what the role allows may be done, in the tenant of the token', async () => {
+  test('the role grants its permissions in the tenant of the token', async () => {
     const bearer = await identity.people.caller(tenant, 'identity.members.*');
     expect((await get(members(tenant), bearer)).status).toBe(200);
     expect((await get(`/tenants/${tenant.id.toUpperCase()}/members`, bearer)).status).toBe(200);
   });
 
-  test('what it does not allow is 403, and the answer says what is missing, where and for whom', async () => {
+  test('everything else is 403, and the response names the missing permission, the resource and the user', async () => {
     const user = await identity.people.user({ tenant, actions: ['identity.members.list'] });
     const id = user.id;
     const { status, body } = await get(
@@ -43,12 +43,12 @@ describe('permissions', () => {
     ]);
   });
 
-  test('without a resource in the path its type and id are null', async () => {
+  test('without a resource in the path, its type and id are null', async () => {
     const { body } = await get('/permissions', await identity.people.caller(tenant));
     expect(body).toMatchObject({ resource_type: null, resource_id: null });
   });
 
-  test('a deny beats every allow, whether the role or the membership denies', async () => {
+  test('a deny of the role or the membership overrides every allow', async () => {
     const denying = await identity.people.caller(tenant, '*', '!identity.members.list');
     expect((await get(members(tenant), denying)).error).toBe('permission_denied');
     const user = await identity.people.user({ tenant, actions: ['*'] });
@@ -60,7 +60,7 @@ describe('permissions', () => {
     expect((await get(members(tenant), bearer)).error).toBe('permission_denied');
   });
 
-  test('a membership may allow more than its role', async () => {
+  test('a membership may grant more than its role', async () => {
     const user = await identity.people.user({ tenant });
     await identity.context.database.membershipPolicy.create({
       data: { tenantId: tenant.id, userId: user.id, action: '*', effect: 'allow' },
@@ -70,7 +70,7 @@ describe('permissions', () => {
     expect((await get('/whether', bearer)).body.data).toBe('true');
   });
 
-  test('a route for everyone who is known needs none', async () => {
+  test('a route for every authenticated caller requires none', async () => {
     const bearer = await identity.people.caller(tenant);
     expect((await get('/own', bearer)).status).toBe(200);
     expect((await get('/whether', bearer)).body.data).toBe('false');
@@ -88,7 +88,7 @@ describe('scopes', () => {
     return { authorization: `Bearer ${token}` };
   };
 
-  test('limit what the policies allow, and the refusal says so', async () => {
+  test('limit what the policies allow, and the error names them', async () => {
     expect((await get(members(tenant), await limited(['identity.members.list']))).status).toBe(200);
     const refused = await get(members(tenant), await limited(['identity.roles.*']));
     expect([refused.status, refused.error]).toEqual([403, 'service_account_scope_denied']);
@@ -98,7 +98,7 @@ describe('scopes', () => {
   test('never grant', async () => {
     const bearer = await limited(['*']);
     expect((await get('/permissions', bearer)).error).toBe('permission_denied');
-    // What every caller may do is named by no scope.
+    // No scope covers what every caller may do.
     expect((await get('/whether', bearer)).error).toBe('insufficient_scope');
   });
 
@@ -110,7 +110,7 @@ describe('scopes', () => {
 });
 
 describe('clients', () => {
-  test('may do what their scopes cover, in every tenant', async () => {
+  test('may do what their scopes cover in every tenant', async () => {
     const { bearer } = await identity.people.application(
       'identity.members.* identity.tenants.list',
     );

@@ -4,15 +4,15 @@ import { startIdentity, type TestIdentity } from '../testing/identity.ts';
 import { bearerOf } from '../testing/sessions.ts';
 import { requireDecisions } from './first-party.ts';
 
-/** What is about the security of the account, or administration (decision I19). */
+/** Operations of account security and administration (decision I19). */
 const ABOUT_SECURITY =
   /^\w+ \/api\/(auth\/(2fa|pin|password|logout-(all|others)|reauthenticate|email$)|user\/password|devices|sessions|me\/(applications|data|deletion|tenants)|profile\/(activity\/dispute|email|picture)|admin)|api-keys/;
-/** What every app needs of it. */
+/** Operations that every app needs. */
 const OPEN = [
   'GET /api/auth/pin/status',
   'POST /api/auth/2fa/verify',
   'POST /api/auth/pin/verify',
-  // Without any token.
+  // Public operations.
   'POST /api/auth/password/forgot',
   'POST /api/auth/password/reset',
 ];
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.stop());
 
-/** A token of somebody who may do everything, by an app of some kind. */
+/** A token of a user with all permissions, issued to an app of the given kind. */
 const tokenOf = async (kind: 'first_party' | 'tenant' | 'third_party'): Promise<string> => {
   const flow = new CodeFlow(identity);
   const tenant = await identity.people.tenant();
@@ -56,7 +56,7 @@ const errorOf = async (address: string, token: string): Promise<string | undefin
 
 describe('account security and administration', () => {
   test.each([['tenant'], ['third_party']] as const)(
-    'refuse the token of a %s client with first_party_required, and nothing else does',
+    'reject the token of a %s client with first_party_required, and no other operations do',
     async (kind) => {
       const token = await tokenOf(kind);
       const refused: string[] = [];
@@ -72,9 +72,9 @@ describe('account security and administration', () => {
     },
   );
 
-  test('are open to a first-party client', async () => {
+  test('are available to a first-party client', async () => {
     for (const address of addresses().filter((one) => ABOUT_SECURITY.test(one))) {
-      // It ends what the next one would be asked with.
+      // It revokes the token that the next request would use.
       const token = await tokenOf('first_party');
       expect([address, await errorOf(address, token)]).not.toEqual([
         address,
@@ -95,14 +95,14 @@ describe('an app with a route of account security', () => {
           summary: 'A thing',
           responses: {},
           handler: () => {
-            throw new Error('Nobody asks for it.');
+            throw new Error('A test route.');
           },
           ...more,
         }),
       },
     });
 
-  test('does not start before the route has decided whose clients may use it', () => {
+  test('does not start until the route declares which clients may use it', () => {
     expect(() => app('/api/auth/2fa/new')).toThrow('newThing');
     expect(() => app('/api/auth/2fa/new', { clients: 'any' })).not.toThrow();
     expect(() => app('/api/things')).not.toThrow();

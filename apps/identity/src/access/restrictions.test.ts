@@ -5,7 +5,7 @@ import { bearerOf, signedIn } from '../testing/sessions.ts';
 import { claimsOf, issue } from '../testing/tokens.ts';
 import type { Restriction } from '../tokens/caller.ts';
 
-/** What decisions I2, I3, I6 and I21 leave to who has not finished signing in: these routes and no others. */
+/** The only routes that decisions I2, I3, I6 and I21 allow before the sign-in is complete. */
 const admitted: Readonly<Record<Restriction, readonly string[]>> = {
   two_factor_required: ['POST /api/auth/2fa/verify'],
   pin_required: [
@@ -30,7 +30,7 @@ const admitted: Readonly<Record<Restriction, readonly string[]>> = {
     'GET /api/me/security',
   ],
 };
-/** A pending token is none that could be renewed: 401 (decision I4). */
+/** A pending token cannot be renewed: 401 (decision I4). */
 const RENEWAL = 'POST /api/auth/refresh';
 
 let identity: TestIdentity;
@@ -52,7 +52,7 @@ afterAll(() => identity.stop());
 
 const database = () => identity.context.database;
 
-/** A token of a user who may do everything, but for what is left to do. */
+/** A token of a user with all permissions and the given restriction. */
 const tokenOf: Readonly<Record<Restriction, (user: User) => Promise<string>>> = {
   two_factor_required: (user) =>
     issue(identity, { userId: user.id, tenantId: user.tenantId, use: 'two_factor' }),
@@ -84,7 +84,7 @@ const call = async (address: string, token: string) => {
 };
 
 describe.each(Object.keys(admitted) as Restriction[])('%s', (restriction) => {
-  test('is the answer everywhere, but for the routes that lift it or are harmless', async () => {
+  test('is the response of every route except those that lift the restriction or are harmless', async () => {
     const tenant = await identity.people.tenant();
     const answers: Record<string, string> = {};
     for (const address of guarded) {
@@ -102,7 +102,7 @@ describe.each(Object.keys(admitted) as Restriction[])('%s', (restriction) => {
     expect(answers).toEqual(Object.fromEntries(expected));
   });
 
-  test('is lifted, or borne, on routes that there are', () => {
+  test('is allowed only on existing routes', () => {
     expect(everything).toEqual(expect.arrayContaining([...admitted[restriction]]));
   });
 });

@@ -25,7 +25,7 @@ const grant = async (client_id: string, client_secret: string): Promise<number> 
 const asApplication = async (bearer: Bearer): Promise<number> =>
   (await identity.http.get('/api/user').set(bearer)).status;
 
-/** The revocations that were told of a client, by their reasons. */
+/** The published revocations of a client, by reason. */
 const toldOf = async (clientId: string): Promise<unknown[]> => {
   const rows = await identity.context.database.outboxEvent.findMany({
     where: { topic: 'identity.token.revoked', key: clientId },
@@ -35,7 +35,7 @@ const toldOf = async (clientId: string): Promise<unknown[]> => {
 
 const SCOPE = 'identity.tenants.versions.update';
 
-/** Somebody who uses a client of the code flow. */
+/** A user who has signed in to a client with the code flow. */
 const someone = async () => {
   const client = await flow.client();
   const user = await identity.people.user({ tenant: await identity.people.tenant() });
@@ -44,9 +44,9 @@ const someone = async () => {
 };
 
 describe('identity-admin rotate-secret', () => {
-  test('gives a system application a new secret, which is good at once, and the old one is good during the overlap', async () => {
+  test('gives a system application a new secret that is valid immediately, while the old one stays valid during the overlap', async () => {
     const { clientId, secret } = await identity.people.application(SCOPE);
-    // Every replica knows the old one when it changes.
+    // Every replica has cached the old secret when it changes.
     expect(await grant(clientId, secret)).toBe(200);
     const rotated = await done('rotate-secret', clientId, '--overlap', '24h');
     expect(rotated).toEqual({
@@ -69,7 +69,7 @@ describe('identity-admin rotate-secret', () => {
     expect(await grant(clientId, rotated.client_secret)).toBe(200);
   });
 
-  test('keeps of the secrets before only the last one', async () => {
+  test('keeps only the most recent of the old secrets', async () => {
     const { clientId, secret } = await identity.people.application(SCOPE);
     const second = (await done('rotate-secret', clientId)).client_secret;
     const third = (await done('rotate-secret', clientId)).client_secret;
@@ -78,7 +78,7 @@ describe('identity-admin rotate-secret', () => {
     await until(async () => (await grant(clientId, secret)) === 401);
   });
 
-  test('ends the old secret and the tokens where somebody else has them, and tells of it', async () => {
+  test('revokes the old secret and the tokens if they were stolen, and publishes that', async () => {
     const { clientId, secret, bearer } = await identity.people.application(SCOPE);
     expect(await asApplication(bearer)).toBe(200);
     const { client_secret, previous_secret_expires_at } = await done(
@@ -95,13 +95,13 @@ describe('identity-admin rotate-secret', () => {
     expect(await toldOf(clientId)).toEqual([{ client_id: clientId, reason: 'secret_rotated' }]);
   });
 
-  test('leaves the tokens alone where nothing else is asked for', async () => {
+  test('does not revoke tokens unless requested', async () => {
     const { clientId, bearer } = await identity.people.application(SCOPE);
     await done('rotate-secret', clientId, '--overlap', '0');
     expect(await asApplication(bearer)).toBe(200);
   });
 
-  test('gives a confidential client a new secret, with an overlap too', async () => {
+  test('gives a confidential client a new secret, also with an overlap', async () => {
     const { client, tokens } = await someone();
     const { client_secret } = await done('rotate-secret', client.clientId, '--overlap', '30m');
     const renewed = await flow.refresh({ ...client, secret: client_secret }, tokens.refresh_token);
@@ -116,7 +116,7 @@ describe('identity-admin rotate-secret', () => {
     expect((await flow.refresh(client, again.body.refresh_token)).status).toBe(401);
   });
 
-  test('stores the new secret as a hash, and shows it nowhere else', async () => {
+  test('stores the new secret only as a hash', async () => {
     const { clientId } = await identity.people.application(SCOPE);
     const { client_secret } = await done('rotate-secret', clientId);
     const stored = await identity.context.database.systemApplication.findUniqueOrThrow({
@@ -133,7 +133,7 @@ describe('identity-admin rotate-secret', () => {
     expect(shown).not.toContain(client_secret);
   });
 
-  test('refuses a public client, one that is not there, and an overlap that is no time', async () => {
+  test('rejects a public client, an unknown client and an invalid overlap', async () => {
     const { clientId } = await flow.client({ isPublic: true });
     await expect(done('rotate-secret', clientId)).rejects.toThrow('public client');
     const nobody = done('rotate-secret', `nobody-${randomUUID()}`);
@@ -144,7 +144,7 @@ describe('identity-admin rotate-secret', () => {
     }
   });
 
-  test('asks which is meant where both kinds have the id', async () => {
+  test('requires the kind if a client of each kind has the id', async () => {
     const { clientId, secret } = await identity.people.application(SCOPE);
     await identity.context.database.oAuthClient.create({
       data: { clientId, name: 'Namesake', secretHash: new Uint8Array(32), redirectUris: [] },
@@ -156,7 +156,7 @@ describe('identity-admin rotate-secret', () => {
 });
 
 describe('identity-admin disable-client', () => {
-  test('lets nobody in with a system application, nor with its tokens, until it is enabled again', async () => {
+  test('rejects a disabled system application and its tokens until it is enabled again', async () => {
     const { clientId, secret, bearer } = await identity.people.application(SCOPE);
     await done('disable-client', clientId);
     expect(await asApplication(bearer)).toBe(401);
@@ -167,11 +167,11 @@ describe('identity-admin disable-client', () => {
     });
     await done('enable-client', clientId);
     expect(await grant(clientId, secret)).toBe(200);
-    // What has ended does not come back.
+    // Revoked tokens stay revoked.
     expect(await asApplication(bearer)).toBe(401);
   });
 
-  test('ends what users do with a client, and nothing else that they do', async () => {
+  test('revokes the tokens of users of a disabled client, and no other tokens', async () => {
     const { client, cookie, tokens } = await someone();
     const other = await flow.client();
     const others = await flow.tokens(other, cookie);
@@ -203,7 +203,7 @@ describe('identity-admin delete-client', () => {
     await expect(done('delete-client', clientId)).rejects.toThrow('There is no client');
   });
 
-  test('deletes a client of users with all that it was given', async () => {
+  test('deletes a client of users with its tokens and consents', async () => {
     const { client, tokens } = await someone();
     await done('delete-client', client.clientId);
     await expectRefused(identity.http, tokens.access_token);

@@ -28,7 +28,7 @@ const login = (email: string | null) =>
   identity.http.post('/api/auth/login').send({ email, password: PASSWORD });
 
 describe('identity-admin change-email', () => {
-  test('gives a person another address, who signs in with it and is told at both', async () => {
+  test('changes the address of a user, who signs in with the new one and is notified at both', async () => {
     const bearer = await identity.people.signIn(user);
     await change(user.email, newEmail.toUpperCase());
     await login(user.email).expect(401);
@@ -44,7 +44,7 @@ describe('identity-admin change-email', () => {
     expect(events).not.toEqual([]);
   });
 
-  test('leaves links that were mailed to the old address without effect', async () => {
+  test('invalidates links that were sent to the old address', async () => {
     await identity.http.post('/api/auth/password/forgot').send({ email: user.email }).expect(200);
     const { database } = identity.context;
     const links = { where: { userId: user.id, purpose: 'password_reset', usedAt: null } } as const;
@@ -54,7 +54,7 @@ describe('identity-admin change-email', () => {
     expect(await database.oneTimeToken.count(links)).toBe(0);
   });
 
-  test('is refused for an address that nobody has, and to one that somebody has', async () => {
+  test('is rejected for an unknown address, and for a new address that is taken', async () => {
     const other = await identity.people.user({ tenant: await identity.people.tenant() });
     await expect(change('nobody@example.test', newEmail)).rejects.toThrow('Nobody has confirmed');
     await expect(change(user.email, other.email ?? '')).rejects.toThrow('somebody has the address');

@@ -19,7 +19,7 @@ const remove = (email: string | null, factor: string) =>
 const signIn = () => stepsOf(identity).login(user);
 
 describe('identity-admin remove-factor', () => {
-  test('lets somebody in again who has forgotten the PIN, and signs them out everywhere', async () => {
+  test('removes a forgotten PIN and signs the user out everywhere', async () => {
     await identity.people.setPin(bearer, '192837');
     expect((await signIn()).body.data.requires_pin).toBe(true);
     await remove(user.email?.toUpperCase() ?? '', 'pin');
@@ -27,7 +27,7 @@ describe('identity-admin remove-factor', () => {
     expect((await signIn()).body.data.requires_pin).toBe(false);
   });
 
-  test('lets somebody in again who has lost the second factor and its recovery codes', async () => {
+  test('removes a lost second factor and its recovery codes', async () => {
     await identity.people.enableTwoFactor(user, bearer);
     await remove(user.email, 'two-factor');
     expect((await signIn()).body.data.requires_2fa).toBe(false);
@@ -44,7 +44,7 @@ describe('identity-admin remove-factor', () => {
     });
   });
 
-  test('of nobody, or of what is not on, is refused, and nobody is signed out', async () => {
+  test('of an unknown user, or of a factor that is not enabled, is rejected, and nobody is signed out', async () => {
     await expect(remove('nobody@example.test', 'pin')).rejects.toThrow('There is no user');
     await expect(remove(user.email, 'pin')).rejects.toThrow('pin is not on');
     expect((await identity.http.get('/api/me').set(bearer)).status).toBe(200);

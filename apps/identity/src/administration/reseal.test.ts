@@ -10,7 +10,7 @@ const [older, newer] = [encryptionKey('2025', 1), encryptionKey('2026', 2)];
 const admin = (databaseUrl: string, keys: string) =>
   identityAdmin({ DATABASE_URL: databaseUrl, KEY_ENCRYPTION_KEYS: keys }, ['reseal', '--json']);
 
-test('identity-admin reseal frees what is stored from an old key: afterwards all works without it', async () => {
+test('identity-admin reseal makes an old key unnecessary for all stored values', async () => {
   const url = await identityDatabase();
   const before = await startIdentity({ DATABASE_URL: url, KEY_ENCRYPTION_KEYS: older });
   const user = await before.people.user({ tenant: await before.people.tenant() });
@@ -25,7 +25,7 @@ test('identity-admin reseal frees what is stored from an old key: afterwards all
     code: 0,
     resealed: { signing_keys: 1, two_factors: 1, outbox_mails: expect.any(Number) },
   });
-  // That of the forgotten password, and whatever else was told.
+  // The mail of the password reset, and any other mail.
   expect(resealed.outbox_mails).toBeGreaterThan(0);
   expect(JSON.parse((await admin(url, `${newer},${older}`)).out)).toEqual({
     signing_keys: 0,
@@ -51,7 +51,7 @@ test('identity-admin reseal frees what is stored from an old key: afterwards all
   }
 });
 
-test('it goes through more rows than one batch holds, and leaves what is changed meanwhile', async () => {
+test('it processes more rows than fit into one batch, and skips values that change concurrently', async () => {
   const identity = await startIdentity({ KEY_ENCRYPTION_KEYS: older });
   try {
     const { database, pool } = identity.context;
@@ -72,7 +72,7 @@ test('it goes through more rows than one batch holds, and leaves what is changed
   }
 });
 
-test('it fails and names the key where that which sealed something is missing', async () => {
+test('it fails and names the missing key', async () => {
   const identity = await startIdentity({ KEY_ENCRYPTION_KEYS: older });
   const { url } = identity.context.config.database;
   await identity.stop();
@@ -83,7 +83,7 @@ test('it fails and names the key where that which sealed something is missing', 
   });
 });
 
-test('every column that is sealed is known to it', async () => {
+test('it covers every sealed column', async () => {
   const identity = await startIdentity();
   try {
     const { rows } = await identity.context.pool.query(

@@ -68,7 +68,7 @@ const tokensOfEveryKind = async () => {
 };
 
 describe('identity-admin retire-key', () => {
-  test('ends every token that the key signed, of whatever kind, and tells of it', async () => {
+  test('revokes every kind of token that the key signed, and publishes that', async () => {
     const tokens = await tokensOfEveryKind();
     const kid = kidOf(tokens.signedIn);
     for (const token of Object.values(tokens)) expect(kidOf(token)).toBe(kid);
@@ -90,7 +90,7 @@ describe('identity-admin retire-key', () => {
     expect(retired.retired_at).toEqual(expect.any(String));
   }, 60_000);
 
-  test('takes it out of the JWKS, and its successor signs at once, though it was the only one', async () => {
+  test('removes it from the JWKS, and a new key signs immediately if it was the only one', async () => {
     const kid = kidOf(await signIn());
     await retire(kid);
     await until(async () => !(await published()).includes(kid));
@@ -103,7 +103,7 @@ describe('identity-admin retire-key', () => {
     expect((await present(identity.http, access_token)).status).toBe(200);
   });
 
-  test('lets the next key sign at once where there is one', async () => {
+  test('makes the next key sign immediately if there is one', async () => {
     const kid = kidOf(await signIn());
     const next = await identity.context.keys.rotate();
     expect(await retire(kid)).toMatchObject({ signs_now: next.kid });
@@ -111,7 +111,7 @@ describe('identity-admin retire-key', () => {
     expect(await published()).toEqual([next.kid]);
   });
 
-  test('leaves alone what another key signed', async () => {
+  test('does not affect tokens signed with another key', async () => {
     const { database, keys } = identity.context;
     const before = await signIn();
     const { kid } = await keys.rotate();
@@ -123,7 +123,7 @@ describe('identity-admin retire-key', () => {
     expect((await present(identity.http, after)).status).toBe(200);
   });
 
-  test('ends tokens of which nobody knows the key, where it may have been this one', async () => {
+  test('revokes tokens without a recorded key that this key may have signed', async () => {
     const { database } = identity.context;
     const [token, older] = [await signIn(), await signIn()];
     await database.token.updateMany({ data: { kid: null } });
@@ -137,7 +137,7 @@ describe('identity-admin retire-key', () => {
     expect(ended.map(({ id }) => id)).toEqual([claimsOf(token).jti]);
   });
 
-  test('leaves alone tokens of which nobody knows the key, where the next key already signed', async () => {
+  test('does not revoke tokens without a recorded key from after the next key began to sign', async () => {
     const { database, keys } = identity.context;
     const [within, later] = [await signIn(), await signIn()];
     const kid = kidOf(within);
@@ -157,7 +157,7 @@ describe('identity-admin retire-key', () => {
     expect(ended.map(({ id }) => id)).toEqual([claimsOf(within).jti]);
   });
 
-  test('can be run again, and refuses a key that there is not', async () => {
+  test('can be repeated, and rejects an unknown key', async () => {
     const kid = kidOf(await signIn());
     await retire(kid);
     await until(async () => !(await published()).includes(kid));
@@ -169,8 +169,8 @@ describe('identity-admin retire-key', () => {
   });
 });
 
-describe('a thief who has the key', () => {
-  /** The private part, as it was stolen. */
+describe('an attacker with the key', () => {
+  /** The stolen private key. */
   const stolen = async (kid: string) => {
     const { database, config } = identity.context;
     const { sealedPrivate } = await database.signingKey.findUniqueOrThrow({ where: { kid } });
@@ -178,11 +178,11 @@ describe('a thief who has the key', () => {
     const der = vault.open(sealedPrivate, signingKeyPurpose(kid));
     return { kid, privateKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) };
   };
-  /** A token with the id of another one. */
+  /** A forged token with the id of a genuine one. */
   const forged = async (kid: string, token: string): Promise<string> =>
     signAccessToken(claimsOf(token) as never, await stolen(kid), identity.context.config.issuer);
 
-  test('makes no token that another key signed, also before the key is retired', async () => {
+  test('cannot forge tokens of another key, even before the key is retired', async () => {
     const { database, keys } = identity.context;
     const kid = kidOf(await signIn());
     const next = await keys.rotate();
@@ -194,7 +194,7 @@ describe('a thief who has the key', () => {
     expect((await present(identity.http, token)).status).toBe(200);
   });
 
-  test('makes nothing of it once it is retired', async () => {
+  test('cannot use it once it is retired', async () => {
     const kid = kidOf(await signIn());
     await retire(kid);
     await until(async () => !(await published()).includes(kid));
@@ -212,7 +212,7 @@ const isInUse = ({ context }: TestIdentity, kid: string): boolean => {
   }
 };
 
-test('every replica learns of it within seconds, also one that nobody asks anything', async () => {
+test('every replica notices it within seconds, even an idle one', async () => {
   const { config } = identity.context;
   const other = await startIdentity({
     DATABASE_URL: config.database.url,
@@ -225,9 +225,9 @@ test('every replica learns of it within seconds, also one that nobody asks anyth
   await expect(published(other)).resolves.toEqual([kid]);
   expect((await present(other.http, token)).status).toBe(200);
   await retire(kid);
-  // What the database says is good at once, whatever a replica keeps in memory.
+  // The state of the database applies immediately, whatever a replica has cached.
   await expectRefused(other.http, token);
-  // Nothing asks the replica for its keys meanwhile: it looks for itself.
+  // Without any request for its keys, the replica reads them by itself.
   await until(() => !isInUse(other, kid));
   expect(await published(other)).not.toContain(kid);
   const { body } = await other.http

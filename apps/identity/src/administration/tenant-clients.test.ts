@@ -16,7 +16,7 @@ const done = (...args: string[]) => commandsOf(identity)(...args);
 const clients = () => identity.context.database.oAuthClient;
 
 describe('identity-admin complete-tenant-clients', () => {
-  test('creates the client of a tenant that has none, which signs people in once it has a secret', async () => {
+  test('creates the missing client of a tenant, which can be used once it has a secret', async () => {
     const tenant = await identity.people.tenant();
     const clientId = `tenant-${tenant.slug}`;
     expect(await done('complete-tenant-clients')).toEqual([
@@ -30,7 +30,7 @@ describe('identity-admin complete-tenant-clients', () => {
     expect(await done('complete-tenant-clients')).toEqual([]);
   });
 
-  test('gives a client without a redirect URI those of the configuration, and leaves others alone', async () => {
+  test('gives a client without redirect URIs the configured ones, and does not change others', async () => {
     const [bare, own] = [await identity.people.tenant(), await identity.people.tenant()];
     await done('complete-tenant-clients');
     const uris = ['https://own.example.test/callback'];
@@ -47,7 +47,7 @@ describe('identity-admin complete-tenant-clients', () => {
     );
   });
 
-  test('names a tenant whose client cannot be created because another client has its id', async () => {
+  test('names a tenant whose client cannot be created because its id is taken', async () => {
     const tenant = await identity.people.tenant();
     const clientId = `tenant-${tenant.slug}`;
     await clients().create({
@@ -61,7 +61,7 @@ describe('identity-admin complete-tenant-clients', () => {
 });
 
 describe('identity-admin update-client', () => {
-  test('replaces the redirect URIs: codes go to the new one and no longer to the old one', async () => {
+  test('replaces the redirect URIs: codes are sent to the new one and no longer to the old one', async () => {
     const client = await flow.client();
     const cookie = await flow.signIn(
       await identity.people.user({ tenant: await identity.people.tenant() }),
@@ -74,7 +74,7 @@ describe('identity-admin update-client', () => {
     await expect(flow.tokens(client, cookie)).rejects.toThrow();
   });
 
-  test('changes the name alone and leaves the rest', async () => {
+  test('changes only the name', async () => {
     const { clientId } = await flow.client();
     const before = await clients().findUniqueOrThrow({ where: { clientId } });
     await done('update-client', clientId, '--name', ' Panel ');
@@ -84,7 +84,7 @@ describe('identity-admin update-client', () => {
     });
   });
 
-  test('sets what a third-party client may ask for, and ends its tokens where that is less', async () => {
+  test('sets the scopes of a third-party client, and revokes its tokens if they are reduced', async () => {
     const [contacts, tasks] = ['tenant.*.crm.contacts.view', 'tenant.*.crm.tasks.view'];
     const { client_id: clientId, ...created } = await done(
       'create-client',
@@ -117,7 +117,7 @@ describe('identity-admin update-client', () => {
     expect((await done('update-client', clientId, '--scope')).allowed_scopes).toEqual([]);
   });
 
-  test('makes a client first-party, and takes that away again with its tokens', async () => {
+  test('makes a client first-party, and revokes its tokens when it no longer is', async () => {
     const client = await flow.client({ isFirstParty: false });
     const { clientId } = client;
     const cookie = await flow.signIn(await identity.people.user());
@@ -133,7 +133,7 @@ describe('identity-admin update-client', () => {
     await expect(flow.tokens(client, cookie, { scope: 'api' })).rejects.toThrow('invalid_scope');
   });
 
-  test('refuses to make the client of a tenant first-party', async () => {
+  test('rejects making the client of a tenant first-party', async () => {
     const tenant = await identity.people.tenant();
     const { clientId } = await flow.client({ tenantId: tenant.id });
     for (const option of ['--first-party', '--no-first-party']) {
@@ -141,7 +141,7 @@ describe('identity-admin update-client', () => {
     }
   });
 
-  test('refuses a value that does not fit by its name, and changes nothing', async () => {
+  test('rejects invalid values by name and changes nothing', async () => {
     const { clientId } = await flow.client();
     const before = await clients().findUniqueOrThrow({ where: { clientId } });
     const { clientId: application } = await identity.people.application('identity.tenants.list');

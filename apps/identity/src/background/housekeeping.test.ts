@@ -8,7 +8,7 @@ import type { User } from '../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../testing/identity.ts';
 import { type Housekeeping, startHousekeeping } from './housekeeping.ts';
 
-/** A key of nobody (RFC 7517 appendix A.1). */
+/** An example key (RFC 7517 appendix A.1). */
 const EXAMPLE = {
   kty: 'EC',
   crv: 'P-256',
@@ -84,7 +84,7 @@ const times = async (count: number, make: () => Promise<unknown>): Promise<void>
 };
 
 describe('housekeeping', () => {
-  test('deletes what has outlived its use, batch after batch, and nothing else', async () => {
+  test('deletes expired rows in batches, and nothing else', async () => {
     await times(7, () => artifact(ago(2 * HOUR)));
     await artifact(ago(HOUR / 2));
     await artifact(ago(-HOUR));
@@ -121,12 +121,12 @@ describe('housekeeping', () => {
     expect(await database().device.count()).toBe(2);
     expect(await database().oneTimeToken.count()).toBe(1);
     expect(await database().outboxMail.count()).toBe(1);
-    // And the one that signs.
+    // And the current signing key.
     expect(await database().signingKey.count()).toBe(2);
     expect(Object.values(await housekeeping.sweep()).every((gone) => gone === 0)).toBe(true);
   });
 
-  test('keeps a refresh token that was consumed until it expires, so that its reuse is seen', async () => {
+  test('keeps a used refresh token until it expires, so that its reuse is detected', async () => {
     const consumed = { consumed: +ago(20 * DAY) / 1000 };
     await artifact(ago(-10 * DAY), 'RefreshToken', consumed);
     await artifact(ago(2 * HOUR), 'RefreshToken', consumed);
@@ -134,7 +134,7 @@ describe('housekeeping', () => {
     expect(await database().oAuthArtifact.count()).toBe(1);
   });
 
-  test('keeps the tokens of a session as long as the session, however long they have expired', async () => {
+  test('keeps the tokens of a session as long as the session, even if they have expired', async () => {
     const alive = await session(ago(-DAY));
     const over = await session(ago(2 * DAY));
     await times(5, () => token(ago(29 * DAY), alive.id));
@@ -143,7 +143,7 @@ describe('housekeeping', () => {
     expect(await database().token.count({ where: { sessionId: alive.id } })).toBe(5);
   });
 
-  test('a session that was ended goes a day later, with its tokens', async () => {
+  test('deletes an ended session a day later, with its tokens', async () => {
     const [ended, justNow] = [await session(ago(-DAY)), await session(ago(-DAY))];
     for (const { id } of [ended, justNow]) await times(4, () => token(ago(HOUR), id));
     const endedAt = ago(2 * DAY);
@@ -153,7 +153,7 @@ describe('housekeeping', () => {
     expect(await database().token.count({ where: { sessionId: justNow.id } })).toBe(4);
   });
 
-  test('waits neither for a row that somebody holds nor for another replica', async () => {
+  test('waits neither for locked rows nor for another replica', async () => {
     await times(2, () => session(ago(2 * DAY)));
     const [held] = await database().session.findMany();
     const other = new pg.Client({ connectionString: identity.context.config.database.url });
@@ -172,14 +172,14 @@ describe('housekeeping', () => {
     await until(async () => (await housekeeping.sweep()).sessions === 1);
   });
 
-  test('comes round by itself, also after a failure', async () => {
+  test('runs periodically, also after a failure', async () => {
     const { pool } = identity.context;
     await artifact(ago(2 * HOUR));
     let failures = 1;
     const failing = {
       async query(...given: [string, unknown[]]) {
         failures -= 1;
-        if (failures === 0) throw new Error('the database is away');
+        if (failures === 0) throw new Error('the database is unavailable');
         return pool.query(...given);
       },
     };

@@ -30,7 +30,7 @@ describe('a redirect URI', () => {
     expect(redirectUriProblem(uri)).toMatch(/\S/);
   });
 
-  test('of the configuration that is refused is named at the start', () => {
+  test('in the configuration that is invalid is named at the start', () => {
     const given = { TENANT_CLIENT_REDIRECT_URIS: 'http://{slug}.example.com/callback' };
     expect(() => readConfig({ ...testEnvironment('postgres://x'), ...given })).toThrow(
       'TENANT_CLIENT_REDIRECT_URIS: http://{slug}.example.com/callback',
@@ -38,7 +38,7 @@ describe('a redirect URI', () => {
   });
 });
 
-test('a tenant’s confidential client is made with the tenant, and gives codes for it', async () => {
+test('a tenant’s confidential client is created with the tenant, and gets codes for it', async () => {
   const identity = await startIdentity({
     TENANT_CLIENT_REDIRECT_URIS: 'https://{slug}.example.test/callback',
   });

@@ -25,21 +25,21 @@ describe('the colours of a brand', () => {
   test.each([
     ['BRAND_ACCENT', '#ffcc00', 'darker'],
     ['BRAND_ACCENT_DARK', '#102040', 'lighter'],
-  ])('%s is refused where text in it could not be read', (name, color, remedy) => {
+  ])('%s is rejected if text in that colour would be illegible', (name, color, remedy) => {
     expect(() => configured({ [name]: color })).toThrow(
       new RegExp(`^${name}: ${color} has a contrast of .* Choose a ${remedy} colour\\.$`),
     );
   });
 
   test.each(['BRAND_ACCENT', 'BRAND_ACCENT_DARK'])(
-    '%s is refused where it is no colour',
+    '%s is rejected if it is not a colour',
     (name) => {
       expect(() => configured({ [name]: 'red; } body {' })).toThrow(name);
     },
   );
 
   test.each(['#0b6b46', '#000000', '#7a1fa2', '#3b5bdb'])(
-    'from %s alone follow colours for dark pages, all of which can be read',
+    '%s alone yields legible colours for dark pages',
     (accent) => {
       const css = configured({ BRAND_ACCENT: accent }).style?.content ?? '';
       const [light, dark] = css.split('@media');
@@ -58,7 +58,7 @@ describe('the colours of a brand', () => {
     },
   );
 
-  test('are held against the surfaces that the pages have', () => {
+  test('are checked against the actual backgrounds of the pages', () => {
     const css = readFileSync(new URL('../../assets/pages.css', import.meta.url), 'utf8');
     const [light = '', dark = ''] = css.split('@media (prefers-color-scheme: dark)');
     for (const [scheme, sheet] of [
@@ -73,14 +73,14 @@ describe('the colours of a brand', () => {
 });
 
 describe('the logo of a brand', () => {
-  test('is refused where it is missing, too large, or no picture', () => {
+  test('is rejected if it is missing, too large or not a picture', () => {
     const logo = (at: string) => () => configured({ BRAND_LOGO: at });
     expect(logo('/nowhere.svg')).toThrow('BRAND_LOGO names /nowhere.svg, which cannot be read');
     expect(logo(file('a.txt', 'hello'))).toThrow('is neither an SVG nor a PNG file');
     expect(logo(file('b.svg', `<svg >${' '.repeat(300_000)}`))).toThrow('is larger than 256 kB');
   });
 
-  test('stands on the pages with the colours, kept for good, and runs no scripts', async () => {
+  test('is shown on the pages with the colours, cached permanently, and runs no scripts', async () => {
     const BRAND_LOGO = file('logo.svg', LOGO);
     const identity = await startIdentity({ BRAND_LOGO, BRAND_ACCENT: '#0b6b46' });
     try {

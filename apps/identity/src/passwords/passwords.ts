@@ -16,7 +16,7 @@ import {
 
 /** 503: all cores are hashing and the queue is full. */
 const overloaded = (): HttpError =>
-  new HttpError(503, 'overloaded', 'Too many sign-ins are under way. Try again.', {
+  new HttpError(503, 'overloaded', 'Too many sign-ins are running. Try again.', {
     headers: { 'Retry-After': '1' },
   });
 

@@ -1,14 +1,14 @@
 import { createCommandLine } from '@tessera/command-line';
-import { type JobWorld, numbered, startJobWorld } from '../testing/queue.ts';
+import { numbered, startTestQueues, type TestQueues } from '../testing/queue.ts';
 import { addJobCommands } from './commands.ts';
 import { handleJob } from './job.ts';
 import type { JobQueue } from './queue.ts';
 
 const failing = numbered('failing', { retries: 0 });
 
-let world: JobWorld;
+let world: TestQueues;
 beforeAll(async () => {
-  world = await startJobWorld({ jobs: [failing] });
+  world = await startTestQueues({ jobs: [failing] });
 });
 afterAll(() => world.stop());
 
@@ -17,7 +17,7 @@ test('An administrator sees dead jobs without their payload, retries one and del
   let isBroken = true;
   const queue = await world.replica([
     handleJob(failing, async ({ number }) => {
-      if (isBroken) throw new Error('the server is away');
+      if (isBroken) throw new Error('the server is unavailable');
       seen.push(number);
     }),
   ]);
@@ -39,7 +39,11 @@ test('An administrator sees dead jobs without their payload, retries one and del
   });
   await world.until(async () => (await queue.dead.list()).length === 2);
   const dead = (await jobs('dead')) as { id: string }[];
-  expect(dead[0]).toMatchObject({ job: 'failing', attempts: 1, error: 'the server is away' });
+  expect(dead[0]).toMatchObject({
+    job: 'failing',
+    attempts: 1,
+    error: 'the server is unavailable',
+  });
   expect(printed.join()).not.toContain('swordfish');
 
   isBroken = false;
@@ -50,6 +54,6 @@ test('An administrator sees dead jobs without their payload, retries one and del
   expect(await jobs('dead', 'failing')).toEqual([]);
   await world.until(async () => (await queue.counts())[0]?.dead === 0);
   expect(await jobs('status')).toEqual([{ job: 'failing', waiting: 0, running: 0, dead: 0 }]);
-  await expect(jobs('retry', 'falling')).rejects.toThrow('There is no job falling.');
+  await expect(jobs('retry', 'falling')).rejects.toThrow('There is no job called "falling".');
   await queue.stop();
 });

@@ -13,7 +13,7 @@ export type JobTransaction =
   | { query(statement: Statement): Promise<Pick<QueryResult, 'rows'> | unknown[]> }
   | { $queryRawUnsafe(text: string, ...values: unknown[]): Promise<unknown> };
 
-/** Runs what the queue writes within the caller's transaction. */
+/** Makes the queue run its statements in the caller's transaction. */
 export const inTransaction = (tx: JobTransaction): Db => ({
   async executeSql(text, values = []) {
     if ('$queryRawUnsafe' in tx) {

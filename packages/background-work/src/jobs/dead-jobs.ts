@@ -1,9 +1,9 @@
 import type { PgBoss } from 'pg-boss';
 
-/** Where the jobs of a kind go after their last attempt. */
+/** The name of the queue that the jobs of a kind are moved to after their last attempt. */
 export const deadQueue = (job: string): string => `${job}.dead`;
 
-/** A job that failed after all its attempts. Without its payload, which is nobody's business. */
+/** A job that failed after all its attempts. Its payload is left out, because administrators must not see it. */
 export interface DeadJob {
   readonly id: string;
   readonly job: string;
@@ -13,12 +13,12 @@ export interface DeadJob {
   readonly error: string;
 }
 
-/** For administrators: what failed for good, to be tried again or given up. */
+/** Lists, retries and deletes dead jobs, for administrators. */
 export class DeadJobs {
   readonly #boss: PgBoss;
   readonly #jobs: ReadonlyMap<string, unknown>;
 
-  /** `jobs` has the names of all kinds, and may grow. */
+  /** The keys of `jobs` are the names of all kinds of jobs; kinds may be added later. */
   constructor(boss: PgBoss, jobs: ReadonlyMap<string, unknown>) {
     this.#boss = boss;
     this.#jobs = jobs;
@@ -54,7 +54,7 @@ export class DeadJobs {
     const names = [...this.#jobs.keys()];
     if (name === undefined) return names;
     if (names.includes(name)) return [name];
-    throw new Error(`There is no job ${name}. There are: ${names.join(', ')}.`);
+    throw new Error(`There is no job called "${name}". Known jobs: ${names.join(', ')}.`);
   }
 
   async #listOf(job: string): Promise<DeadJob[]> {
@@ -70,7 +70,7 @@ export class DeadJobs {
   }
 }
 
-/** The queue itself stores its own reasons, such as a missed heartbeat, one level deeper. */
+/** The message of a job's last error. Reasons of the queue itself, such as a missed heartbeat, are nested in `value`. */
 const messageIn = (output: object | null): string => {
   const { message, value } = (output ?? {}) as { message?: string; value?: unknown };
   if (message !== undefined) return message;

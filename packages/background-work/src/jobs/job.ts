@@ -1,7 +1,7 @@
 import type { Out, Shape } from '@tessera/fields';
 
 export interface JobOptions {
-  /** How often a failed job is tried again before it is dead. Default 10. */
+  /** How often a failed job is retried before it is dead. Default 10. */
   readonly retries?: number;
   /** The wait before the first retry, in seconds; it doubles with each further one. Default 5. */
   readonly backoffSeconds?: number;
@@ -12,8 +12,8 @@ export interface JobOptions {
   /** How many of these jobs one replica runs at once. Default 2. */
   readonly concurrency?: number;
   /**
-   * Whether jobs with the same key run one at a time, in the order in which their transactions began; one
-   * that waits for its next attempt holds up those after it. Fixed when the first replica starts with it.
+   * Whether jobs with the same key run one at a time, in the order in which their transactions began; a job
+   * that waits for its next attempt blocks those after it. Cannot be changed once the queue exists.
    */
   readonly ordered?: boolean;
 }
@@ -52,7 +52,7 @@ export const defineJob = <S extends Shape>(
   options: JobOptions = {},
 ): Job<S> => ({ name, payload, options });
 
-/** Says how jobs are run: the handler resolves when the job is done, and rejects to have it tried again. */
+/** Defines how jobs of a kind are run: the handler resolves when the job is done, and rejects to have it retried. */
 export const handleJob = <S extends Shape>(
   job: Job<S>,
   handle: (payload: Out<S>, run: JobRun) => Promise<void>,

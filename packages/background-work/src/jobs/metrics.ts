@@ -3,7 +3,7 @@ import { Gauge, Histogram, type Registry } from 'prom-client';
 /** Jobs of one kind, by state. */
 export interface JobCounts {
   readonly job: string;
-  /** Waiting to run, those that wait for their next attempt included. */
+  /** Waiting to run, including jobs that wait for their next attempt. */
   readonly waiting: number;
   readonly running: number;
   /** Failed after all attempts, and kept for an administrator. */
@@ -19,7 +19,7 @@ export interface JobMetrics {
 
 const STATES = ['waiting', 'running', 'dead'] as const;
 
-/** Adds to a registry how many jobs there are by kind and state, and how long attempts take by outcome. */
+/** Registers metrics: the number of jobs by kind and state, and the duration of attempts by outcome. */
 export const createJobMetrics = (
   registry: Registry,
   count: () => Promise<readonly JobCounts[]>,

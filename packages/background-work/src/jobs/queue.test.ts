@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { type JobWorld, numbered, startJobWorld } from '../testing/queue.ts';
+import { type TestQueues, numbered, startTestQueues } from '../testing/queue.ts';
 import { handleJob, type JobRun } from './job.ts';
 
 const plain = numbered('plain');
@@ -13,16 +13,16 @@ const ordered = numbered('ordered', { ordered: true, backoffSeconds: 1 });
 const hanging = numbered('hanging', { backoffSeconds: 1 });
 const jobs = [plain, failing, slow, ordered, hanging];
 
-let world: JobWorld;
+let world: TestQueues;
 beforeAll(async () => {
-  world = await startJobWorld({ jobs });
+  world = await startTestQueues({ jobs });
 });
 afterEach(() => void world.lines.splice(0));
 afterAll(() => world.stop());
 
 const note = 'a note';
 
-test('A job of a transaction that is rolled back never runs; one that commits runs once, on one of two replicas', async () => {
+test('A job enqueued in a transaction that is rolled back never runs; after a commit it runs once, on one of two replicas', async () => {
   const runs: number[] = [];
   const handlers = [handleJob(plain, async ({ number }) => void runs.push(number))];
   const [first, second] = [await world.replica(handlers), await world.replica(handlers)];
@@ -38,7 +38,7 @@ test('A job of a transaction that is rolled back never runs; one that commits ru
   await Promise.all([first.stop(), second.stop()]);
 });
 
-test('A role that may enqueue jobs gets the privileges for tables that were added since the last start', async () => {
+test('The enqueuing role gets privileges on tables that were added since the last start', async () => {
   const role = `enqueues_${randomUUID().replaceAll('-', '')}`;
   await world.pool.query(`CREATE ROLE ${role}`);
   try {
@@ -60,7 +60,7 @@ test('A role that may enqueue jobs gets the privileges for tables that were adde
   }
 });
 
-test('A payload that is invalid for its shape is rejected with the name of the field', async () => {
+test('An invalid payload is rejected with the name of the field', async () => {
   const queue = await world.replica([]);
   const enqueue = world.transaction((tx) =>
     queue.enqueue(tx, plain, { number: 'one' as unknown as number, note }),
@@ -76,7 +76,7 @@ test('A job that fails is retried with backoff, then kept as dead without its pa
     [
       handleJob(failing, async (_, { attempt }) => {
         attempts.push(attempt);
-        if (isBroken) throw Object.assign(new Error('the server is away'), { code: 'EAWAY' });
+        if (isBroken) throw Object.assign(new Error('the server is unavailable'), { code: 'EAWAY' });
       }),
     ],
     { registry: world.registry },
@@ -85,12 +85,12 @@ test('A job that fails is retried with backoff, then kept as dead without its pa
   await world.until(async () => (await queue.dead.list('failing')).length === 1);
   expect(attempts).toEqual([1, 2, 3]);
   const [dead] = await queue.dead.list();
-  expect(dead).toMatchObject({ job: 'failing', attempts: 3, error: 'the server is away' });
+  expect(dead).toMatchObject({ job: 'failing', attempts: 3, error: 'the server is unavailable' });
   await world.until(async () =>
     (await world.registry.metrics()).includes('jobs{job="failing",state="dead"} 1'),
   );
   const log = world.lines.join('');
-  expect(log).toContain('a job failed and is not tried again');
+  expect(log).toContain('a job failed and will not be retried');
   expect(log).not.toContain('swordfish');
 
   isBroken = false;
@@ -134,7 +134,7 @@ test('Jobs with the same key run one at a time and in order, also across a retry
   await Promise.all(queues.map((queue) => queue.stop()));
 });
 
-test('A stop waits for the running job, aborts it after the time limit, and the job is retried', async () => {
+test('Stopping waits for the running job, aborts it after the time limit, and the job is retried', async () => {
   const started: JobRun[] = [];
   let finish = (): void => undefined;
   const handler = handleJob(slow, async ({ note: kind }, run) => {
@@ -168,7 +168,7 @@ test('A stop waits for the running job, aborts it after the time limit, and the 
   await next.stop();
 });
 
-test('The job of a killed process is run again by another one', async () => {
+test('The job of a killed process is run again by another process', async () => {
   const script = fileURLToPath(new URL('../testing/hanging-worker.ts', import.meta.url));
   const queue = await world.replica([], { takeOverSeconds: 10 });
   await world.transaction((tx) => queue.enqueue(tx, hanging, { number: 1, note }));
@@ -189,7 +189,7 @@ test('The job of a killed process is run again by another one', async () => {
   await Promise.all([queue.stop(), other.stop()]);
 });
 
-test('A role that may only create schemas in its database is enough, and another schema stays untouched', async () => {
+test('The queue needs only the right to create schemas in its database, and does not touch other schemas', async () => {
   const { url, pool } = world;
   await pool.query(`CREATE ROLE modest LOGIN PASSWORD 'modest' NOSUPERUSER`);
   await pool.query(`GRANT CREATE ON DATABASE "${new URL(url).pathname.slice(1)}" TO modest`);

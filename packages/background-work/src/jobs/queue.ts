@@ -18,35 +18,35 @@ export interface JobQueueOptions {
   /** All kinds of jobs that are enqueued or run here, except for those that `register` adds. */
   readonly jobs?: readonly Job[];
   readonly logger: Logger;
-  /** A role besides the pool's user whose transactions may enqueue jobs; gets the privileges for it. */
+  /** A role besides the pool's user whose transactions enqueue jobs; the queue grants it the privileges. */
   readonly enqueuingRole?: string | undefined;
-  /** Whether this process enqueues jobs and leaves it to others to run them. Default false. */
+  /** Whether this process only enqueues jobs, and other processes run them. Default false. */
   readonly enqueueOnly?: boolean | undefined;
   /** Where the metrics go. */
   readonly registry?: Registry;
-  /** How long a stop waits for running jobs, in milliseconds; at least 1,000. Default 5,000. */
+  /** How long `stop` waits for running jobs, in milliseconds; at least 1,000. Default 5,000. */
   readonly stopLimitMs?: number;
   /** How soon the job of a killed process is taken over, in seconds; at least 10. Default 30. */
   readonly takeOverSeconds?: number;
 }
 
 export interface EnqueueOptions {
-  /** Jobs of a kind that is `ordered` with the same key run one after the other; required there. */
+  /** Jobs of an `ordered` kind with the same key run one after the other; required for such kinds. */
   readonly key?: string;
-  /** Not before this time. */
+  /** The job does not run before this time. */
   readonly runAt?: Date;
 }
 
 const MAINTENANCE_SECONDS = 10;
 const POLL_SECONDS = 2;
-/** Retries that are due are not announced by NOTIFY. */
+/** NOTIFY does not announce retries that become due, so they are polled for. */
 const POLL_WITH_LISTEN_SECONDS = 5;
 const KEEP_DEAD_SECONDS = 90 * 24 * 3600;
 const KEEP_DONE_SECONDS = 60;
 
 /**
- * What a role ($2) lacks to enqueue jobs in a schema ($1), as GRANT statements; null if it lacks nothing. A migration of
- * pg-boss, or a new queue, may add partitions of the table of jobs.
+ * The GRANT statements for the privileges that a role ($2) lacks to enqueue jobs in a schema ($1); null if it lacks none.
+ * A migration of pg-boss, or a new queue, may add partitions of the job table.
  */
 const MISSING_GRANTS = `
   SELECT string_agg(format('GRANT %s ON %s TO %I', privileges, object, $2::text), '; ') AS grants
@@ -64,8 +64,8 @@ const MISSING_GRANTS = `
 
 /**
  * A queue of jobs in PostgreSQL (pg-boss). A job is enqueued within the transaction of the change that needs
- * it: it runs if and only if that commits, on one of the replicas. A job that fails is retried with backoff,
- * one whose process was killed is taken over; after its last attempt it is kept as a dead job.
+ * it, and runs on one of the replicas if and only if that transaction commits. A failed job is retried with backoff;
+ * the job of a killed process is taken over by another one. After its last attempt, a job is kept as a dead job.
  */
 export class JobQueue {
   readonly #options: JobQueueOptions;
@@ -90,13 +90,13 @@ export class JobQueue {
       maintenanceIntervalSeconds: 3 * MAINTENANCE_SECONDS,
       queueCacheIntervalSeconds: MAINTENANCE_SECONDS,
     });
-    this.#boss.on('error', (err) => logger.warn({ err }, 'the job queue failed; it tries again'));
+    this.#boss.on('error', (err) => logger.warn({ err }, 'the job queue failed and will retry'));
     this.#boss.on('warning', ({ message }) => logger.warn(`the job queue warns: ${message}`));
     this.dead = new DeadJobs(this.#boss, this.#jobs);
     this.#metrics = registry && createJobMetrics(registry, () => this.counts());
   }
 
-  /** Adds a kind of job that `start` then runs; each feature registers its own. To be called before `start`. */
+  /** Adds a kind of job. Each feature registers its own kinds before `start`. */
   register(handler: JobHandler): void {
     this.#jobs.set(handler.job.name, handler.job);
     this.#handlers.push(handler);
@@ -118,8 +118,8 @@ export class JobQueue {
   }
 
   /**
-   * Starts no further job and waits for the running ones. Those that are not done within `stopLimitMs` are
-   * told to end and count as failed: they are tried again, here or elsewhere.
+   * Starts no further job and waits for the running ones. Jobs that are not done within `stopLimitMs` are
+   * aborted and count as failed, so they are retried by this or another process.
    */
   async stop(): Promise<void> {
     this.#stopping.abort();
@@ -182,18 +182,18 @@ export class JobQueue {
       notify: true,
       policy: options.ordered ? 'key_strict_fifo' : 'standard',
     });
-    // Where the queue was there already, with what an earlier release had set.
+    // An existing queue may still have the settings of an earlier release.
     await this.#boss.updateQueue(name, { ...settings, deadLetter });
   }
 
   async #grantEnqueuing(): Promise<void> {
     const { pool, schema, enqueuingRole: role } = this.#options;
     if (!role) return;
-    // Replicas that start at the same time would change the same catalog rows: only the first one grants.
+    // Replicas that start together would update the same catalog rows, so only the first one grants.
     const { rows } = await pool.query<{ grants: string | null }>(MISSING_GRANTS, [schema, role]);
     const grants = rows[0]?.grants;
     if (!grants) return;
-    // One transaction, as several statements in one query are.
+    // Several statements in one query are one transaction.
     await pool.query(`SELECT pg_advisory_xact_lock(hashtext('grant enqueuing')); ${grants}`);
   }
 
@@ -209,7 +209,7 @@ export class JobQueue {
       },
       async ([stored]: JobWithMetadata<object>[]) => {
         if (!stored) return [];
-        // Otherwise the worker would wait for its next poll, however many jobs are waiting.
+        // Without this, the worker would wait for its next poll even if jobs are waiting.
         this.#boss.notifyWorker(id);
         const stopping = this.#stopping.signal;
         return [await runJob(handler, stored, { logger, metrics: this.#metrics, stopping })];

@@ -10,7 +10,7 @@ export interface RunOptions {
   readonly stopping: AbortSignal;
 }
 
-/** What is kept of an error: drivers attach rows and settings to theirs. */
+/** The parts of an error that are stored. Drivers attach rows and settings to their errors, which may be secret. */
 const outputOf = (error: unknown): object => ({
   message: error instanceof Error ? error.message : String(error),
   code: (error as { code?: unknown } | null)?.code,
@@ -39,8 +39,8 @@ export const runJob = async (
   } catch (err) {
     const isDead = retryCount >= retryLimit;
     finished?.(isDead ? 'dead' : 'failed');
-    if (isDead) logger.error({ err, ...context }, 'a job failed and is not tried again');
-    else logger.warn({ err, ...context }, 'a job failed; it is tried again later');
+    if (isDead) logger.error({ err, ...context }, 'a job failed and will not be retried');
+    else logger.warn({ err, ...context }, 'a job failed and will be retried');
     return { id, status: 'failed', output: outputOf(err) };
   }
 };

@@ -4,7 +4,7 @@ import { handleJob } from '../jobs/job.ts';
 import { JobQueue } from '../jobs/queue.ts';
 import { numbered } from './queue.ts';
 
-/** A replica that claims a job, reports that on standard output, and never ends it. */
+/** A replica that claims a job, reports that on standard output, and never completes it. */
 const { DATABASE_URL: url = '', JOB: name = '' } = process.env;
 const job = numbered(name, { backoffSeconds: 1 });
 const queue = new JobQueue({

@@ -11,7 +11,7 @@ export const numbered = (name: string, options?: JobOptions) =>
   defineJob(name, shape({ number: int(-1000, 1000), note: text(100) }), options);
 
 /** A database with a queue in it, and replicas that run jobs of that queue. */
-export const startJobWorld = async (options: Pick<JobQueueOptions, 'jobs'>) => {
+export const startTestQueues = async (options: Pick<JobQueueOptions, 'jobs'>) => {
   const { url } = await freshDatabase('empty', async () => {});
   const pool = createPool(url, { applicationName: 'jobs test' });
   const registry = new Registry();
@@ -19,7 +19,7 @@ export const startJobWorld = async (options: Pick<JobQueueOptions, 'jobs'>) => {
   const logger = createLogger('test', 'debug', { write: (line: string) => void lines.push(line) });
   const queues: JobQueue[] = [];
 
-  /** A replica; without handlers it only enqueues. */
+  /** Starts a replica. Without handlers, it only enqueues jobs. */
   const replica = async (
     handlers: readonly JobHandler[],
     further: Partial<JobQueueOptions> = {},
@@ -44,7 +44,7 @@ export const startJobWorld = async (options: Pick<JobQueueOptions, 'jobs'>) => {
     lines,
     replica,
     until,
-    /** The rows of a tenant, as services reach them. */
+    /** Access to the rows of a tenant, as services have it. */
     tenant: createTenantDb(pool, '019aa0f5-0000-7000-8000-000000000001'),
     /** Runs work in a transaction, which `end` commits or rolls back. */
     async transaction(work: (tx: pg.PoolClient) => Promise<unknown>, end = 'COMMIT') {
@@ -64,4 +64,4 @@ export const startJobWorld = async (options: Pick<JobQueueOptions, 'jobs'>) => {
   };
 };
 
-export type JobWorld = Awaited<ReturnType<typeof startJobWorld>>;
+export type TestQueues = Awaited<ReturnType<typeof startTestQueues>>;

@@ -28,7 +28,7 @@ const principal = {
 };
 
 describe('parsePrincipal', () => {
-  test('parses what identity declares, wrapped and bare', () => {
+  test('parses a principal as identity sends it, in an envelope and bare', () => {
     expect(validate(PrincipalPayload, wire).ok).toBe(true);
     expect(parsePrincipal({ success: true, data: wire })).toEqual(principal);
     expect(parsePrincipal(wire)).toEqual(principal);
@@ -46,13 +46,13 @@ describe('parsePrincipal', () => {
     ['no name', { name: '' }],
     ['a name of a thousand letters', { name: 'x'.repeat(1000) }],
     ['an address of a thousand letters', { email: 'x'.repeat(1000) }],
-  ])('takes %s as it is: it is only shown', (_what, shown) => {
+  ])('accepts %s, which is only displayed', (_what, shown) => {
     expect(parsePrincipal({ ...wire, ...shown })).toEqual({ ...principal, ...shown });
     const tenants = [{ ...wire.tenants[0], ...('name' in shown && { name: shown.name }) }];
     expect(parsePrincipal({ ...wire, tenants })?.tenants).toEqual(tenants);
   });
 
-  test('accepts the few members that a stub sends, and adds no rights', () => {
+  test('accepts the few members that a stub sends and adds no rights', () => {
     const bare = { id: 'dev', tenant_id: TENANT, tenants: [{ id: TENANT, slug: 'local' }] };
     expect(parsePrincipal(bare)).toEqual({
       id: 'dev',
@@ -82,13 +82,13 @@ describe('parsePrincipal', () => {
   });
 
   test.each<[string, unknown]>([
-    ['scopes that are a text', { ...wire, scopes: 'a.*' }],
+    ['scopes that are a string', { ...wire, scopes: 'a.*' }],
     ['scopes that are an object', { ...wire, scopes: {} }],
-    ['a scope that is no text', { ...wire, scopes: [null] }],
+    ['a scope that is not a string', { ...wire, scopes: [null] }],
     ['an administrator by the word "true"', { ...wire, is_system_admin: 'true' }],
-    ['a tenant id that is no UUID', { ...wire, tenant_id: '1' }],
+    ['a tenant id that is not a UUID', { ...wire, tenant_id: '1' }],
     ['a tenant without a slug', { ...wire, tenants: [{ id: TENANT }] }],
-    ['an end that is no time', { ...wire, expires_at: 'soon' }],
+    ['an expiry that is not a time', { ...wire, expires_at: 'soon' }],
     ['an unknown kind of caller', { ...wire, type: 'robot' }],
     ['no id', { ...wire, id: undefined }],
     ['a failure', { success: false, message: 'no' }],
@@ -144,8 +144,8 @@ describe('parsePolicies', () => {
     ['an unknown effect', [{ action: '*', effect: 'Deny' }]],
     ['a policy without an effect', [{ action: '*' }]],
     ['a policy that is null', [null]],
-    ['an object that is no list', { data: {} }],
-    ['a version that is no number', { data: [], meta: { version: '3' } }],
+    ['an object instead of a list', { data: {} }],
+    ['a version that is not a number', { data: [], meta: { version: '3' } }],
     ['a failure', { success: false, message: 'no' }],
     ['a page of HTML', '<html>'],
     ['nothing', undefined],

@@ -40,7 +40,7 @@ const Wrapped = openShape({
 });
 
 /**
- * Parses an answer of `GET /api/policies`, in identity's envelope or as a bare list. Null if it is neither, or if it
+ * Parses a response of `GET /api/policies`, in identity's envelope or as a bare list. Null if it is neither, or if it
  * contains a deny that does not parse: ignoring that deny would allow too much.
  */
 export const parsePolicies = (body: unknown): Policies | null => {

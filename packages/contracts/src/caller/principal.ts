@@ -159,7 +159,7 @@ const complete = (read: Out<typeof AcceptedPrincipal>): Principal => ({
 });
 
 /**
- * Parses an answer of `GET /api/user`, in identity's envelope or bare; ignores unknown members. Null if it is not a
+ * Parses a response of `GET /api/user`, in identity's envelope or bare; ignores unknown members. Null if it is not a
  * principal or a member has the wrong type: a `scopes` that is not a list must not mean "not limited".
  */
 export const parsePrincipal = (body: unknown): Principal | null => {

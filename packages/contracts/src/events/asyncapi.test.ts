@@ -21,7 +21,7 @@ describe('the AsyncAPI document', () => {
     expect(await problemsOf(document())).toEqual([]);
   });
 
-  test('with a planted mistake is invalid', async () => {
+  test('is invalid with a planted mistake', async () => {
     const broken = document();
     Object.assign(broken.channels['identity.user.updated'] ?? {}, { address: 7 });
     expect(await problemsOf(broken)).not.toEqual([]);

@@ -141,7 +141,7 @@ describe('revocationTarget', () => {
     ],
     [{ client_id: 'ci' }, { by: 'client_id', id: 'ci' }],
     [{}, null],
-  ])('of %j the first says what is gone', (data, expected) => {
+  ])('is determined by the first id in %j', (data, expected) => {
     expect(revocationTarget({ ...data, reason: 'logout' })).toEqual(expected);
   });
 });

@@ -119,7 +119,7 @@ export interface RevocationTarget {
   readonly id: string;
 }
 
-/** Parses a revocation: the first id determines what was revoked, the others only describe it. */
+/** What a revocation affects: the first id determines it, the others only describe it. */
 export const revocationTarget = (
   data: EventData<'identity.token.revoked'>,
 ): RevocationTarget | null => {

@@ -34,7 +34,7 @@ export const crmPermissions = {
   ...record('documents', 'a document', 'documents'),
   ...record('document_folders', 'a document folder', 'document folders'),
 
-  'chat.access': 'Use the chat; needed besides every other permission of it',
+  'chat.access': 'Use the chat; required in addition to every other chat permission',
   ...record('chat.channels', 'a chat channel', 'chat channels'),
   ...record('chat.messages', 'a chat message', 'chat messages'),
   ...record('chat.participants', 'a participant of a channel', 'participants of a channel'),

@@ -46,7 +46,7 @@ export const systemPermissions = {
   'identity.tenants.activate': 'Activate a tenant',
   'identity.tenants.retry': 'Retry the provisioning of a tenant',
   'identity.tenants.sync_config': 'Send the configuration of a tenant to deployment automation',
-  'identity.tenants.provisioning.view': 'See how far the provisioning of a tenant is',
+  'identity.tenants.provisioning.view': 'See the progress of the provisioning of a tenant',
   'identity.tenants.storage.view': 'See how much storage a tenant uses',
   'identity.tenants.versions.update': 'Set the versions that a tenant runs',
   'identity.tenants.scaling.view': 'See the scaling configuration of a tenant',

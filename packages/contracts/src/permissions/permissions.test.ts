@@ -153,7 +153,7 @@ describe('the built-in roles', () => {
     );
   });
 
-  test('a viewer holds exactly the reads of CRM except for settings and imports, and the door of the chat', () => {
+  test('a viewer holds exactly the read permissions of CRM, except for settings and imports, and access to the chat', () => {
     const reads = ofCrm.filter(
       (name) =>
         name === 'chat.access' ||
@@ -162,7 +162,7 @@ describe('the built-in roles', () => {
     expect(heldBy('viewer')).toEqual(reads.map((name) => crmPermission('acme', name)));
   });
 
-  test('each can be granted by members with the role above it, and not the other way round', () => {
+  test('each can be granted by members with the next higher role, but not the reverse', () => {
     const order = [
       builtInRoles.owner,
       builtInRoles.admin,

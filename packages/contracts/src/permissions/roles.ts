@@ -31,7 +31,7 @@ const resources: Readonly<Record<RecordResource, Levels>> = {
   contacts: dailyWork,
   companies: dailyWork,
   imports: { read: 'admin', change: 'admin' },
-  // Who sees contacts needs the labels and types of their fields.
+  // Everyone who may see contacts needs the labels and types of their fields.
   custom_fields: { read: 'viewer', change: 'admin' },
   communication_logs: dailyWork,
   tasks: dailyWork,
@@ -68,7 +68,7 @@ const others: Readonly<Record<Exclude<CrmPermission, ReadPermission | ChangePerm
   'settings.update': 'admin',
 };
 
-/** The permissions of CRM that a level has and the one below it has not, for every tenant. */
+/** The permissions of CRM that a level has in addition to those of the level below, for every tenant. */
 const ofCrm = (level: Level): string[] =>
   [
     ...Object.entries(resources).flatMap(([resource, { read, change }]) => [

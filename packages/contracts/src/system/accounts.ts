@@ -91,7 +91,7 @@ export const SmsAccountInput = named(
 
 const readOnly = { has_credentials: bool(), created_at: time(), updated_at: time() } as const;
 
-/** An email account in an answer; without its credentials. */
+/** An email account in a response, without its credentials. */
 export const EmailAccount = named(
   'EmailAccount',
   shape({
@@ -101,7 +101,7 @@ export const EmailAccount = named(
   }),
 );
 
-/** An SMS account in an answer; without its credentials. */
+/** An SMS account in a response, without its credentials. */
 export const SmsAccount = named(
   'SmsAccount',
   shape({

@@ -13,14 +13,14 @@ export interface Replicated {
   stop(): Promise<void>;
 }
 
-/** A primary and its streaming replica, a copy that follows the primary's log. */
+/** Starts a primary and a streaming replica of it. */
 export const startReplicated = async (): Promise<Replicated> => {
   const home = await mkdtemp(path.join(tmpdir(), 'tessera-replica-'));
   const [first, second] = [path.join(home, 'primary'), path.join(home, 'replica')];
-  // The account of the servers must be able to enter.
+  // The account that runs the servers must have access to the directory.
   await run('chmod', ['755', home]);
   const settings = throwawaySettings;
-  // Stopped, its files are a whole to be copied.
+  // The files of a stopped server are consistent and can be copied.
   await (await startPostgres({ directory: first, settings })).stop();
   await run('cp', ['-a', first, second]);
   await writeFile(path.join(second, 'data/standby.signal'), '');

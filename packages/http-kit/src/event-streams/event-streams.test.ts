@@ -75,7 +75,7 @@ const start = async (limit = 1000, streamLifetimeMs = 60_000) => {
 
 const count = (n: number): Counted => ({ event: 'count', id: `${n}`, data: { n } });
 
-test('events are sent as they come, with their names and ids', async () => {
+test('events are sent immediately, with their names and ids', async () => {
   const { open, until } = await start();
   const { answer, queue, read, text } = await open();
   read();
@@ -94,7 +94,7 @@ test('events are sent as they come, with their names and ids', async () => {
   await once(answer, 'end');
 });
 
-test('a client that reconnects says where it was', async () => {
+test('a client that reconnects sends the id of its last event', async () => {
   const { open, state } = await start();
   await open({ 'last-event-id': '41' });
   await open({ 'last-event-id': 'x'.repeat(201) });
@@ -102,7 +102,7 @@ test('a client that reconnects says where it was', async () => {
   expect(state.lastIds).toEqual(['41', undefined, undefined]);
 });
 
-test('the source ends when the client leaves', async () => {
+test('the source ends when the client disconnects', async () => {
   const { open, until, state } = await start();
   const { sent } = await open();
   sent.destroy();
@@ -129,7 +129,7 @@ test('streams end at once when the server stops', async () => {
   expect(state).toMatchObject({ aborted: 2 });
 });
 
-test('a client that reads too slowly is dropped with a reason, in bounded memory', async () => {
+test('a client that reads too slowly is disconnected with a reason, using bounded memory', async () => {
   const { open, until, state } = await start(50);
   const { answer, queue, read, text } = await open();
   answer.pause();
@@ -148,7 +148,7 @@ test('a client that reads too slowly is dropped with a reason, in bounded memory
   expect(state).toMatchObject({ aborted: 1, returned: 1 });
 });
 
-test('a client with more unread bytes than its queue holds is dropped, however few events they are', async () => {
+test('a client with more unread bytes than its queue may hold is disconnected, however few events they are', async () => {
   const queue = new EventQueue<Counted>({
     limit: 1000,
     maxBytes: 1000,
@@ -175,7 +175,7 @@ test('an event that alone is larger than the queue is delivered', async () => {
   expect(sent).toEqual(['count']);
 });
 
-test('one more stream than a principal may have is 429, until one of them ends', async () => {
+test('a stream over the limit of the principal is 429, until another one ends', async () => {
   const { open, until, state } = await start();
   const streams = [];
   for (let n = 0; n < 20; n += 1) streams.push(await open());
@@ -190,7 +190,7 @@ test('one more stream than a principal may have is 429, until one of them ends',
   expect((await open()).answer.statusCode).toBe(200);
 });
 
-test('a stream asks for its permission as every route does', async () => {
+test('a stream requires its permission like every route', async () => {
   const { open } = await start();
   const { answer } = await open({ authorization: 'ann things.update' });
   expect(answer.statusCode).toBe(403);

@@ -6,7 +6,7 @@ async function* parts() {
   yield 2;
 }
 
-test('one more export than a caller may run is refused, and others are not counted with it', async () => {
+test('an export over the limit of the caller is refused; other callers are counted separately', async () => {
   const exports = new Exports({ perCaller: 1, concurrentReads: 1 });
   const first = exports.counted('ann', parts());
   await first.next();
@@ -20,7 +20,7 @@ test('one more export than a caller may run is refused, and others are not count
   expect(await Readable.from(exports.counted('ann', parts())).toArray()).toEqual([1, 2]);
 });
 
-test('no more batches are read at once than are allowed', async () => {
+test('the number of batches read at once is limited', async () => {
   const exports = new Exports({ perCaller: 9, concurrentReads: 2 });
   let reading = 0;
   let most = 0;

@@ -52,7 +52,7 @@ const appWith = (envelope: ListEnvelope, rows: readonly object[], columns?: read
   });
 };
 
-test('a list is exported as CSV, in which no text is a formula', async () => {
+test('a list is exported as CSV in which no text is evaluated as a formula', async () => {
   const answer = await request(appWith(bare, tasks)).get('/export').expect(200);
   expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
   expect(answer.headers['content-disposition']).toBe('attachment; filename="tasks.csv"');
@@ -82,7 +82,7 @@ test('an export has the declared columns only, in their order', async () => {
   expect(json).toBe('{"data":[{"done":true,"name":"Ann \\"A\\""}]}');
 });
 
-test.each([0, 1, 2, 3, 4, 5])('a list of %i records arrives whole', async (length) => {
+test.each([0, 1, 2, 3, 4, 5])('a list of %i records is exported completely', async (length) => {
   const rows = Array.from({ length }, (_none, n) => ({ ...tasks[0], hours: n }));
   const app = appWith(withSuccess, rows, ['hours']);
   const { body } = await request(app).get('/export?format=json');
@@ -91,7 +91,7 @@ test.each([0, 1, 2, 3, 4, 5])('a list of %i records arrives whole', async (lengt
   expect((await request(app).get('/export')).text).toBe(csv);
 });
 
-test('each batch continues after the last row of the one before, until one is not full', async () => {
+test('each batch continues after the last row of the previous one, until a batch is not full', async () => {
   const asked: unknown[] = [];
   const read = async (last: number | undefined, limit: number) => {
     asked.push([last, limit]);

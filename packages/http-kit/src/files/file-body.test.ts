@@ -11,7 +11,7 @@ const png = Buffer.from(
 );
 const Answer = shape({ type: text(100), size: int(0, 1e9), name: text(200), note: text(200) });
 
-/** How reading ended for each file that a handler began to read. */
+/** How reading ended, for each file that a handler began to read. */
 type Outcome = 'read' | { readonly failed: unknown };
 
 const appWith = (options: Partial<FileBodyOptions<undefined>> = {}) => {
@@ -78,7 +78,7 @@ describe('a bare file', () => {
     ['text/plain', Buffer.from('hello'), 'text/plain'],
     ['text/csv', Buffer.from('\ufeffa,b', 'utf16le'), 'text/csv'],
     ['image/gif', png, 'image/png'],
-  ])('sent as %s has the type that its content shows', async (declared, content, type) => {
+  ])('sent as %s has the type detected from its content', async (declared, content, type) => {
     const answer = await put(appWith().app, declared, content);
     expect([answer.status, answer.body.type, answer.body.size]).toEqual([
       200,
@@ -89,7 +89,7 @@ describe('a bare file', () => {
 
   test.each([
     ['of another declared type', 'application/pdf', png],
-    ['of another type than it is declared as', 'image/png', Buffer.from('%PDF-1.7\n')],
+    ['of another type than declared', 'image/png', Buffer.from('%PDF-1.7\n')],
     ['of HTML that is declared as an image', 'image/png', Buffer.from('\0<html>')],
   ])('%s is 415', async (_what, declared, content) => {
     const { app, outcomes } = appWith();
@@ -110,7 +110,7 @@ describe('a bare file', () => {
     expect(packed.status).toBe(415);
   });
 
-  test('that is announced as too large is 413 at once, and the answer says the limit', async () => {
+  test('with a Content-Length over the limit is 413 at once, and the response states the limit', async () => {
     const { app, outcomes } = appWith();
     const answer = await put(app, 'text/plain', 'x'.repeat(100_001));
     expect([answer.status, answer.body.error]).toEqual([413, 'body_too_large']);
@@ -118,13 +118,13 @@ describe('a bare file', () => {
     expect(outcomes).toEqual([]);
   });
 
-  test('of exactly the largest size is read', async () => {
+  test('of exactly the maximum size is read', async () => {
     const answer = await put(appWith().app, 'text/plain', 'x'.repeat(100_000));
     expect([answer.status, answer.body.size]).toEqual([200, 100_000]);
   });
 });
 
-describe('a file that does not end well', () => {
+describe('a file that is not received completely', () => {
   let server: Listening;
   afterEach(() => server.stop(0));
   const upload = async (app: ReturnType<typeof appWith>['app'], path: string, method: string) => {
@@ -142,7 +142,7 @@ describe('a file that does not end well', () => {
     return answer.statusCode;
   };
 
-  test('is 413 while it is sent, once it is too large', async () => {
+  test('is 413 as soon as it exceeds the limit', async () => {
     const { app, outcomes } = appWith();
     const sent = await upload(app, '/file', 'PUT');
     const status = statusOf(sent);
@@ -159,7 +159,7 @@ describe('a file that does not end well', () => {
     expect(outcomes).toEqual([{ failed: expect.objectContaining({ status: 408 }) }]);
   });
 
-  test('is 408 where nothing comes any more', async () => {
+  test('is 408 when no more data arrives', async () => {
     const { app } = appWith({ idleMs: 200 });
     const sent = await upload(app, '/file', 'PUT');
     sent.write('x');
@@ -176,7 +176,7 @@ describe('a file that does not end well', () => {
     expect(outcomes).toEqual([{ failed: expect.objectContaining({ status: 400 }) }]);
   });
 
-  test('loses its connection where it goes on after the answer', async () => {
+  test('loses its connection if the client keeps sending after the response', async () => {
     const { app } = appWith();
     const sent = await upload(app, '/ignored', 'POST');
     const closed = once(sent, 'close');
@@ -190,7 +190,7 @@ describe('a file that does not end well', () => {
 describe('a form with a file', () => {
   const post = (app: ReturnType<typeof appWith>['app']) => request(app).post('/form');
 
-  test('gives its fields, and the file with its name', async () => {
+  test('provides its fields, and the file with its name', async () => {
     const answer = await post(appWith().app)
       .field('note', 'hi')
       .attach('file', png, { filename: '../../Ár.png', contentType: 'text/html' });
@@ -202,7 +202,7 @@ describe('a form with a file', () => {
     });
   });
 
-  test('without its file is 422, as is a wrong or late field, another name, or a second file', async () => {
+  test('is 422 without a file, with an invalid or late field, with another name for the file, or with a second file', async () => {
     const { app } = appWith();
     const errors = async (sent: request.Test) => {
       const { status, body } = await sent;
@@ -220,7 +220,7 @@ describe('a form with a file', () => {
     expect(await errors(unknown)).toEqual([422, ['x']]);
   });
 
-  test('is 415 as anything else, 413 with too large a file, and 400 where it is cut', async () => {
+  test('is 415 for another body type, 413 for a file that is too large, and 400 if it is incomplete', async () => {
     const { app } = appWith();
     expect((await post(app).send({ note: 'hi' })).status).toBe(415);
     const large = post(app).field('note', 'hi').attach('file', Buffer.alloc(120_000, 'x'), 'a.txt');

@@ -38,7 +38,7 @@ const appWith = (given: Partial<ServedFile> = {}) => {
   return { app, opened, get };
 };
 
-test('a file is sent whole, with all that a client needs to keep and continue it', async () => {
+test('a file is sent completely, with the headers for caching and resuming', async () => {
   const { status, text, headers } = await appWith().get();
   expect([status, text]).toEqual([200, '0123456789']);
   expect(headers).toMatchObject({
@@ -58,7 +58,7 @@ test.each([
   ['bytes=7-', '789', 'bytes 7-9/10'],
   ['bytes=-2', '89', 'bytes 8-9/10'],
   ['bytes=5-99', '56789', 'bytes 5-9/10'],
-])('the range %s is sent, and no more is opened', async (range, text, contentRange) => {
+])('the range %s is sent, and only that range is opened', async (range, text, contentRange) => {
   const { get, opened } = appWith();
   const answer = await get({ range });
   expect([answer.status, answer.text]).toEqual([206, text]);
@@ -69,20 +69,23 @@ test.each([
 });
 
 test.each(['bytes=0-1,5-6', 'pages=1-2', 'bytes=x', 'bytes=4-2'])(
-  'the range %s is none that is served: the file is sent whole',
+  'the range %s is ignored, and the whole file is sent',
   async (range) => {
     const answer = await appWith().get({ range });
     expect([answer.status, answer.text]).toEqual([200, '0123456789']);
   },
 );
 
-test.each(['bytes=10-', 'bytes=99-100'])('the range %s is 416 with the size', async (range) => {
-  const { get, opened } = appWith();
-  const answer = await get({ range });
-  expect([answer.status, answer.body.error]).toEqual([416, 'range_not_satisfiable']);
-  expect(answer.headers['content-range']).toBe('bytes */10');
-  expect(opened).toEqual([]);
-});
+test.each(['bytes=10-', 'bytes=99-100'])(
+  'the range %s is 416 with the size of the file',
+  async (range) => {
+    const { get, opened } = appWith();
+    const answer = await get({ range });
+    expect([answer.status, answer.body.error]).toEqual([416, 'range_not_satisfiable']);
+    expect(answer.headers['content-range']).toBe('bytes */10');
+    expect(opened).toEqual([]);
+  },
+);
 
 test.each([
   [{ 'if-none-match': '"v1"' }, 304],
@@ -105,7 +108,7 @@ test.each([
   [{ 'if-range': '"v0"', range: 'bytes=99-' }, 200],
   [{ 'if-range': lastModified.toUTCString(), range: 'bytes=0-1' }, 206],
   [{ 'if-range': new Date(0).toUTCString(), range: 'bytes=0-1' }, 200],
-])('a request with %j is answered %i', async (headers, status) => {
+])('a request with %j gets status %i', async (headers, status) => {
   const { get, opened } = appWith();
   const answer = await get(headers as Record<string, string>);
   expect(answer.status).toBe(status);
@@ -113,7 +116,7 @@ test.each([
   expect(opened).toHaveLength(status < 300 ? 1 : 0);
 });
 
-test('HEAD describes the whole file without opening it, and ignores a range', async () => {
+test('HEAD describes the whole file without opening it and ignores a range', async () => {
   const { app, opened } = appWith();
   const answer = await request(app).head('/file').set('range', 'bytes=0-1');
   expect([answer.status, answer.headers['content-length']]).toEqual([200, '10']);
@@ -136,7 +139,7 @@ test.each<[Partial<ServedFile>, string]>([
   expect(headers['content-disposition']).toBe(disposition);
 });
 
-test('what fails before the first byte is an error like any other', async () => {
+test('a failure before the first byte is rendered as an error', async () => {
   const open = () => Promise.reject(new Error('gone'));
   const { status, headers } = await appWith({ open }).get();
   expect([status, headers['content-disposition']]).toEqual([500, undefined]);
@@ -146,12 +149,12 @@ test('what fails before the first byte is an error like any other', async () => 
 test.each([
   ['fewer', '012345'],
   ['more', '0123456789abc'],
-])('a source of %s bytes than promised is not taken for the file', async (_what, text) => {
+])('a source of %s bytes than announced breaks the response off', async (_what, text) => {
   const open = () => Readable.from([Buffer.from(text.slice(0, 3)), Buffer.from(text.slice(3))]);
   await expect(appWith({ open }).get()).rejects.toThrow();
 });
 
-test('a client that leaves closes the source, and no more is read than it takes', async () => {
+test('the source is closed when the client disconnects, and is read no faster than the client reads', async () => {
   const size = 1_000_000_000;
   let read = 0;
   const source = new Readable({

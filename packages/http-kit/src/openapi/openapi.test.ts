@@ -79,7 +79,7 @@ test('pages are not part of the document', () => {
   expect(document).toMatchObject({ tags: [{ name: 'Things' }] });
 });
 
-test('a field called "title" and the title in an example name no shape', () => {
+test('a field called "title" and a title in an example do not name a shape', () => {
   const Article = shape({ title: text(50), body: text(500) });
   const example = { title: 'News', body: 'None' };
   const groups = { Articles: { show: answering(described(Article, 'An article', example)) } };
@@ -116,7 +116,7 @@ test('a credential other than the bearer token is described by its own security 
   });
 });
 
-test('a route whose credential has no security scheme has no document', () => {
+test("a document cannot be created if a route's credential has no security scheme", () => {
   const show = { ...answering(shape({ a: text(1) })), permission: 'authenticated' };
   const about = { title: 'Things', version: '1.0.0', description: '', problems: {} };
   const groups = { Things: { show: { ...show, credential: 'system' } } };
@@ -158,7 +158,7 @@ describe('headers in the document', () => {
     return name === undefined ? response : components.responses[name];
   };
 
-  test('headers are described where they are taken and where they are sent', () => {
+  test('headers are described for the requests that accept them and the responses that send them', () => {
     expect(paths['/named']?.get?.parameters).toEqual([
       { $ref: '#/components/parameters/If-None-Match' },
       { $ref: '#/components/parameters/X-Request-Id' },

@@ -19,7 +19,7 @@ const starts: Record<string, () => Promise<() => Promise<void>>> = {
   },
   async 'fails to stop'() {
     setInterval(() => {}, 60_000);
-    return () => Promise.reject(new Error('the database is away'));
+    return () => Promise.reject(new Error('the database is unavailable'));
   },
   async 'never stops'() {
     return () => forever;

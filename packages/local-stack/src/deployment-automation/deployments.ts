@@ -11,7 +11,7 @@ export class Deployments {
   readonly #forgotten = new Set<string>();
   outcome: Outcome = 'active';
   /** Additional fields of every status response, valid or not. */
-  answer: object = {};
+  extraFields: object = {};
 
   /** Makes the deployment of the tenant unknown until it is created. */
   forget(tenantId: string): void {
@@ -34,17 +34,17 @@ export class Deployments {
 
   move(tenantId: string, state: State): DeploymentPayload {
     this.#states.set(tenantId, state);
-    return this.#told(tenantId);
+    return this.#statusOf(tenantId);
   }
 
   /** The status of a deployment; an operation in progress completes at the next status request. */
-  look(tenantId: string): DeploymentPayload {
+  poll(tenantId: string): DeploymentPayload {
     const state = this.stateOf(tenantId);
     if (state === 'provisioning') return this.move(tenantId, this.outcome);
-    return state === 'deleting' ? this.move(tenantId, 'gone') : this.#told(tenantId);
+    return state === 'deleting' ? this.move(tenantId, 'gone') : this.#statusOf(tenantId);
   }
 
-  #told(tenantId: string): DeploymentPayload {
+  #statusOf(tenantId: string): DeploymentPayload {
     const state = this.stateOf(tenantId);
     const steps = {
       provisioning: [
@@ -53,10 +53,10 @@ export class Deployments {
       ],
       failed: [
         { name: 'database', state: 'done' },
-        { name: 'services', state: 'failed', message: 'There is no room.' },
+        { name: 'services', state: 'failed', message: 'There is no capacity.' },
       ],
     } as const satisfies Partial<Record<State, unknown>>;
     const known = state === 'provisioning' || state === 'failed' ? steps[state] : [];
-    return { tenant_id: tenantId, state, steps: [...known], ...this.answer };
+    return { tenant_id: tenantId, state, steps: [...known], ...this.extraFields };
   }
 }

@@ -33,7 +33,7 @@ const ask = async (
 
 const path = (more = '') => `/deployments/${randomUUID()}${more}`;
 
-test('it has every operation of the contract', () => {
+test('it implements every operation of the contract', () => {
   expect(operations.map(({ id }) => id).sort()).toEqual([
     'activateDeployment',
     'configureDeployment',
@@ -52,7 +52,7 @@ test('it rejects requests without its token', async () => {
   expect((await ask('GET', '/health')).body).toEqual({ status: 'ok' });
 });
 
-test('it rejects what the contract does not allow: no key, another body, another path', async () => {
+test('it rejects requests that violate the contract: a missing key, an invalid body, an unknown path', async () => {
   expect((await ask('POST', path('/suspend'), { key: null })).status).toBe(400);
   expect((await ask('PUT', path('/versions'), { body: { versions: { api: 7 } } })).status).toBe(
     422,
@@ -61,7 +61,7 @@ test('it rejects what the contract does not allow: no key, another body, another
   expect((await ask('GET', '/deployments/acme')).status).toBe(404);
 });
 
-test('a call with the key of an earlier one is that call', async () => {
+test('a call with the key of an earlier one is not executed again', async () => {
   const [one, key] = [path(), randomUUID()];
   const first = await ask('POST', `${one}/suspend`, { key });
   await ask('POST', `${one}/activate`);
@@ -69,7 +69,7 @@ test('a call with the key of an earlier one is that call', async () => {
   expect((await ask('GET', one)).body.state).toBe('active');
 });
 
-test('what was begun is done when it is next asked for', async () => {
+test('an operation in progress completes at the next status request', async () => {
   const one = path();
   expect((await ask('DELETE', one)).body.state).toBe('deleting');
   expect((await ask('GET', one)).body.state).toBe('gone');
@@ -83,7 +83,7 @@ test('a call that is set to fail has no effect', async () => {
   expect((await ask('GET', one)).body.state).toBe('active');
 });
 
-test('what it was made to forget is unknown to it until it is created', async () => {
+test('a forgotten deployment is unknown until it is created', async () => {
   const tenantId = randomUUID();
   const one = `/deployments/${tenantId}`;
   standIn.deployments.forget(tenantId);

@@ -30,25 +30,25 @@ export interface Call {
   readonly headers: IncomingMessage['headers'];
 }
 
-interface Answer {
+interface PlannedResponse {
   readonly status: number;
   readonly body: unknown;
 }
 
-type Handler = (deployments: Deployments, tenantId: string, body: unknown) => Answer;
+type Handler = (deployments: Deployments, tenantId: string, body: unknown) => PlannedResponse;
 
 const accepted =
   (state: Parameters<Deployments['move']>[1]): Handler =>
   (deployments, tenantId) => ({ status: 202, body: deployments.move(tenantId, state) });
 
-const asItIs: Handler = (deployments, tenantId) => ({
+const unchanged: Handler = (deployments, tenantId) => ({
   status: 202,
   body: deployments.move(tenantId, deployments.stateOf(tenantId)),
 });
 
 const handlers: Readonly<Record<string, Handler>> = {
   getHealth: () => ({ status: 200, body: { status: 'ok' } }),
-  getDeployment: (deployments, tenantId) => ({ status: 200, body: deployments.look(tenantId) }),
+  getDeployment: (deployments, tenantId) => ({ status: 200, body: deployments.poll(tenantId) }),
   createDeployment: (deployments, tenantId) => ({
     status: 202,
     body: deployments.create(tenantId),
@@ -57,24 +57,27 @@ const handlers: Readonly<Record<string, Handler>> = {
   deleteDeployment: accepted('deleting'),
   suspendDeployment: accepted('suspended'),
   activateDeployment: accepted('active'),
-  configureDeployment: asItIs,
-  setVersions: asItIs,
+  configureDeployment: unchanged,
+  setVersions: unchanged,
 };
 
 const unhandled = operations.filter(({ id }) => !handlers[id]).map(({ id }) => id);
 if (unhandled.length > 0)
   throw new Error(`The stand-in does not implement ${unhandled.join(', ')}.`);
 
-const refusal = (status: number, message: string): Answer => ({ status, body: { message } });
+const refusal = (status: number, message: string): PlannedResponse => ({
+  status,
+  body: { message },
+});
 
-const send = (res: ServerResponse, { status, body }: Answer): void => {
+const send = (res: ServerResponse, { status, body }: PlannedResponse): void => {
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
 
 const HUGE = 8 * 1024 * 1024;
 
-const fail = (fault: Fault, res: ServerResponse, answer: Answer, url: string): void => {
-  if (typeof fault === 'number') return void send(res, refusal(fault, 'It does not want to.'));
+const fail = (fault: Fault, res: ServerResponse, answer: PlannedResponse, url: string): void => {
+  if (typeof fault === 'number') return void send(res, refusal(fault, 'The operation failed.'));
   const failures: Readonly<Record<Exclude<Fault, number>, () => void>> = {
     silent: () => undefined,
     cut: () => res.destroy(),
@@ -109,7 +112,7 @@ export class DeploymentAutomationStandIn {
   /** In the order of arrival. */
   readonly calls: Call[] = [];
   readonly #faults = new Map<string, Fault>();
-  readonly #answered = new Map<string, Answer>();
+  readonly #answered = new Map<string, PlannedResponse>();
   /** Runs before a response is sent, which waits for it. */
   before: (call: Call) => Promise<void> | void = () => undefined;
   readonly #server = createServer((req, res) => {
@@ -174,24 +177,28 @@ export class DeploymentAutomationStandIn {
     const refused = this.#refusal(operation, call);
     if (refused) return send(res, refused);
     const fault = this.#faults.get(operation.id);
-    if (this.#isUnknown(operation, call)) return send(res, refusal(404, 'There is none.'));
+    if (this.#isUnknown(operation, call))
+      return send(res, refusal(404, 'There is no such deployment.'));
     if (fault === 'lost') this.#answer(operation, call);
     if (fault !== undefined) return fail(fault, res, { status: 202, body }, this.url);
     const answer = this.#answer(operation, call);
     // Fields added by tests may violate the contract.
-    if (Object.keys(this.deployments.answer).length === 0) {
+    if (Object.keys(this.deployments.extraFields).length === 0) {
       operation.requireDeclaredResponse(answer.status, answer.body);
     }
     send(res, answer);
   }
 
-  #refusal({ needsKey, problem }: Operation, { key, body, headers }: Call): Answer | undefined {
+  #refusal(
+    { needsKey, problem }: Operation,
+    { key, body, headers }: Call,
+  ): PlannedResponse | undefined {
     const presented = Buffer.from(headers.authorization ?? '');
     const expected = Buffer.from(`Bearer ${this.token}`);
     if (presented.length !== expected.length || !timingSafeEqual(presented, expected)) {
-      return refusal(401, 'The token is not the right one.');
+      return refusal(401, 'The token is invalid.');
     }
-    if (needsKey && !key) return refusal(400, 'Idempotency-Key is needed.');
+    if (needsKey && !key) return refusal(400, 'Idempotency-Key is required.');
     const wrong = problem(body);
     return wrong === undefined ? undefined : refusal(422, wrong);
   }
@@ -202,7 +209,7 @@ export class DeploymentAutomationStandIn {
   }
 
   /** A call with the idempotency key of an earlier one is not executed again. */
-  #answer({ id }: Operation, { tenantId = '', key, body }: Call): Answer {
+  #answer({ id }: Operation, { tenantId = '', key, body }: Call): PlannedResponse {
     const known = key === undefined ? undefined : this.#answered.get(key);
     const answer = known ?? (handlers[id] as Handler)(this.deployments, tenantId, body);
     if (key !== undefined) this.#answered.set(key, answer);

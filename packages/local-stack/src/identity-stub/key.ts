@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey } from 'node:crypto';
 
 /**
- * The development key: written here for everybody to read, so that a token of yesterday's stub is good
- * today. It opens nothing but the stub, since identity accepts the keys of its own database alone.
+ * The development key. It is public, so that a token from an earlier run of the stub stays valid. Only services
+ * that use the stub accept it: identity accepts only the keys in its own database.
  */
 const jwk = {
   kty: 'EC',
@@ -15,7 +15,7 @@ const jwk = {
 export const kid = 'development-only';
 export const privateKey = createPrivateKey({ key: jwk, format: 'jwk' });
 
-/** What `/.well-known/jwks.json` holds (RFC 7517). */
+/** The content of `/.well-known/jwks.json` (RFC 7517). */
 export const jwks: { readonly keys: readonly JsonWebKey[] } = {
   keys: [
     {

@@ -1,17 +1,17 @@
 // The identity stub as a separate program: `npm run dev:identity-stub`.
-import { askedToEnd, firstEnd } from '../ending.ts';
+import { firstEnd, stopRequested } from '../ending.ts';
 import { portOf } from '../ports.ts';
 import { startIdentityStub, stubNotice } from './stub.ts';
 
 const { APP_ENV } = process.env;
 
-const asked = askedToEnd();
+const stopSignal = stopRequested();
 try {
-  if (APP_ENV !== 'local') throw new Error('The identity stub runs only where APP_ENV is "local".');
+  if (APP_ENV !== 'local') throw new Error('The identity stub runs only if APP_ENV is "local".');
   const crmUrl = `http://127.0.0.1:${portOf('CRM_PORT')}`;
   const stub = await startIdentityStub(portOf('IDENTITY_STUB_PORT'));
   console.log(stubNotice(stub.url, crmUrl));
-  await firstEnd(asked);
+  await firstEnd(stopSignal);
   await stub.stop();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

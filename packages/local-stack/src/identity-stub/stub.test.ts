@@ -19,7 +19,7 @@ const json = async <T>(path: string, init?: RequestInit, of: IdentityStub = stub
 const keysOf = async (of: IdentityStub): Promise<JsonWebKey[]> =>
   (await json<{ keys: JsonWebKey[] }>('/.well-known/jwks.json', {}, of)).keys;
 
-test('everybody is one user of the tenant "local", as services read it', async () => {
+test('every caller is the same user of the tenant "local", in the form that services parse', async () => {
   for (const authorization of ['', 'Bearer anything']) {
     const principal = parsePrincipal(await json('/api/user', { headers: { authorization } }));
     expect(principal).toMatchObject({
@@ -31,20 +31,20 @@ test('everybody is one user of the tenant "local", as services read it', async (
   }
 });
 
-test('one policy allows every action, and has no version that could become too old', async () => {
+test('one policy allows every action; it has no version, which could become outdated', async () => {
   const policies = parsePolicies(await json('/api/policies'));
   expect(policies?.policies).toEqual([{ action: '*', effect: 'allow' }]);
   expect(policies?.version).toBeUndefined();
 });
 
-test('a token lives long, is signed by the published key, and is of the fixed user', async () => {
+test('a token is valid for long, is signed with the published key, and belongs to the fixed user', async () => {
   const granted = await json<{ access_token: string; expires_in: number; token_type: string }>(
     '/oauth/token',
     { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials' }) },
   );
   expect(granted).toMatchObject({ token_type: 'Bearer', expires_in: 31_536_000 });
   const [key] = await keysOf(stub);
-  if (!key) throw new Error('There is no key.');
+  if (!key) throw new Error('The stub publishes no key.');
   const { header, payload } = jwt.verify(
     granted.access_token,
     createPublicKey({ key, format: 'jwk' }),
@@ -54,7 +54,7 @@ test('a token lives long, is signed by the published key, and is of the fixed us
   expect(payload.sub).toBe(parsePrincipal(await json('/api/user'))?.id);
 });
 
-test('the key set is the same at every start, and holds nothing private', async () => {
+test('the key set is the same at every start and contains no private key', async () => {
   const other = await startIdentityStub(0);
   try {
     expect(await keysOf(other)).toEqual(await keysOf(stub));
@@ -71,7 +71,7 @@ test('a port in use is reported with the variable that changes it', async () => 
   );
 });
 
-test('anything else is 404, by method and path', async () => {
+test('any other method or path is 404', async () => {
   for (const [method, path] of [
     ['POST', '/api/user'],
     ['GET', '/oauth/token'],
@@ -82,7 +82,7 @@ test('anything else is 404, by method and path', async () => {
   }
 });
 
-describe('as a program of its own', () => {
+describe('as a separate program', () => {
   const run = async (environment: Record<string, string>) => {
     const child = spawn(
       process.execPath,
@@ -98,7 +98,7 @@ describe('as a program of its own', () => {
     return { child, ended };
   };
 
-  test('it listens on loopback alone, says how to get a token, and ends with Ctrl-C', async () => {
+  test('it listens on loopback only, prints how to get a token, and ends on Ctrl-C', async () => {
     const port = await freePort();
     const { child, ended } = await run({ APP_ENV: 'local', IDENTITY_STUB_PORT: `${port}` });
     const [output] = await once(child.stdout.setEncoding('utf8'), 'data');
@@ -109,18 +109,18 @@ describe('as a program of its own', () => {
     expect(await ended).toBe(0);
   });
 
-  test.each(['IDENTITY_STUB_PORT', 'CRM_PORT'])('it names %s that is no port', async (variable) => {
-    const { child, ended } = await run({ APP_ENV: 'local', [variable]: '70000' });
-    expect(await text(child.stderr)).toContain(`${variable} is not a port number: 70000`);
-    expect(await ended).toBe(1);
-  });
-
-  test.each(['', 'production', 'test'])(
-    'it does not start where APP_ENV is "%s"',
-    async (APP_ENV) => {
-      const { child, ended } = await run({ APP_ENV, IDENTITY_STUB_PORT: '0' });
-      expect(await text(child.stderr)).toContain('APP_ENV is "local"');
+  test.each(['IDENTITY_STUB_PORT', 'CRM_PORT'])(
+    'it rejects a value of %s that is not a port',
+    async (variable) => {
+      const { child, ended } = await run({ APP_ENV: 'local', [variable]: '70000' });
+      expect(await text(child.stderr)).toContain(`${variable} is not a port number: 70000`);
       expect(await ended).toBe(1);
     },
   );
+
+  test.each(['', 'production', 'test'])('it does not start if APP_ENV is "%s"', async (APP_ENV) => {
+    const { child, ended } = await run({ APP_ENV, IDENTITY_STUB_PORT: '0' });
+    expect(await text(child.stderr)).toContain('APP_ENV is "local"');
+    expect(await ended).toBe(1);
+  });
 });

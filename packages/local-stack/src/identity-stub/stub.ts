@@ -17,7 +17,7 @@ const tenant = {
 };
 
 /**
- * The user that every caller is. CRM's fake caller has the same ids, so both see the same records.
+ * The principal of every caller. CRM's fake caller has the same ids, so both see the same records.
  */
 export const fixedPrincipal = (): PrincipalPayload => ({
   id: '00000000-0000-4000-8000-000000000001',
@@ -44,7 +44,7 @@ const accessToken = (issuer: string): string =>
     expiresIn: YEAR_IN_SECONDS,
   });
 
-const answers: Readonly<Record<string, (issuer: string) => object>> = {
+const responses: Readonly<Record<string, (issuer: string) => object>> = {
   'GET /api/user': () => ({ success: true, data: fixedPrincipal() }),
   'GET /api/policies': () => ({ success: true, data: [{ action: '*', effect: 'allow' }] }),
   'GET /.well-known/jwks.json': () => jwks,
@@ -57,10 +57,14 @@ const answers: Readonly<Record<string, (issuer: string) => object>> = {
 
 const HOST = '127.0.0.1';
 
-const answer: RequestListener = (req, res) => {
-  const asked = `${req.method} ${req.url?.split('?')[0]}`;
-  const found = answers[asked]?.(`http://${HOST}:${req.socket.localPort}`);
-  const missing = { success: false, message: `The stub has no ${asked}.`, error: 'not_found' };
+const handle: RequestListener = (req, res) => {
+  const operation = `${req.method} ${req.url?.split('?')[0]}`;
+  const found = responses[operation]?.(`http://${HOST}:${req.socket.localPort}`);
+  const missing = {
+    success: false,
+    message: `The stub does not implement ${operation}.`,
+    error: 'not_found',
+  };
   res.writeHead(found ? 200 : 404, {
     'content-type': 'application/json',
     'cache-control': 'no-store',
@@ -81,7 +85,7 @@ export interface IdentityStub {
  * a port in use rejects with an error that names IDENTITY_STUB_PORT.
  */
 export const startIdentityStub = async (port: number): Promise<IdentityStub> => {
-  const server = createServer(answer).listen(port, HOST);
+  const server = createServer(handle).listen(port, HOST);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
     throw new Error(`Port ${port} is taken; set IDENTITY_STUB_PORT to a free one.`);
@@ -98,7 +102,7 @@ export const startIdentityStub = async (port: number): Promise<IdentityStub> => 
 
 /** Instructions to get a token of the stub and use it with CRM. */
 export const stubNotice = (stubUrl: string, crmUrl: string): string => `
-Identity is a stub at ${stubUrl}: everybody is one user of the tenant "local", with every right.
+The identity stub is at ${stubUrl}: every caller is the same user of the tenant "local", with all permissions.
 
   TOKEN=$(curl -sS -X POST ${stubUrl}/oauth/token | node -p 'JSON.parse(fs.readFileSync(0)).access_token')
   curl -sS ${crmUrl}/api/crm/contacts -H "Authorization: Bearer $TOKEN"

@@ -8,8 +8,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack?.remove(), 30_000);
 
-describe('an account that its owner has deleted', () => {
-  test('is unknown to CRM at once, which remembered it a moment ago', async () => {
+describe('a deleted account', () => {
+  test('is rejected by CRM immediately, although CRM had cached it', async () => {
     const token = await signIn(stack, 'viewer');
     const contacts = () => call('GET', `${stack.crm.url}/api/crm/contacts`, { token });
     expect((await contacts()).status).toBe(200);

@@ -1,4 +1,4 @@
-import { type Answer, call, callUntil, signIn } from './people.ts';
+import { type ApiResponse, call, callUntil, signIn } from './people.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
 
 let stack: TestStack;
@@ -10,8 +10,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack?.remove(), 30_000);
 
-/** An answer of identity to the owner of the tenant. */
-const accounts = (method: string, at: string, body?: object): Promise<Answer> =>
+/** A response of identity to the owner of the tenant. */
+const accounts = (method: string, at: string, body?: object): Promise<ApiResponse> =>
   call(
     method,
     `${stack.identity.url}/api/tenants/${stack.system.owner.tenant_id}/service-accounts${at}`,
@@ -30,14 +30,14 @@ const key = async (id: string, scopes?: string[]): Promise<{ key: string; token_
   return made.body.data as unknown as { key: string; token_id: string };
 };
 
-const crm = (method: string, at: string, token: string, body?: object): Promise<Answer> =>
+const crm = (method: string, at: string, token: string, body?: object): Promise<ApiResponse> =>
   call(method, `${stack.crm.url}/api/crm${at}`, { token, body });
 
 const named = (permission: string): string =>
   `tenant.${stack.system.owner.tenant_slug}.crm.${permission}`;
 
 describe('an API key at CRM', () => {
-  test('may do what the policies of its account allow AND its scopes cover', async () => {
+  test('may do what both the policies of its account and its scopes allow', async () => {
     const id = await account('viewer');
     const { key: token } = await key(id, ['tenant.*.crm.contacts.*']);
     expect((await crm('GET', '/contacts', token)).status).toBe(200);
@@ -60,14 +60,14 @@ describe('an API key at CRM', () => {
     ]);
   });
 
-  test('without scopes is limited by the policies of its account only', async () => {
+  test('without scopes is limited only by the policies of its account', async () => {
     const { key: token } = await key(await account('member'));
     expect((await crm('GET', '/companies', token)).status).toBe(200);
     const created = await crm('POST', '/contacts', token, { first_name: 'Ágnes' });
     expect(created.status).toBe(201);
   });
 
-  test('gains what another role of its account gives, within its scopes', async () => {
+  test('gains the permissions of a new role of its account, within its scopes', async () => {
     const id = await account('viewer');
     const { key: token } = await key(id, ['tenant.*.crm.contacts.*']);
     const create = () => crm('POST', '/contacts', token, { first_name: 'Ágnes' });
@@ -85,7 +85,7 @@ describe('an API key at CRM', () => {
     ],
     ['loses its account', (id: string) => accounts('DELETE', `/${id}`)],
   ])(
-    'that %s is 401 `unauthenticated`, at identity at once and here as soon as it is told',
+    'that %s is 401 `unauthenticated`, at identity immediately and at CRM after the event',
     async (_what, end) => {
       const id = await account('viewer');
       const { key: token, token_id } = await key(id);

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type Answer, call } from './people.ts';
+import { type ApiResponse, call } from './people.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
 
 let stack: TestStack;
@@ -10,7 +10,7 @@ afterAll(() => stack?.remove(), 30_000);
 
 type ClientName = keyof TestStack['system']['clients'];
 
-/** An access token for somebody through the code flow of a client of the stack. */
+/** An access token from the code flow of a client of the stack. */
 const authorize = async (
   who: 'owner' | 'administrator',
   client: ClientName,
@@ -54,11 +54,11 @@ const authorize = async (
   return answer.body.access_token;
 };
 
-const crm = (method: string, at: string, token: string, body?: object): Promise<Answer> =>
+const crm = (method: string, at: string, token: string, body?: object): Promise<ApiResponse> =>
   call(method, `${stack.crm.url}/api/crm${at}`, { token, body });
 
 describe('the token of an app at CRM', () => {
-  test('does what its scopes cover, and the owner behind it cannot make it do more', async () => {
+  test('may do what its scopes cover, and no more even if its user is an owner', async () => {
     const token = await authorize('owner', 'mobile_app', 'openid tenant.*.crm.contacts.list');
     expect((await crm('GET', '/contacts', token)).status).toBe(200);
     const denied = await crm('POST', '/contacts', token, { first_name: 'Ágnes' });
@@ -71,7 +71,7 @@ describe('the token of an app at CRM', () => {
     ]);
   });
 
-  test('with the scopes of OpenID Connect alone opens nothing', async () => {
+  test('with only scopes of OpenID Connect may do nothing', async () => {
     const token = await authorize('owner', 'mobile_app', 'openid profile email');
     const denied = await crm('GET', '/contacts', token);
     expect([denied.status, denied.body]).toEqual([
@@ -80,7 +80,7 @@ describe('the token of an app at CRM', () => {
     ]);
   });
 
-  test('of a tenant does there what its user may', async () => {
+  test("of a tenant's client may do what its user may do there", async () => {
     const token = await authorize('owner', 'tenant');
     expect((await crm('POST', '/contacts', token, { first_name: 'Ágnes' })).status).toBe(201);
   });

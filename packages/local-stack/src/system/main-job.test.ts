@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
-import { type Answer, call, callUntil, signIn, statuses } from './people.ts';
+import { type ApiResponse, call, callUntil, signIn, statuses } from './people.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
 
 let stack: TestStack;
@@ -16,24 +16,27 @@ const identity = (
   method: string,
   at: string,
   options?: Parameters<typeof call>[2],
-): Promise<Answer> => call(method, stack.identity.url + at, options);
-const crm = (method: string, at: string, options?: Parameters<typeof call>[2]): Promise<Answer> =>
-  call(method, `${stack.crm.url}/api/crm${at}`, options);
-const createContact = (token: string): Promise<Answer> =>
+): Promise<ApiResponse> => call(method, stack.identity.url + at, options);
+const crm = (
+  method: string,
+  at: string,
+  options?: Parameters<typeof call>[2],
+): Promise<ApiResponse> => call(method, `${stack.crm.url}/api/crm${at}`, options);
+const createContact = (token: string): Promise<ApiResponse> =>
   crm('POST', '/contacts', { token, body: { first_name: 'Ágnes', last_name: 'Kővári' } });
-const changeRole = (token: string, role: string): Promise<Answer> => {
+const changeRole = (token: string, role: string): Promise<ApiResponse> => {
   const { tenant_id, user_id } = stack.system.viewer;
   return identity('PUT', `/api/tenants/${tenant_id}/members/${user_id}`, { token, body: { role } });
 };
 
 describe('one command starts everything', () => {
-  test('the accounts are written for scripts, readable by their owner alone', async () => {
+  test('the accounts are written to a file for scripts that only its owner can read', async () => {
     const file = path.join(stack.directory, 'local.json');
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(stack.system);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test('everybody in it can sign in', async () => {
+  test('all accounts can sign in', async () => {
     for (const who of ['administrator', 'owner', 'viewer', 'person', 'other_owner'] as const) {
       expect(await signIn(stack, who)).toEqual(expect.any(String));
     }
@@ -41,7 +44,7 @@ describe('one command starts everything', () => {
 });
 
 describe('a person', () => {
-  test('signs in, is known everywhere, and signs out everywhere', async () => {
+  test('signs in, is accepted by both services, and signs out of both', async () => {
     const { email, password, user_id, tenant_id, tenant_slug } = stack.system.owner;
     const login = await identity('POST', '/api/auth/login', { body: { email, password } });
     expect(login.headers.getSetCookie().join()).toMatch(/HttpOnly; .*SameSite=Lax/i);
@@ -80,7 +83,7 @@ describe('a person', () => {
     });
   });
 
-  test('gains and loses a right while signed in, with nothing restarted', async () => {
+  test('gains and loses a permission while signed in, without a restart', async () => {
     const owner = await signIn(stack, 'owner');
     const viewer = await signIn(stack, 'viewer');
     expect((await createContact(viewer)).status).toBe(403);
@@ -99,7 +102,7 @@ describe('a person', () => {
     }
   });
 
-  test("sees nothing of another tenant's", async () => {
+  test('sees no data of another tenant', async () => {
     const created = await createContact(await signIn(stack, 'owner'));
     const token = await signIn(stack, 'other_owner');
     const at = `/contacts/${created.body.data.id}`;
@@ -116,7 +119,7 @@ describe('a system application', () => {
     return { client_id, client_secret };
   };
 
-  test.each(['form', 'JSON'])('gets, checks and gives back a token by %s', async (as) => {
+  test.each(['form', 'JSON'])('gets, introspects and revokes a token by %s', async (as) => {
     const post = (at: string, fields: Record<string, string>) =>
       call('POST', `${stack.identity.url}/api/oauth/${at}`, {
         body: as === 'form' ? new URLSearchParams(fields) : fields,
@@ -198,7 +201,7 @@ const contentsOf = async (database: string): Promise<string> => {
   }
 };
 
-test('what was stopped finds its data when it starts again', async () => {
+test('a stopped system has its data after a restart', async () => {
   const before = stack.system;
   const created = await createContact(await signIn(stack, 'owner'));
   await stack.stop();

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Answer, call, callUntil, signIn, statuses } from './people.ts';
+import { type ApiResponse, call, callUntil, signIn, statuses } from './people.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
 
 let stack: TestStack;
@@ -9,7 +9,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack?.remove(), 30_000);
 
-const contacts = (method: string, token: string): Promise<Answer> =>
+const contacts = (method: string, token: string): Promise<ApiResponse> =>
   call(method, `${stack.crm.url}/api/crm/contacts`, {
     token,
     ...(method === 'POST' && { body: { first_name: 'Ágnes' } }),
@@ -20,7 +20,7 @@ const changeRole = async (token: string, role: string): Promise<number> => {
   return (await call('PUT', url, { token, body: { role } })).status;
 };
 
-test('while identity is away CRM answers 503 and never 401; when it is back, everything goes on', async () => {
+test('while identity is unavailable CRM responds with 503 and never 401; afterwards everything works again', async () => {
   const token = await signIn(stack, 'owner');
   expect((await contacts('GET', token)).status).toBe(200);
   await stack.identity.kill();
@@ -37,7 +37,7 @@ test('while identity is away CRM answers 503 and never 401; when it is back, eve
   expect([200, 503]).toEqual(expect.arrayContaining(statuses([...away, ...back])));
 });
 
-test('while the broker is away both keep working, and a change made meanwhile is obeyed', async () => {
+test('while the broker is unavailable both services work, and changes take effect', async () => {
   const owner = await signIn(stack, 'owner');
   const viewer = await signIn(stack, 'viewer');
   expect((await contacts('POST', viewer)).status).toBe(403);
@@ -62,7 +62,7 @@ test('while the broker is away both keep working, and a change made meanwhile is
   expect(await changeRole(owner, 'viewer')).toBe(200);
 });
 
-test('each service starts without a broker, and events that waited leave when it comes', async () => {
+test('each service starts without a broker, and pending events are published when it is available', async () => {
   await stack.broker.kill();
   await Promise.all([stack.identity.stop(), stack.crm.stop()]);
   await Promise.all([stack.identity.start(), stack.crm.start()]);

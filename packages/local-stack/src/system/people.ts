@@ -7,7 +7,7 @@ interface Body {
   readonly access_token: string;
 }
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
@@ -23,7 +23,7 @@ export const call = async (
     body,
     headers,
   }: { token?: string | undefined; body?: unknown; headers?: Record<string, string> } = {},
-): Promise<Answer> => {
+): Promise<ApiResponse> => {
   const response = await fetch(url, {
     method,
     headers: {
@@ -64,10 +64,10 @@ const BETWEEN_CALLS_MS = 20;
  * Repeats a request until the response is as expected; returns all responses. Limited by the test's timeout.
  */
 export const callUntil = async (
-  attempt: () => Promise<Answer>,
-  wanted: (answer: Answer) => boolean,
-): Promise<Answer[]> => {
-  const seen: Answer[] = [];
+  attempt: () => Promise<ApiResponse>,
+  wanted: (answer: ApiResponse) => boolean,
+): Promise<ApiResponse[]> => {
+  const seen: ApiResponse[] = [];
   for (;;) {
     const answer = await attempt();
     seen.push(answer);
@@ -76,6 +76,6 @@ export const callUntil = async (
   }
 };
 
-export const statuses = (answers: readonly Answer[]): number[] => [
+export const statuses = (answers: readonly ApiResponse[]): number[] => [
   ...new Set(answers.map(({ status }) => status)),
 ];

@@ -1,5 +1,5 @@
 import { until } from '../until.ts';
-import { type Answer, call, callUntil, signIn } from './people.ts';
+import { type ApiResponse, call, callUntil, signIn } from './people.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
 
 let stack: TestStack;
@@ -14,13 +14,13 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack?.remove(), 30_000);
 
-const ask = (method: string, at: string, body?: object): Promise<Answer> =>
+const ask = (method: string, at: string, body?: object): Promise<ApiResponse> =>
   call(method, stack.identity.url + at, { token: administrator, ...(body && { body }) });
 
-const fieldOf = ({ body }: Answer, name: string): unknown =>
+const fieldOf = ({ body }: ApiResponse, name: string): unknown =>
   (body.data as unknown as Record<string, unknown>)[name];
 
-test('a tenant is created, becomes active, and is gone after its deletion', async () => {
+test('a tenant is created, becomes active, and no longer exists after its deletion', async () => {
   const created = await ask('POST', '/api/tenants', { name: 'Initech', plan: 'business' });
   expect([created.status, fieldOf(created, 'status')]).toEqual([201, 'provisioning']);
   const tenant = `/api/tenants/${fieldOf(created, 'id')}`;
@@ -30,7 +30,7 @@ test('a tenant is created, becomes active, and is gone after its deletion', asyn
   await callUntil(show, ({ status }) => status === 404);
 });
 
-test('a tenant whose creation ended with its process leaves no deployment', async () => {
+test('a tenant whose creation was interrupted by a crash leaves no deployment', async () => {
   const { deploymentAutomation: automation, identity } = stack;
   automation.before = async ({ operation }) => {
     if (operation === 'createDeployment') await identity.kill();
@@ -44,7 +44,7 @@ test('a tenant whose creation ended with its process leaves no deployment', asyn
   expect((await ask('GET', `/api/tenants/${tenantId}`)).status).toBe(404);
 }, 120_000);
 
-test('automation hears of a suspension that it failed at before identity was killed', async () => {
+test('deployment automation gets a suspension again that failed before identity was killed', async () => {
   const { deploymentAutomation: automation, identity } = stack;
   const created = await ask('POST', '/api/tenants', { name: 'Abusive' });
   const tenant = `/api/tenants/${fieldOf(created, 'id')}`;
@@ -62,7 +62,7 @@ test('automation hears of a suspension that it failed at before identity was kil
   await callUntil(show, (answer) => fieldOf(answer, 'automation_state') === 'told');
 }, 120_000);
 
-test('accounts and storage are those of CRM, reached through identity', async () => {
+test('messaging accounts and storage usage of CRM are available through identity', async () => {
   const owner = await signIn(stack, 'owner');
   const input = { name: 'Alerts', provider: 'twilio', sender: 'Acme', credentials: { key: 'x' } };
   const own = (method: string, at: string, body?: object) =>
@@ -84,7 +84,7 @@ test('accounts and storage are those of CRM, reached through identity', async ()
   expect([used.status, fieldOf(used, 'rows')]).toEqual([200, expect.any(Number)]);
 });
 
-test('all that identity works with is well', async () => {
+test('identity reports its dependencies as healthy', async () => {
   const health = await ask('GET', '/api/service-health');
   expect([health.status, fieldOf(health, 'status')]).toEqual([200, 'ok']);
 });

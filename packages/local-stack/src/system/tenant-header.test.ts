@@ -1,5 +1,5 @@
 import { startIdentityStub } from '../identity-stub/stub.ts';
-import { type Answer, call, signIn } from './people.ts';
+import { type ApiResponse, call, signIn } from './people.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
 
 let stack: TestStack;
@@ -19,13 +19,13 @@ afterAll(() => stack?.remove(), 30_000);
 const contacts = (
   method: string,
   { tenant, ...options }: { token: string; tenant?: string; body?: object },
-): Promise<Answer> =>
+): Promise<ApiResponse> =>
   call(method, `${stack.crm.url}/api/crm/contacts`, {
     ...options,
     ...(tenant !== undefined && { headers: { 'x-tenant': tenant } }),
   });
 
-/** A token of the system application, with these scopes of its own or with all of them. */
+/** A token of the system application, with the given scopes or with all of its scopes. */
 const systemToken = async (scope?: string): Promise<string> => {
   const { client_id, client_secret } = stack.system.system_application;
   const fields = { grant_type: 'client_credentials', client_id, client_secret };
@@ -36,16 +36,16 @@ const systemToken = async (scope?: string): Promise<string> => {
   return granted.body.access_token;
 };
 
-const names = ({ body }: Answer): string[] =>
+const names = ({ body }: ApiResponse): string[] =>
   (body.data as unknown as { first_name: string }[]).map(({ first_name }) => first_name);
-const refusal = ({ status, body }: Answer): [number, unknown] => [
+const refusal = ({ status, body }: ApiResponse): [number, unknown] => [
   status,
   (body as unknown as { error: unknown }).error,
 ];
 const FORBIDDEN = [403, 'tenant_forbidden'];
 
-describe('a system application names the tenant that it acts in', () => {
-  test('and sees and makes the records of that one, within its scopes', async () => {
+describe('a system application that names a tenant', () => {
+  test('reads and creates the records of that tenant, within its scopes', async () => {
     const token = await systemToken();
     expect(names(await contacts('GET', { token, tenant: 'acme' }))).toEqual(['Ágnes']);
     const body = { first_name: 'Pipeline' };
@@ -56,7 +56,7 @@ describe('a system application names the tenant that it acts in', () => {
     ]);
   });
 
-  test('repeatedly and in turn: what is cached for one tenant is not used for another', async () => {
+  test('may alternate between tenants: what is cached for one is not used for another', async () => {
     const token = await systemToken();
     for (const tenant of ['acme', 'globex', 'acme', 'globex']) {
       const seen = names(await contacts('GET', { token, tenant }));
@@ -65,13 +65,13 @@ describe('a system application names the tenant that it acts in', () => {
         tenant === 'acme',
         tenant === 'globex',
       ]);
-      // Neither does what is remembered let anybody in who names none, or one that is not there.
+      // A cached caller must not help a request that names no tenant or an unknown one.
       expect(refusal(await contacts('GET', { token }))).toEqual(FORBIDDEN);
       expect(refusal(await contacts('GET', { token, tenant: 'initech' }))).toEqual(FORBIDDEN);
     }
   });
 
-  test('is refused what its scopes do not cover, by the name of the permission', async () => {
+  test('is refused what its scopes do not cover, and the response names the permission', async () => {
     const token = await systemToken('tenant.*.crm.contacts.list');
     expect((await contacts('GET', { token, tenant: 'acme' })).status).toBe(200);
     const refused = await contacts('POST', { token, tenant: 'acme', body: { first_name: 'No' } });
@@ -82,7 +82,7 @@ describe('a system application names the tenant that it acts in', () => {
     });
   });
 
-  test('is refused a tenant that its scopes do not reach, and one that is not there, alike', async () => {
+  test('gets the same error for a tenant outside its scopes and for an unknown one', async () => {
     const token = await systemToken('tenant.acme.crm.contacts.*');
     expect((await contacts('GET', { token, tenant: 'acme' })).status).toBe(200);
     const foreign = await contacts('GET', { token, tenant: 'globex' });
@@ -108,7 +108,7 @@ describe('a system application names the tenant that it acts in', () => {
 });
 
 describe('a person', () => {
-  test("may name the token's tenant, and no other", async () => {
+  test('may name only the tenant of the token', async () => {
     const token = await signIn(stack, 'owner');
     expect(names(await contacts('GET', { token, tenant: 'acme' }))).toEqual(['Ágnes']);
     for (const tenant of ['globex', 'initech']) {
@@ -117,7 +117,7 @@ describe('a person', () => {
     expect(names(await contacts('GET', { token }))).toEqual(['Ágnes']);
   });
 
-  test('who is a system administrator may name any that is there', async () => {
+  test('who is a system administrator may name any existing tenant', async () => {
     const token = await signIn(stack, 'administrator');
     expect(names(await contacts('GET', { token, tenant: 'acme' }))).toEqual(['Ágnes']);
     expect(names(await contacts('GET', { token, tenant: 'globex' }))).toContain('Gerda');
@@ -126,7 +126,7 @@ describe('a person', () => {
   });
 });
 
-test('a token of the identity stub opens neither identity nor a CRM that asks it', async () => {
+test('a token of the identity stub is accepted neither by identity nor by a CRM that uses it', async () => {
   const stub = await startIdentityStub(0);
   try {
     const { body } = await call('POST', `${stub.url}/oauth/token`);

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { DeploymentAutomationStandIn } from '../deployment-automation/stand-in.ts';
-import { type Answer, call, callUntil, signIn } from './people.ts';
+import { type ApiResponse, call, callUntil, signIn } from './people.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
 
 let automation: DeploymentAutomationStandIn;
@@ -18,26 +18,26 @@ afterAll(async () => {
 }, 30_000);
 
 type Options = Parameters<typeof call>[2];
-const identity = (method: string, at: string, options?: Options): Promise<Answer> =>
+const identity = (method: string, at: string, options?: Options): Promise<ApiResponse> =>
   call(method, stack.identity.url + at, options);
-const contacts = (method: string, options: Options): Promise<Answer> =>
+const contacts = (method: string, options: Options): Promise<ApiResponse> =>
   call(method, `${stack.crm.url}/api/crm/contacts`, options);
 
-const refusal = ({ status, body }: Answer): [number, unknown] => [
+const refusal = ({ status, body }: ApiResponse): [number, unknown] => [
   status,
   (body as unknown as { error?: unknown }).error,
 ];
 
-const systemToken = async (scope?: string): Promise<Answer> => {
+const systemToken = async (scope?: string): Promise<ApiResponse> => {
   const { client_id, client_secret } = stack.system.system_application;
   const fields = { grant_type: 'client_credentials', client_id, client_secret };
   return identity('POST', '/api/oauth/token', { body: { ...fields, ...(scope && { scope }) } });
 };
 
-describe('a tenant that is suspended', () => {
+describe('a suspended tenant', () => {
   const inAcme = { 'x-tenant': 'acme' };
 
-  /** A key of a service account that the owner has made. */
+  /** An API key of a service account, created by the owner. */
   const apiKey = async (owner: string): Promise<string> => {
     const accounts = `/api/tenants/${stack.system.owner.tenant_id}/service-accounts`;
     const body = { name: 'Importer', role: 'member' };
@@ -48,7 +48,7 @@ describe('a tenant that is suspended', () => {
     return (made.body.data as unknown as { key: string }).key;
   };
 
-  /** The owner's token in the tenant's own client, by the code flow. */
+  /** The owner's token for the tenant's own client, from the code flow. */
   const clientToken = async (): Promise<string> => {
     const { email, password } = stack.system.owner;
     const signedIn = await identity('POST', '/api/auth/login', { body: { email, password } });
@@ -82,7 +82,7 @@ describe('a tenant that is suspended', () => {
     return granted.body.access_token;
   };
 
-  test('is closed at identity at once and at CRM with the event, to users, keys, clients and administrators, until it is active again', async () => {
+  test('rejects users, keys, clients and administrators until it is active again: at identity immediately, at CRM with the event', async () => {
     const owner = await signIn(stack, 'owner');
     const administrator = await signIn(stack, 'administrator');
     const other = await signIn(stack, 'other_owner');
@@ -96,7 +96,7 @@ describe('a tenant that is suspended', () => {
       administrator: { token: administrator, headers: inAcme },
     };
     type Caller = { token: string; at?: string; headers?: Record<string, string> };
-    // The last two belong to the platform: of them only CRM asks whether the tenant is open.
+    // The last two belong to the platform; only CRM checks the tenant's status for them.
     const all: [string, Caller][] = Object.entries(callers);
     const move = (name: 'suspend' | 'activate') =>
       identity('POST', `/api/tenants/${tenant_id}/${name}`, { token: administrator });
@@ -111,7 +111,7 @@ describe('a tenant that is suspended', () => {
       const bound = all.filter(([, { at }]) => at !== undefined);
       expect(await atIdentity()).toEqual(bound.map(([name]) => [name, ...expected]));
     };
-    /** Waits until CRM answers everybody so, and tells how long that took. */
+    /** Waits until CRM responds to all callers with this status, and logs how long that took. */
     const reached = async (moved: string, expected: [number, unknown]): Promise<void> => {
       const since = performance.now();
       const took = await Promise.all(
@@ -123,10 +123,10 @@ describe('a tenant that is suspended', () => {
           return `${name} ${Math.round(performance.now() - since)} ms`;
         }),
       );
-      console.info(`CRM obeyed, after ${moved}: ${took.join(', ')}`);
+      console.info(`CRM applied the change after ${moved}: ${took.join(', ')}`);
     };
 
-    // Everybody is remembered when the news comes.
+    // All callers are cached when the event arrives.
     await reached('nothing', [200, undefined]);
     await expectEverywhere([200, undefined]);
 
@@ -134,7 +134,7 @@ describe('a tenant that is suspended', () => {
     const closed = reached('suspend', [403, 'tenant_suspended']);
     await expectEverywhere([403, 'tenant_suspended']);
     await closed;
-    // Nobody was signed out, and nobody else has noticed.
+    // Nobody was signed out, and other tenants are not affected.
     expect((await identity('GET', '/api/me', { token: owner })).status).toBe(200);
     expect(await signIn(stack, 'owner')).toEqual(expect.any(String));
     expect((await contacts('GET', { token: other })).status).toBe(200);
@@ -147,7 +147,7 @@ describe('a tenant that is suspended', () => {
 });
 
 describe('a CI pipeline', () => {
-  test('sets the versions of a tenant with its pull request, reads from CRM, and is refused outside its scopes', async () => {
+  test('sets the versions of a tenant, gets the pull request, reads from CRM, and is refused outside its scopes', async () => {
     const scope = 'identity.tenants.versions.update tenant.acme.crm.contacts.list';
     const granted = await systemToken(scope);
     expect([granted.status, granted.body]).toEqual([

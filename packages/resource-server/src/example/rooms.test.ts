@@ -32,15 +32,15 @@ const changeRole = (token: string, role: string) => {
   return call('PUT', member, { token, body: { role } });
 };
 
-describe('a second service that trusts identity', () => {
-  test('is closed without a token, and to a member whose role does not cover it', async () => {
+describe('a second service that uses identity', () => {
+  test('rejects requests without a token, and members whose role does not allow them', async () => {
     expect((await list()).status).toBe(401);
     const denied = await list(await signIn(stack, 'viewer'));
     const required_permission = `tenant.${stack.system.viewer.tenant_slug}.rooms.bookings.list`;
     expect([denied.status, denied.body]).toMatchObject([403, { required_permission }]);
   });
 
-  test('obeys a granted and a revoked role at once, with nothing restarted', async () => {
+  test('applies a granted and a revoked role immediately, without a restart', async () => {
     const owner = await signIn(stack, 'owner');
     const viewer = await signIn(stack, 'viewer');
     expect((await list(viewer)).status).toBe(403);
@@ -58,7 +58,7 @@ describe('a second service that trusts identity', () => {
     expect(listed.text).toContain(stack.system.viewer.user_id);
   });
 
-  test('shows nothing of another tenant', async () => {
+  test('shows no data of another tenant', async () => {
     expect((await book(await signIn(stack, 'owner'))).status).toBe(201);
     expect((await list(await signIn(stack, 'other_owner'))).body).toEqual([]);
   });

@@ -53,7 +53,7 @@ const send = (res: ServerResponse, { status, body, headers = {}, half }: Reply):
 
 const keyOf = (tenantId: string | null, userId: string): string => `${tenantId} ${userId}`;
 
-/** A stand-in for identity over HTTP, with the routes that other services call and every fault that they may have. */
+/** A stand-in for identity over HTTP: the routes that other services call, with any fault that a test needs. */
 export class IdentityStandIn {
   readonly acme = newTenant('acme');
   readonly globex = newTenant('globex');

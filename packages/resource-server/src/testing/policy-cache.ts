@@ -30,7 +30,7 @@ export const denying = (version?: number): Answer<Policies> => ({
 });
 
 /** A policy cache with an identity whose answers the test controls. */
-export const policyWorld = () => {
+export const createTestPolicyCache = () => {
   const asked: { token: string; answer: Deferred<Answer<Policies>> }[] = [];
   const world = { stream: 'connected' as StreamState, now: 1_000_000 };
   const cache = new PolicyCache({

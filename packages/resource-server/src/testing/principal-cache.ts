@@ -19,7 +19,7 @@ export const principal = (given: Partial<Principal> = {}): Principal =>
 export const answered = (value: Principal): Answer<Principal> => ({ outcome: 'answered', value });
 
 /** A principal cache with an identity whose answers the test controls. */
-export const principalWorld = () => {
+export const createTestPrincipalCache = () => {
   const asked: {
     token: string;
     tenant: string | undefined;

@@ -9,7 +9,7 @@ const aContact = () => idOf('contacts', { first_name: 'Ada' });
 const aCompany = () => idOf('companies', { name: 'Analytical Engines' });
 
 describe('A communication log', () => {
-  test('is written by the user who creates it, and by now unless it says when', async () => {
+  test('belongs to the user who creates it, and is dated now unless a time is given', async () => {
     const contact_id = await aContact();
     const { body } = await post(path, { kind: 'note', contact_id, body: 'Prefers mornings' });
     expect(body.data).toMatchObject({
@@ -29,7 +29,7 @@ describe('A communication log', () => {
     expect([status, Object.keys(refused.errors)]).toEqual([422, ['author_id']]);
   });
 
-  test('of a client has no author but the client', async () => {
+  test('created by a client has no user as its author', async () => {
     const { identity, http } = crm();
     const pipeline = { type: 'client', id: 'pipeline', tenants: [], scopes: ['*'] } as const;
     const headers = { ...identity.signIn(pipeline).headers, 'x-tenant': 'acme' };
@@ -39,7 +39,7 @@ describe('A communication log', () => {
     expect(body.data).toMatchObject({ author_id: null, author_client_id: 'pipeline' });
   });
 
-  test('is about a contact or a company: without either, both fields are named', async () => {
+  test('must be about a contact or a company; without either, both fields are named', async () => {
     const { status, body } = await post(path, { kind: 'note' });
     expect([status, Object.keys(body.errors)]).toEqual([422, ['contact_id', 'company_id']]);
     const [contact_id, company_id] = [await aContact(), await aCompany()];
@@ -110,7 +110,7 @@ describe('The list of communication logs', () => {
       ({ subject }: { subject: string }) => subject,
     );
 
-  test('is sorted by the time when they happened, newest first, or by other times', async () => {
+  test('is sorted by the time of the event, newest first, or by other times', async () => {
     await logs();
     expect(await found('')).toEqual(['03', '02', '01']);
     expect(await found('sort=happened_at')).toEqual(['01', '02', '03']);
@@ -137,7 +137,7 @@ describe('The list of communication logs', () => {
     expect(await found(day)).toEqual(['02']);
   });
 
-  test('is exported with its filters by those who may', async () => {
+  test('is exported with its filters by callers with the permission', async () => {
     await logs();
     const { text } = await get(`${path}/export?kind=note`).expect(200);
     expect(text.trimEnd().split('\r\n')).toHaveLength(2);

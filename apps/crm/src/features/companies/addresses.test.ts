@@ -17,7 +17,7 @@ const add = async (label: string): Promise<string> => {
 };
 
 describe('An address', () => {
-  test('that is added is a part of the company, which is then in a new version', async () => {
+  test('that is added becomes part of the company, which gets a new version', async () => {
     const added = await post(addresses, { label: 'office', city: 'Pécs' });
     expect(added.status).toBe(201);
     expect(added.body.data).toEqual({
@@ -41,7 +41,7 @@ describe('An address', () => {
     expect((await get('/api/crm/companies?search=pecs')).body.data).toEqual([body.data]);
   });
 
-  test('that is changed keeps what is not given, and so do the others', async () => {
+  test('that is changed keeps fields that are not given, and other addresses stay unchanged', async () => {
     const [office, mill] = [await add('office'), await add('mill')];
     const changed = await put(office, { label: 'HQ', city: null });
     expect(changed.status).toBe(200);
@@ -54,12 +54,12 @@ describe('An address', () => {
     ]);
   });
 
-  test('that is changed in nothing leaves the company in its version', async () => {
+  test('that is not actually changed leaves the version of the company unchanged', async () => {
     const unchanged = await put(await add('office'), {});
     expect([unchanged.status, unchanged.headers.etag]).toEqual([200, '"2"']);
   });
 
-  test('that is removed is gone, and the others stay', async () => {
+  test('that is removed no longer exists, and the others stay', async () => {
     const [office, mill] = [await add('office'), await add('mill')];
     expect((await remove(office)).status).toBe(204);
     for (const gone of [await get(office), await put(office, {}), await remove(office)]) {
@@ -71,7 +71,7 @@ describe('An address', () => {
     });
   });
 
-  test('that does not fit is refused, each field by name', async () => {
+  test('that is invalid is rejected, naming each field', async () => {
     const added = await post(addresses, { city: 7, id: randomUUID() });
     expect(added.status).toBe(422);
     expect(Object.keys(added.body.errors).sort()).toEqual(['city', 'id', 'label']);
@@ -100,7 +100,7 @@ describe('An address', () => {
 });
 
 describe('Changes of addresses', () => {
-  test('are meant for the versions of the company that If-Match names', async () => {
+  test('require the version of the company that If-Match names', async () => {
     const office = await add('office');
     const stale = { 'If-Match': '"1"' };
     expect((await post(addresses, { label: 'x' }, stale)).status).toBe(412);
@@ -113,7 +113,7 @@ describe('Changes of addresses', () => {
     expect((await remove(office, { 'If-Match': '"1", "3"' })).status).toBe(204);
   });
 
-  test('side by side are never lost, nor what is changed of the company meanwhile', async () => {
+  test('are never lost when they are concurrent, even with changes of the company', async () => {
     const office = await add('office');
     const labels = Array.from({ length: 8 }, (_, i) => `mill ${i}`);
     await Promise.all([
@@ -133,7 +133,7 @@ describe('Changes of addresses', () => {
     );
   });
 
-  test('end where a company has fifty', async () => {
+  test('are limited to fifty per company', async () => {
     const many = Array.from({ length: 50 }, (_, i) => ({ label: `${i}` }));
     await put(company, { addresses: many }).expect(200);
     const refused = await post(addresses, { label: 'one more' });
@@ -144,7 +144,7 @@ describe('Changes of addresses', () => {
   });
 });
 
-test('The list of addresses has pages like any other', async () => {
+test('The list of addresses is paginated', async () => {
   await put(company, { addresses: ['a', 'b', 'c'].map((label) => ({ label })) });
   const { body } = await get(`${addresses}?per_page=2&page=2`);
   expect(body).toMatchObject({
@@ -156,7 +156,7 @@ test('The list of addresses has pages like any other', async () => {
   expect((await get(`${addresses}?sort=label`)).body.errors).toHaveProperty('sort');
 });
 
-test('Addresses take the permission to change their company', async () => {
+test('Addresses require the permission to update their company', async () => {
   const office = await add('office');
   const only = (permission: 'companies.update' | 'companies.view') =>
     caller({ permissions: [permission] });

@@ -27,7 +27,7 @@ const nowhere = {
 };
 
 describe('Creating', () => {
-  test('answers with the company, and gives ids to its addresses', async () => {
+  test('responds with the company and assigns ids to its addresses', async () => {
     const body = {
       name: ' Analytical Engines ',
       domain: 'Analytical.EXAMPLE',
@@ -80,7 +80,7 @@ describe('Creating', () => {
     });
   });
 
-  test('names every field that does not fit', async () => {
+  test('names every invalid field', async () => {
     const refused = await create({
       domain: 'https://a.example',
       email: 'nobody',
@@ -103,7 +103,7 @@ describe('Creating', () => {
 });
 
 describe('A changed list of addresses', () => {
-  test('keeps those whose ids it has, with the ids, and no others', async () => {
+  test('keeps the addresses whose ids it contains, and no others', async () => {
     const created = await create({ name: 'A', addresses: [office, nowhere] });
     const [first, second] = created.body.data.addresses;
     const changed = await put(`${path}/${created.body.data.id}`, {
@@ -116,7 +116,7 @@ describe('A changed list of addresses', () => {
     expect(changed.body.data.addresses[0].id).not.toBe(first.id);
   });
 
-  test('names every id that stands there before', async () => {
+  test('names every repeated id', async () => {
     const [id, other] = [newTenant('x').id, newTenant('x').id];
     const ids = [undefined, id, other, id, other.toUpperCase(), id];
     const refused = await create({ name: 'A', addresses: ids.map((id) => ({ ...office, id })) });
@@ -160,7 +160,7 @@ describe('The list', () => {
     expect(await found('search=procure')).toEqual([]);
   });
 
-  test('is narrowed by each filter, and more by several', async () => {
+  test('is narrowed by each filter, and by combinations', async () => {
     const owner_id = newTenant('x').id;
     await create({ name: 'A', industry: 'Steel', domain: 'a.example', owner_id });
     await create({ name: 'B', industry: 'Steel', email: 'b@b.example', tax_number: '7' });

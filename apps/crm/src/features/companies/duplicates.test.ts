@@ -35,7 +35,7 @@ test('Companies with the same tax number are a group, whatever its punctuation a
   expect(await groups('field=tax_number')).toEqual(['tax_number HU12345678: A, B']);
 });
 
-test('A group follows changes, and has no deleted company', async () => {
+test('A group follows changes and contains no deleted companies', async () => {
   const id = await company('A', { domain: 'acme.com' });
   const other = await company('B', { domain: 'acme.com' });
   await put(`/api/crm/companies/${id}`, { domain: 'other.com' }).expect(200);
@@ -57,7 +57,7 @@ test('Groups are paged, and a large one shows its first companies and its size',
   expect([large.count, large.companies.length]).toEqual([22, 20]);
 });
 
-test('Duplicates need the permission to list companies, and are of one tenant', async () => {
+test('Duplicates require the permission to list companies and are limited to the tenant', async () => {
   await company('A', { domain: 'acme.com' });
   const other = crm().caller({ tenant: 'globex' });
   const theirs = { name: 'B', domain: 'acme.com' };

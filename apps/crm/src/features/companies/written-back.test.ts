@@ -6,7 +6,7 @@ const { get, post, put } = tenantForEachTest();
 /** A letter that becomes two in lower case. */
 const GROWING = 'İ';
 
-test('a domain or an address that would be too long in lower case is refused, and what is kept can be written back', async () => {
+test('a domain or an address that would be too long in lower case is rejected, and stored values can be sent back', async () => {
   const tooLong = {
     name: 'A',
     domain: `${GROWING.repeat(240)}.example`,

@@ -23,7 +23,7 @@ const total = async (): Promise<number> => (await get(path)).body.meta.total;
 const history = async (id: string) => (await get(`${path}/${id}/history`).expect(200)).body.data;
 
 describe('An atomic batch', () => {
-  test('creates, updates and deletes in order, with the answers of the single operations', async () => {
+  test('creates, updates and deletes in order, with the responses of the single operations', async () => {
     const [kept, gone] = [await created(), await created()];
     const { body } = await batch([
       create({ first_name: 'Eve', tags: ['new'] }),
@@ -41,7 +41,7 @@ describe('An atomic batch', () => {
     expect(await total()).toBe(3);
   });
 
-  test('of 500 creations keeps their order, the total and a history of each', async () => {
+  test('of 500 creations keeps their order, updates the total and records a history of each', async () => {
     const names = Array.from({ length: 500 }, (_, i) => `Contact ${i}`);
     const { body } = await batch(names.map((first_name) => create({ first_name }))).expect(200);
     const made = body.data.results.map(({ data }: { data: { first_name: string } }) => data);
@@ -71,7 +71,7 @@ describe('An atomic batch', () => {
     expect((await get(`${path}/${id}`)).body.data.title).toBeNull();
   });
 
-  test('that the database refuses changes nothing and names the field of the operation', async () => {
+  test('that violates a constraint changes nothing and names the field of the operation', async () => {
     const refused = await batch([
       create(),
       create({ first_name: 'Eve', company_id: randomUUID() }),
@@ -112,7 +112,7 @@ describe('An atomic batch', () => {
 });
 
 describe('A batch that is not atomic', () => {
-  test('does what it can, and says of each operation what became of it', async () => {
+  test('performs the operations that succeed, and reports the result of each', async () => {
     const id = await created();
     const all = await results([
       create(),
@@ -134,7 +134,7 @@ describe('A batch that is not atomic', () => {
     expect((await history(id))[0]).toMatchObject({ version: 2, changes: { title: { to: 'y' } } });
   });
 
-  test('does the operations that the caller has the permission for', async () => {
+  test('performs the operations for which the caller has the permission', async () => {
     const id = await created();
     const { body } = await post(
       `${path}/batch`,
@@ -148,7 +148,7 @@ describe('A batch that is not atomic', () => {
   });
 });
 
-test('Batches of the same records in opposite orders do not wait for each other for ever', async () => {
+test('Concurrent batches of the same records in opposite orders do not deadlock', async () => {
   const ids = await Promise.all(Array.from({ length: 20 }, () => created()));
   const update = (id: string) => ({ op: 'update', id, body: { title: randomUUID() } });
   const batches = Array.from({ length: 6 }, (_, i) => (i % 2 ? ids : ids.toReversed()).map(update));
@@ -213,7 +213,7 @@ test('A batch has 1 to 500 operations', async () => {
   expect(await total()).toBe(0);
 });
 
-test('Tasks, whose creation has rules, and companies are changed in batches, too', async () => {
+test('Companies and tasks, whose creation has rules, can be changed in batches too', async () => {
   const tasks = ['a', 'b', 'c'].map((title) => create({ title }));
   const { body } = await post('/api/crm/tasks/batch', { operations: tasks }).expect(200);
   const [first] = body.data.results;

@@ -28,7 +28,7 @@ const refusal = (call: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('A change', () => {
-  test('touches what is given and nothing else; null empties', async () => {
+  test('changes only the given fields, and null clears a field', async () => {
     const caller = callerIn();
     const before = await contacts.create(caller, ada);
     const after = await contacts.update(caller, before.id, { title: 'Lady', email: null });
@@ -42,7 +42,7 @@ describe('A change', () => {
     expect(await contacts.get(caller, before.id)).toEqual(after);
   });
 
-  test('meant for a version wins against all others that are meant for it', async () => {
+  test('succeeds for only one of several concurrent requests with the same If-Match', async () => {
     const caller = callerIn();
     const { id } = await contacts.create(caller, ada);
     const titles = Array.from({ length: 12 }, (_, i) => `Title ${i}`);
@@ -54,7 +54,7 @@ describe('A change', () => {
     expect(won[0]).toEqual(await contacts.get(caller, id));
   });
 
-  test('meant for no version is never lost', async () => {
+  test('without If-Match is never lost', async () => {
     const caller = callerIn();
     const { id } = await contacts.create(caller, ada);
     const changes = [{ title: 'A' }, { phone: '1' }, { notes: 'N' }, { last_name: null }];
@@ -64,7 +64,7 @@ describe('A change', () => {
     expect(answer).toMatchObject({ title: 'A', phone: '1', notes: 'N', last_name: null });
   });
 
-  test('is undone with the transaction that it is part of', async () => {
+  test('is rolled back with its transaction', async () => {
     const caller = callerIn();
     const { id } = await contacts.create(caller, ada);
     const failing = database.forTenant(caller.tenantId).transaction(async (transaction) => {
@@ -81,7 +81,7 @@ describe('A change', () => {
 });
 
 describe('A deleted contact', () => {
-  test('is gone for every method but restore, which brings it back as it was', async () => {
+  test('is not found by any method except restore, which restores it unchanged', async () => {
     const caller = callerIn();
     const created = await contacts.create(caller, ada);
     const { id } = created;
@@ -96,7 +96,7 @@ describe('A deleted contact', () => {
     expect(await contacts.list(caller)).toMatchObject({ rows: [{ id }], total: 1 });
   });
 
-  test('is deleted and restored in a version, too', async () => {
+  test('gets a new version when it is deleted and restored', async () => {
     const caller = callerIn();
     const { id } = await contacts.create(caller, ada);
     expect(await refusal(contacts.delete(caller, id, [2, 3]))).toBe(412);
@@ -107,7 +107,7 @@ describe('A deleted contact', () => {
     expect((await contacts.restore(caller, id, [3])).version).toBe(3);
   });
 
-  test('that goes while it is restored, as it was there until then, comes back', async () => {
+  test('that is deleted while a restore waits for it is restored', async () => {
     const caller = callerIn();
     // Contacts have rules, for which the row is locked.
     const companies = createRecords(company, database);
@@ -131,7 +131,7 @@ describe('A deleted contact', () => {
     expect(isGone).toBe(true);
   });
 
-  test('can be restored by many at once', async () => {
+  test('can be restored by concurrent requests', async () => {
     const caller = callerIn();
     const { id } = await contacts.create(caller, ada);
     await contacts.delete(caller, id);
@@ -142,7 +142,7 @@ describe('A deleted contact', () => {
   });
 });
 
-test('What belongs to another tenant, or to nobody, is not there', async () => {
+test('Contacts of another tenant and unknown contacts are not found', async () => {
   const [owner, stranger] = [callerIn(), callerIn()];
   const live = await contacts.create(owner, ada);
   const deleted = await contacts.create(owner, ada);

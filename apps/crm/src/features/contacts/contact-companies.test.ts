@@ -47,7 +47,7 @@ test.each([
   await put(contact, { company_id: own }).expect(200);
 });
 
-test('A deleted company keeps its contacts, which can be changed, found by it, and moved', async () => {
+test('A deleted company keeps its contacts, which can be changed, found by its id, and moved', async () => {
   const [old, next] = [await newCompany(), await newCompany()];
   const ids: string[] = [];
   for (const first_name of ['Ada', 'Bob']) {
@@ -71,7 +71,7 @@ test('A deleted company keeps its contacts, which can be changed, found by it, a
   expect(await of(old)).toEqual(ids);
 });
 
-test('A company that is deleted while contacts are made of it makes none of them fail otherwise', async () => {
+test('Creating contacts of a company that is deleted at the same time fails only with 422', async () => {
   const company_id = await newCompany();
   const made = Array.from({ length: 12 }, (_, i) =>
     post(contacts, { first_name: `${i}`, company_id }),

@@ -12,7 +12,7 @@ describe('The list', () => {
   };
   const namesOf = (body: { data: { first_name: string }[] }) => body.data.map((c) => c.first_name);
 
-  test('has its newest contacts first, and links that keep all other parameters', async () => {
+  test('shows the newest contacts first, with links that keep all other parameters', async () => {
     await people('A', 'B', 'C', 'D', 'E');
     const { body } = await get(`${path}?tag=x?&per_page=2&page=2&search=%20`);
     expect(namesOf(body)).toEqual(['C', 'B']);
@@ -25,7 +25,7 @@ describe('The list', () => {
     expect((await get(path)).body.links.prev).toBeNull();
   });
 
-  test('moves page and per_page into their bounds', async () => {
+  test('clamps page and per_page to their bounds', async () => {
     await people('A', 'B');
     const metaOf = async (query: string) => (await get(`${path}?${query}`)).body.meta;
     expect(await metaOf('per_page=0')).toMatchObject({ per_page: 1, last_page: 2 });
@@ -60,13 +60,13 @@ describe('The list', () => {
     ['search=a%00b', 'search'],
     [`search=${'x'.repeat(201)}`, 'search'],
     [`search=${'x'.repeat(10_000)}`, 'search'],
-  ])('refuses ?%.30s and names it', async (query, name) => {
+  ])('rejects ?%.30s and names the parameter', async (query, name) => {
     const refused = await get(`${path}?${query}`);
     expect(refused.status).toBe(422);
     expect(Object.keys(refused.body.errors)).toEqual([name]);
   });
 
-  test('takes a search of 200 characters, and any characters', async () => {
+  test('accepts a search of 200 characters, and any characters', async () => {
     await people('A');
     for (const search of [
       'x'.repeat(200),

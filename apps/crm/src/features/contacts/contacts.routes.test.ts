@@ -22,7 +22,7 @@ const address = {
 };
 
 describe('Creating', () => {
-  test('answers 201 with the contact, where it is, and its entity tag', async () => {
+  test('responds with 201, the contact, its Location and its ETag', async () => {
     const company = await post('/api/crm/companies', { name: 'Analytical Engines' });
     const company_id = company.body.data.id;
     const body = {
@@ -58,7 +58,7 @@ describe('Creating', () => {
     expect(shown.body).toEqual(created.body);
   });
 
-  test('needs a first name only', async () => {
+  test('requires only a first name', async () => {
     const shown = await get(await create({ first_name: 'Ada' }));
     expect(shown.body.data).toMatchObject({
       first_name: 'Ada',
@@ -72,7 +72,7 @@ describe('Creating', () => {
     });
   });
 
-  test('names every field that does not fit', async () => {
+  test('names every invalid field', async () => {
     const refused = await post(path, {
       last_name: 'a\0b',
       email: 'nobody',
@@ -97,7 +97,7 @@ describe('Creating', () => {
     ]);
   });
 
-  test('takes 10,000 characters of notes, of any script', async () => {
+  test('accepts notes of 10,000 characters of any script', async () => {
     const notes = '\u{1f642}'.repeat(10_000);
     const shown = await get(await create({ first_name: 'Ada', notes }));
     expect(shown.body.data.notes).toBe(notes);

@@ -39,7 +39,7 @@ test('Names are sorted by last name, then first name, whatever their accents and
   ]);
 });
 
-test('Each filter narrows the list, and together they narrow it more', async () => {
+test('Each filter narrows the list, and filters can be combined', async () => {
   const caller = callerIn();
   const { id: company_id } = await companies.create(caller, {
     name: 'Acme',

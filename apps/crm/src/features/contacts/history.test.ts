@@ -10,7 +10,7 @@ const create = async (body: object = { first_name: 'Ada' }): Promise<string> =>
 const history = async (record: string) => (await get(`${record}/history`).expect(200)).body.data;
 
 describe('The history of a contact', () => {
-  test('says which field changed from what to what, when, and leaves out what stayed as it was', async () => {
+  test('contains the time and the changed fields with their old and new values', async () => {
     const contact = await create({ first_name: 'Ada', title: 'Countess', tags: ['vip'] });
     const phones = [{ label: 'home', phone: '1' }];
     const { body } = await put(contact, {
@@ -32,7 +32,7 @@ describe('The history of a contact', () => {
     expect(creation).toMatchObject({ action: 'create', version: 1, changes: {} });
   });
 
-  test('has each deletion and restoration, and ends at the version of the entity tag', async () => {
+  test('contains each deletion and restoration, and its last version is that of the ETag', async () => {
     const contact = await create();
     await remove(contact).expect(204);
     const restored = await post(`${contact}/restore`).expect(200);
@@ -42,7 +42,7 @@ describe('The history of a contact', () => {
     expect([restored.headers.etag, (await history(contact))[0].version]).toEqual(['"3"', 4]);
   });
 
-  test('has no entry for a request that changes nothing, is refused or is meant for another version', async () => {
+  test('has no entry for a request that changes nothing or is rejected', async () => {
     const contact = await create();
     await put(contact, {}).expect(200);
     await put(contact, { company_id: randomUUID() }).expect(422);
@@ -51,7 +51,7 @@ describe('The history of a contact', () => {
     expect(await history(contact)).toHaveLength(1);
   });
 
-  test('names the user, the client, the API key and the administrator who impersonates', async () => {
+  test('names the user, the client, the API key and the impersonating administrator', async () => {
     const contact = await create();
     const [user, key, administrator] = [randomUUID(), randomUUID(), randomUUID()];
     const callers = [
@@ -71,7 +71,7 @@ describe('The history of a contact', () => {
     expect(impersonated).toMatchObject({ user_id: user, impersonator_id: administrator });
   });
 
-  test('names a client that is no user', async () => {
+  test('names a client without a user', async () => {
     const pipeline = { type: 'client', id: 'pipeline', tenants: [], scopes: ['*'] } as const;
     const headers = { ...crm().identity.signIn(pipeline).headers, 'x-tenant': 'acme' };
     const made = await crm().http.post(path).set(headers).send({ first_name: 'Ada' }).expect(201);
@@ -91,7 +91,7 @@ describe('The history of a contact', () => {
     expect(first.data.map(({ version }: { version: number }) => version)).toEqual([4, 3, 2]);
   });
 
-  test('of a deleted contact is shown to callers who may restore it, and to nobody else', async () => {
+  test('of a deleted contact is shown only to callers who may restore it', async () => {
     const contact = await create();
     await remove(contact).expect(204);
     expect(await history(contact)).toMatchObject([{ action: 'delete' }, { action: 'create' }]);
@@ -99,14 +99,14 @@ describe('The history of a contact', () => {
     await get(`${contact}/history`).set(viewer).expect(404);
   });
 
-  test("is a 404 for another tenant's contact and for none", async () => {
+  test("is a 404 for another tenant's contact and for an unknown one", async () => {
     const contact = await create();
     const stranger = crm().caller({ tenant: 'globex' });
     await crm().http.get(`${contact}/history`).set(stranger).expect(404);
     await get(`${path}/${randomUUID()}/history`).expect(404);
   });
 
-  test('orders concurrent changes as they happened: each begins where the one before ended', async () => {
+  test('orders concurrent changes so that each begins with the values of the previous one', async () => {
     const contact = await create({ first_name: '0' });
     await Promise.all(
       Array.from({ length: 20 }, (_, i) => put(contact, { first_name: `n${i}` }).expect(200)),

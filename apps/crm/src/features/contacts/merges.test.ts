@@ -40,7 +40,7 @@ const two = {
 };
 
 describe('Merging a contact into another one', () => {
-  test('fills empty fields, unites lists and loses no address', async () => {
+  test('fills empty fields, combines lists and loses no e-mail address', async () => {
     const [id, other] = [await contact(one), await contact(two)];
     const { body } = await merge(id, other).expect(200);
     expect(body.data).toMatchObject({
@@ -76,7 +76,7 @@ describe('Merging a contact into another one', () => {
     await put(`/api/crm/communication-logs/${theirs}`, { subject: 'A' }, stale).expect(412);
   });
 
-  test('needs two live contacts, and an update of the survivor since then is a 412', async () => {
+  test('requires two contacts that are not deleted, and the version that If-Match names', async () => {
     const [id, other] = [await contact(one), await contact(two)];
     expect((await merge(id, id).expect(422)).body.errors).toHaveProperty('contact_id');
     const { etag } = (await get(`${path}/${id}`)).headers as { etag: string };
@@ -88,7 +88,7 @@ describe('Merging a contact into another one', () => {
     await merge(other, id).expect(404);
   });
 
-  test('leaves out a company that is deleted', async () => {
+  test('does not take over a deleted company', async () => {
     const company = await post('/api/crm/companies', { name: 'Gone' }).expect(201);
     const company_id = company.body.data.id;
     const [id, other] = [await contact(one), await contact({ company_id })];
@@ -96,14 +96,14 @@ describe('Merging a contact into another one', () => {
     expect((await merge(id, other).expect(200)).body.data.company_id).toBeNull();
   });
 
-  test('needs the permissions to update and to delete contacts', async () => {
+  test('requires the permissions to update and to delete contacts', async () => {
     const [id, other] = [await contact(one), await contact(two)];
     for (const lacking of ['contacts.update', 'contacts.delete']) {
       await merge(id, other, caller({ lacking: [lacking] })).expect(403);
     }
   });
 
-  test('loses nothing when merges run at once', async () => {
+  test('loses nothing when merges run concurrently', async () => {
     const ids = await Promise.all(
       Array.from({ length: 5 }, (_, at) => contact({ tags: [`${at}`] })),
     );
@@ -122,7 +122,7 @@ describe('Merging a contact into another one', () => {
 });
 
 describe('Undoing a merge', () => {
-  test('restores the other contact with its links, and the survivor to what it was', async () => {
+  test('restores the other contact with its links, and the survivor to its former state', async () => {
     const [id, other] = [await contact(one), await contact(two)];
     const [mine, theirs, todo] = [await log(id), await log(other), await task(other)];
     const [before, otherBefore] = [await show(id), await show(other)];
@@ -138,7 +138,7 @@ describe('Undoing a merge', () => {
     await merge(id, other).expect(200);
   });
 
-  test('keeps what has been changed since', async () => {
+  test('keeps later changes', async () => {
     const [id, other] = [await contact(one), await contact(two)];
     const theirs = await log(other);
     await merge(id, other).expect(200);
@@ -151,7 +151,7 @@ describe('Undoing a merge', () => {
     expect(await logsOf(other)).toEqual([]);
   });
 
-  test('takes back the custom values that the survivor lacked, and no others', async () => {
+  test('removes only the custom values that the survivor lacked before', async () => {
     for (const key of ['size', 'colour', 'level']) {
       await post('/api/crm/custom-fields', { key, label: key, type: 'text' }).expect(201);
     }

@@ -14,7 +14,7 @@ const sortedBy = (sort: keyof typeof columns, descending: boolean) =>
   descending ? (`-${sort}` as const) : sort;
 
 describe('Pages', () => {
-  test('put together are the whole list, in order, under every sort', async () => {
+  test('together are the whole list in order, for every sort', async () => {
     const caller = await crowd(pool, 230);
     for (const sort of sorts) {
       for (const descending of [false, true]) {
@@ -30,7 +30,7 @@ describe('Pages', () => {
     }
   });
 
-  test('are those of a plain offset, however deep, from either end, narrowed or not', async () => {
+  test('equal those of a plain OFFSET, at any depth, in both directions, filtered or not', async () => {
     const caller = await crowd(pool, 5000);
     await fc.assert(
       fc.asyncProperty(
@@ -59,7 +59,7 @@ describe('Pages', () => {
     );
   });
 
-  test('beyond the end are the last page', async () => {
+  test('beyond the end return the last page', async () => {
     const caller = await crowd(pool, 120);
     for (const query of [
       {},
@@ -76,7 +76,7 @@ describe('Pages', () => {
     }
   });
 
-  test('of nothing are one empty page', async () => {
+  test('of an empty list are one empty page', async () => {
     for (const query of [
       {},
       { page: 3 },

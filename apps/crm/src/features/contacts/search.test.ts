@@ -25,7 +25,7 @@ const tenantWith = async (people: Partial<Input>[]) => {
 };
 
 describe('A search', () => {
-  test('finds text written with accents by a term without them, and the other way round', async () => {
+  test('ignores accents in the text and in the term', async () => {
     const search = await tenantWith([
       { first_name: 'Árvíztűrő' },
       { first_name: 'Arvizturo' },
@@ -42,7 +42,7 @@ describe('A search', () => {
     expect(await search('ß')).toEqual(['Weiß']);
   });
 
-  test('looks at names, e-mail addresses, telephone numbers, title and tags, and not at notes', async () => {
+  test('covers names, e-mail addresses, telephone numbers, title and tags, but not notes', async () => {
     const search = await tenantWith([
       { first_name: 'Ada', last_name: 'Lovelace' },
       { first_name: 'B', email: 'b@primary.example' },
@@ -63,7 +63,7 @@ describe('A search', () => {
     expect(await search('home')).toEqual([]);
   });
 
-  test('takes %, _ and \\ to the letter, full-width ones too', async () => {
+  test('treats %, _ and \\ as ordinary characters, full-width ones too', async () => {
     const search = await tenantWith([
       { first_name: '100%' },
       { first_name: '100 percent' },
@@ -82,13 +82,13 @@ describe('A search', () => {
     expect(await search('\\%')).toEqual([]);
   });
 
-  test('does not mind white space around the term, and a blank term finds all', async () => {
+  test('ignores white space around the term, and a blank term finds everything', async () => {
     const search = await tenantWith([{ first_name: 'Ada' }, { first_name: 'Bob' }]);
     expect(await search('  ada ')).toEqual(['Ada']);
     expect(await search('   ')).toEqual(['Ada', 'Bob']);
   });
 
-  test('follows a change, and does not find what is deleted', async () => {
+  test('finds changed contacts by their new values, and no deleted ones', async () => {
     const caller = callerIn();
     const { id } = await contacts.create(caller, { ...nobody, first_name: 'Before' });
     await contacts.update(caller, id, { first_name: 'After' });
@@ -99,7 +99,7 @@ describe('A search', () => {
   });
 });
 
-describe('A short term is a substring like any other', () => {
+describe('Short terms also match substrings', () => {
   const alphabet = 'aAáÁbBß1%_\\-. \u4e2d';
   const word = fc
     .string({ unit: fc.constantFrom(...alphabet), minLength: 1, maxLength: 6 })

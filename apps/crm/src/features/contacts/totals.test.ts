@@ -30,7 +30,7 @@ const rowsScanned = async (db: TenantDb, { text, values }: Statement): Promise<n
   return scannedIn(row['QUERY PLAN'][0].Plan);
 };
 
-test('A total and the rows beside it are of the same moment, while others write', async () => {
+test('A total and the rows of its page are from the same snapshot during concurrent writes', async () => {
   const caller = await crowd(pool, 60);
   const ids = await inOrder(pool, caller.tenantId, 'name', false);
   let reading = true;
@@ -65,13 +65,13 @@ describe('A list of more than 10,000 hits', () => {
     caller = await crowd(pool, size);
   });
 
-  test('has an exact total while it is not narrowed', async () => {
+  test('has an exact total if it is not filtered', async () => {
     const listed = await contacts.list(caller, { page: 101, per_page: 100 });
     expect(listed).toMatchObject({ total: size, totalIsMinimum: false, more: false });
     expect(listed.rows).toHaveLength(40);
   });
 
-  test('has a minimum for a total when it is narrowed, and goes on beyond it', async () => {
+  test('has a minimum as its total if it is filtered, and pages beyond it', async () => {
     const list = (page: number) =>
       contacts.list(caller, { search: 'ada', sort: 'name', per_page: 100, page });
     expect(await list(1)).toMatchObject({ total: 10_000, totalIsMinimum: true, more: true });
@@ -82,7 +82,7 @@ describe('A list of more than 10,000 hits', () => {
     expect(beyond.rows.map(({ id }) => id)).toEqual(order.slice(10_000));
   });
 
-  test('is counted to the end when that is asked for, or when a page lies beyond the end', async () => {
+  test('is counted completely on request, or if a page is beyond the end', async () => {
     const search = 'ada';
     for (const query of [{ exact_total: true }, { page: 900 }, { page: 402, exact_total: true }]) {
       const listed = await contacts.list(caller, { search, ...query });
@@ -91,7 +91,7 @@ describe('A list of more than 10,000 hits', () => {
     }
   });
 
-  test('is scanned once for a page that lies far beyond the end', async () => {
+  test('is scanned once for a page far beyond the end', async () => {
     const statements: Statement[] = [];
     const counting: TenantSource = {
       forTenant(tenantId) {
@@ -120,7 +120,7 @@ describe('A list of more than 10,000 hits', () => {
     }
   });
 
-  test('is in order, too, where all hits are at the end of it', async () => {
+  test('is also in order if all hits are at its end', async () => {
     await pool.query(
       `INSERT INTO tenant_crm.contacts (id, tenant_id, first_name, last_name)
        SELECT gen_random_uuid(), $1, 'Bob', '0' FROM generate_series(1, 5100)`,

@@ -29,7 +29,7 @@ const errorOf = async (response: ReturnType<typeof get>) => {
 const tier = { key: 'tier', type: 'choice', choices: ['gold', 'silver'], is_filterable: true };
 
 describe('A custom field', () => {
-  test('is declared for the tenant, and listed in the order of forms', async () => {
+  test('is declared for the tenant and listed in the order of forms', async () => {
     await declare({ key: 'score', type: 'number', position: 2 });
     await declare({ ...tier, label: 'Tier', position: 1 });
     const { body } = await get(path).expect(200);
@@ -39,7 +39,7 @@ describe('A custom field', () => {
     ]);
   });
 
-  test('is declared by owners and administrators, and listed by everybody who sees contacts', async () => {
+  test('is declared by owners and administrators, and listed by everyone who may view contacts', async () => {
     const viewer = caller({ permissions: ['contacts.view', 'custom_fields.list'] });
     await get(path, viewer).expect(200);
     const { status, body } = await post(path, { label: 'Tier', ...tier }, viewer);
@@ -50,11 +50,11 @@ describe('A custom field', () => {
   });
 
   test.each([
-    ['whose key is taken', { key: 'tier', type: 'text' }, 'key'],
-    ['whose key has a capital letter', { key: 'Tier', type: 'text' }, 'key'],
+    ['with a key that is already used', { key: 'tier', type: 'text' }, 'key'],
+    ['with a capital letter in its key', { key: 'Tier', type: 'text' }, 'key'],
     ['of an unknown type', { key: 'level', type: 'colour' }, 'type'],
-    ['of choices without any', { key: 'level', type: 'choice' }, 'choices'],
-    ['of texts with choices', { key: 'level', type: 'text', choices: ['a'] }, 'choices'],
+    ['of type choice without choices', { key: 'level', type: 'choice' }, 'choices'],
+    ['of type text with choices', { key: 'level', type: 'text', choices: ['a'] }, 'choices'],
   ])('%s is a 422', async (_, fields, field) => {
     await declare(tier);
     expect(await errorOf(post(path, { label: 'Level', ...fields }))).toEqual([422, [field]]);
@@ -67,7 +67,7 @@ describe('A custom field', () => {
     await put(field, { type: 'number', label: 'Score' }).expect(200);
   });
 
-  test('is one of at most 100', async () => {
+  test('is limited to 100 per tenant', async () => {
     const all = Array.from({ length: 100 }, (_, index) => ({ key: `f${index}`, type: 'bool' }));
     for (const fields of all) await declare(fields);
     expect((await post(path, { label: 'One more', key: 'more', type: 'bool' })).status).toBe(409);
@@ -102,12 +102,12 @@ describe('Values', () => {
   test.each([
     ['an unknown field', { nothing: 1 }, 'custom.nothing'],
     ['a text for a number', { score: '7' }, 'custom.score'],
-    ['a day that does not exist', { since: '2026-02-30' }, 'custom.since'],
+    ['a date that does not exist', { since: '2026-02-30' }, 'custom.since'],
     ['a number for a bool', { vip: 1 }, 'custom.vip'],
     ['a blank text', { nick: ' ' }, 'custom.nick'],
     ['an object for a text', { nick: {} }, 'custom.nick'],
     ['none of the choices', { tier: 'bronze' }, 'custom.tier'],
-    ['a key of every object', { constructor: 1 }, 'custom.constructor'],
+    ['a key that every object has', { constructor: 1 }, 'custom.constructor'],
   ])('such as %s are a 422 that names the field', async (_, custom, field) => {
     await declare({ key: 'score', type: 'number' });
     await declare({ key: 'since', type: 'date' });
@@ -120,7 +120,7 @@ describe('Values', () => {
     expect(await customOf(contact)).toEqual({});
   });
 
-  test('that are left out stay, and null removes one', async () => {
+  test('that are left out stay unchanged, and null removes a value', async () => {
     await declare({ key: 'score', type: 'number' });
     await declare(tier);
     const contact = await created({ score: 1, tier: 'gold' });
@@ -131,7 +131,7 @@ describe('Values', () => {
     expect(body.data.custom).toEqual({ tier: 'silver' });
   });
 
-  test('that are required are demanded of new contacts and cannot be removed', async () => {
+  test('that are required must be given for new contacts and cannot be removed', async () => {
     const before = await created();
     await declare({ ...tier, is_required: true });
     expect(await errorOf(post(contacts, { first_name: 'Ada' }))).toEqual([422, ['custom.tier']]);
@@ -141,7 +141,7 @@ describe('Values', () => {
     await put(before, { first_name: 'Bob' }).expect(200);
   });
 
-  test('of other tenants are not declared here', async () => {
+  test('of other tenants are unknown', async () => {
     await declare(tier);
     const other = crm().caller({ tenant: 'globex' });
     const refused = crm()
@@ -251,7 +251,7 @@ describe('Contacts are filtered', () => {
 });
 
 describe('A deleted field', () => {
-  test('hides its values at once, and they are removed in the background', async () => {
+  test('hides its values immediately, and they are removed in the background', async () => {
     const field = await declare(tier);
     await declare({ key: 'score', type: 'number' });
     const contact = await created({ tier: 'gold', score: 1 });
@@ -271,7 +271,7 @@ describe('A deleted field', () => {
     expect(rows).toEqual([{ custom: { score: 1 }, version: 2 }]);
   });
 
-  test('frees its key, under which no former value returns', async () => {
+  test('frees its key, and former values do not return under that key', async () => {
     const field = await declare(tier);
     const contact = await created({ tier: 'gold' });
     await remove(field).expect(204);
@@ -280,7 +280,7 @@ describe('A deleted field', () => {
     expect(await customOf(contact)).toEqual({});
   });
 
-  test('stays with the replica that is removing values, and the others do nothing', async () => {
+  test('is processed by one replica at a time, and the others do nothing', async () => {
     const { database, pool } = crm().context;
     const field = await declare(tier);
     await created({ tier: 'gold' });
@@ -300,7 +300,7 @@ describe('A deleted field', () => {
     });
   });
 
-  test('never leaves a value of a contact that is written at the same moment', async () => {
+  test('leaves no value behind in a contact that is written concurrently', async () => {
     const field = await declare(tier);
     const contact = await created();
     const writes = Array.from({ length: 8 }, () => put(contact, { custom: { tier: 'gold' } }));

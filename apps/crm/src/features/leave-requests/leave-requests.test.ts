@@ -12,7 +12,7 @@ const leave = (fields: object = {}) => ({
   ...fields,
 });
 
-/** Somebody of the tenant who may not review. */
+/** A user of the tenant who may not review. */
 const employee = () => caller({ lacking: ['leave_requests.review'] });
 
 const requested = async (headers: Headers, fields: object = {}): Promise<string> => {
@@ -60,16 +60,16 @@ describe('A leave request', () => {
     ['ends before it begins', { last_day: '2026-07-05' }, 'last_day'],
     ['lasts longer than three years', { last_day: '2029-07-20' }, 'last_day'],
     [
-      'begins and ends at noon of one day',
+      'begins and ends at noon of the same day',
       { last_day: '2026-07-06', is_first_day_half: true, is_last_day_half: true },
       'is_last_day_half',
     ],
-    ['is of no known kind', { kind: 'party' }, 'kind'],
+    ['has an unknown kind', { kind: 'party' }, 'kind'],
   ])('that %s is a 422 that names the field', async (_, fields, field) => {
     expect(await errorOf(post(path, leave(fields)))).toEqual([422, 'validation_failed', [field]]);
   });
 
-  test('changes while it is pending, and its working days with it', async () => {
+  test('can be changed while it is pending, which updates its working days', async () => {
     const request = await requested(employee());
     const { body } = await put(request, { last_day: '2026-07-13', is_last_day_half: true });
     expect(body.data).toMatchObject({ first_day: '2026-07-06', working_days: 5.5 });
@@ -81,7 +81,7 @@ describe('A leave request', () => {
 });
 
 describe('Working days', () => {
-  test("follow the tenant's week", async () => {
+  test("depend on the tenant's working week", async () => {
     await put('/api/crm/settings', { working_week: [7, 1, 2, 3, 4] }).expect(200);
     const { body } = await post(path, leave({ last_day: '2026-07-12' })).expect(201);
     expect(body.data.working_days).toBe(5);
@@ -92,7 +92,7 @@ describe('Working days', () => {
     expect(friday.data.working_days).toBe(0);
   });
 
-  test('stay as they were counted when the week changes, until the days change', async () => {
+  test('do not change with the working week until the days change', async () => {
     const headers = employee();
     const request = await requested(headers);
     await put('/api/crm/settings', { working_week: [1, 2] }).expect(200);
@@ -104,7 +104,7 @@ describe('Working days', () => {
 });
 
 describe('Without leave_requests.review', () => {
-  test('a caller sees, exports, changes, deletes and restores only requests of their own', async () => {
+  test('callers see, export, change, delete and restore only their own requests', async () => {
     const [ada, bob] = [employee(), employee()];
     const request = await requested(ada);
     await requested(bob, { reason: 'Bob' });
@@ -127,7 +127,7 @@ describe('Without leave_requests.review', () => {
     expect((await get(path)).body.meta.total).toBe(2);
   });
 
-  test('a caller neither approves, rejects nor sees the calendar', async () => {
+  test('callers can neither approve nor reject, nor see the calendar', async () => {
     const request = await requested(employee());
     const other = employee();
     for (const response of [
@@ -143,7 +143,7 @@ describe('Without leave_requests.review', () => {
     }
   });
 
-  test('an owner deletes a pending request, but neither deletes nor restores an approved one', async () => {
+  test('owners can delete a pending request, but neither delete nor restore an approved one', async () => {
     const ada = employee();
     await remove(await requested(ada, { first_day: '2026-07-01' }), ada).expect(204);
     const request = await approved(ada);
@@ -159,7 +159,7 @@ describe('Without leave_requests.review', () => {
 });
 
 describe('A review', () => {
-  test('approves a request, and tells by whom, when and why', async () => {
+  test('approves a request and records by whom, when and why', async () => {
     const reviewer = { id: crypto.randomUUID() };
     const request = await requested(employee());
     const { body } = await post(`${request}/approve`, { comment: 'Enjoy' }, caller(reviewer));
@@ -193,7 +193,7 @@ describe('A review', () => {
     expect((await get(request)).body.data.status).toBe('pending');
   });
 
-  test('happens once: a second one is a 409, and so is one of a cancelled request', async () => {
+  test('is possible once: a second one is a 409, as is one of a cancelled request', async () => {
     const ada = employee();
     const request = await approved(ada);
     for (const decision of ['approve', 'reject']) {
@@ -204,7 +204,7 @@ describe('A review', () => {
     expect((await post(`${cancelled}/approve`)).status).toBe(409);
   });
 
-  test('wins alone when two reviewers decide at the same moment', async () => {
+  test('succeeds for only one of two concurrent reviewers', async () => {
     const request = await requested(employee());
     const decided = await Promise.all(
       ['approve', 'reject', 'approve', 'reject'].map((decision) =>
@@ -243,7 +243,7 @@ describe('Approved leaves of one user do not overlap', () => {
     await approved(employee());
   });
 
-  test('but one may end at noon and another one begin then', async () => {
+  test('but one may end at noon when another one begins', async () => {
     const ada = employee();
     await approved(ada, { is_last_day_half: true });
     const day = { first_day: '2026-07-10', last_day: '2026-07-10' };
@@ -252,7 +252,7 @@ describe('Approved leaves of one user do not overlap', () => {
     expect(await errorOf(post(`${morning}/approve`))).toEqual(overlap);
   });
 
-  test('so of several that are approved at the same moment one is', async () => {
+  test('so only one of several concurrent approvals succeeds', async () => {
     const ada = employee();
     const requests = await Promise.all(
       Array.from({ length: 6 }, (_, day) => requested(ada, { first_day: `2026-07-0${day + 1}` })),
@@ -264,7 +264,7 @@ describe('Approved leaves of one user do not overlap', () => {
     expect((await get(`${path}?status=approved`)).body.meta.total).toBe(1);
   });
 
-  test('so a deleted one is not restored where another one was approved since', async () => {
+  test('so a deleted one cannot be restored if another one was approved since', async () => {
     const ada = employee();
     const request = await approved(ada);
     await remove(request).expect(204);
@@ -279,7 +279,7 @@ describe('The calendar', () => {
   const calendar = async (query: string) =>
     (await get(`${path}/calendar?${query}`).expect(200)).body.data;
 
-  test('has the approved and pending leaves with a day in the range, and no reasons', async () => {
+  test('contains approved and pending leaves with a day in the range, without reasons', async () => {
     const ada = employee();
     await approved(ada, { reason: 'Sea' });
     await requested(ada, { first_day: '2026-07-31', last_day: '2026-08-02' });

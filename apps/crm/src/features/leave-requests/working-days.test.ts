@@ -30,7 +30,7 @@ test.each([
   expect(countWorkingDays(days, MONDAY_TO_FRIDAY)).toBe(count);
 });
 
-test('The working week of the tenant decides', () => {
+test('The working week of the tenant determines the working days', () => {
   expect(countWorkingDays(leave('2026-03-06', '2026-03-08'), SUNDAY_TO_THURSDAY)).toBe(1);
   expect(countWorkingDays(leave('2026-03-02', '2026-03-15'), SUNDAY_TO_THURSDAY)).toBe(10);
 });

@@ -38,8 +38,8 @@ const storedCredentials = async () => {
   return JSON.parse(String(crm.context.vault?.open(sealed, purpose)));
 };
 
-describe('an account has versions', () => {
-  test('told by ETag; a change or a deletion meant for another one is a 412', async () => {
+describe('accounts have versions', () => {
+  test('in the ETag; a change or deletion with another version in If-Match is a 412', async () => {
     const { one, headers } = await create(EMAIL, email);
     expect(headers).toMatchObject({ etag: '"1"', location: one });
     await crm.http.get(one).set(crm.system()).set('If-None-Match', '"1"').expect(304);
@@ -54,7 +54,7 @@ describe('an account has versions', () => {
     await crm.http.delete(one).set(crm.system()).set('If-Match', '"2"').expect(404);
   });
 
-  test('a change of nothing makes no new one', async () => {
+  test('a change without effect creates no new version', async () => {
     const { one } = await create(EMAIL, email);
     expect((await put(one, {}).expect(200)).headers.etag).toBe('"1"');
   });
@@ -83,13 +83,13 @@ test('changes of different fields at the same time are all kept', async () => {
   expect(await storedCredentials()).toEqual({ username: 'acme', password: 'second' });
 });
 
-describe('stored credentials are not sent to a server that they were not given for', () => {
+describe('stored credentials are never sent to another server', () => {
   test.each([
     ['host', { host: 'smtp.evil.test' }],
     ['port', { port: 2525 }],
     ['security', { security: 'none' }],
     ['host, port', { host: 'smtp.evil.test', port: 25 }],
-  ])('a change of %s needs them again', async (changed, change) => {
+  ])('a change of %s requires the credentials again', async (changed, change) => {
     const { one, data } = await create(EMAIL, email);
     const { status, body } = await put(one, { ...change, name: 'Other' });
     expect([status, Object.keys(body.errors)]).toEqual([422, ['credentials']]);
@@ -100,14 +100,14 @@ describe('stored credentials are not sent to a server that they were not given f
     expect(await storedCredentials()).toEqual(credentials);
   });
 
-  test('a change of the provider needs them again', async () => {
+  test('a change of the provider requires the credentials again', async () => {
     const { one } = await create(SMS, sms);
     const { status, body } = await put(one, { provider: 'other' });
     expect([status, Object.keys(body.errors)]).toEqual([422, ['credentials']]);
     await put(one, { provider: 'other', credentials: null }).expect(200);
   });
 
-  test('the same value is no change, and without credentials there is nothing to send', async () => {
+  test('the same value is not a change, and an account without credentials needs none', async () => {
     const { one } = await create(EMAIL, email);
     await put(one, { host: email.host, port: 587, security: 'starttls' }).expect(200);
     await put(one, { host: 'smtp2.acme.test', credentials: null }).expect(200);

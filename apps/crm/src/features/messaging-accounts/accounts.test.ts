@@ -58,7 +58,7 @@ describe.each(channels)('%s accounts', (channel, input, change, defaults) => {
     await crm.http.delete(one).set(headers).expect(404);
   });
 
-  test('credentials are sealed where they are stored, and no answer holds them', async () => {
+  test('credentials are stored encrypted and are in no response', async () => {
     const answers = [await create()];
     const one = `${path}/${answers[0]?.body.data.id}`;
     for (const at of [one, path]) answers.push(await crm.http.get(at).set(crm.system()));
@@ -72,21 +72,21 @@ describe.each(channels)('%s accounts', (channel, input, change, defaults) => {
     expect(JSON.parse(opened)).toEqual(input.credentials);
   });
 
-  test('credentials stay where a change does not name them, and go with null', async () => {
+  test('credentials stay if a change does not name them, and null removes them', async () => {
     const one = `${path}/${(await create()).body.data.id}`;
     const put = (body: object) => crm.http.put(one).set(crm.system()).send(body);
     expect((await put({ is_active: false })).body.data).toMatchObject({ has_credentials: true });
     expect((await put({ credentials: null })).body.data).toMatchObject({ has_credentials: false });
   });
 
-  test('a name is given once in a tenant', async () => {
+  test('a name is unique in a tenant', async () => {
     await create().expect(201);
     const { status, body } = await create();
     expect([status, Object.keys(body.errors)]).toEqual([422, ['name']]);
     await create(input, 'globex').expect(201);
   });
 
-  test("another tenant's account is a 404, and stays as it is", async () => {
+  test("another tenant's account is a 404 and stays unchanged", async () => {
     const { body } = await create();
     const one = `${path}/${body.data.id}`;
     const theirs = crm.system('globex');

@@ -29,7 +29,7 @@ const joined = async (
   return { id, headers: caller({ id }) };
 };
 
-test('Members have a role, are listed, changed and removed', async () => {
+test('Members have a role, and are listed, changed and removed', async () => {
   const { project, owner, ownerId } = await owned();
   const { id } = await joined({ project, owner }, 'viewer');
   const member = `${project}/members/${id}`;
@@ -67,7 +67,7 @@ describe('The role in a private project', () => {
     }
   });
 
-  test('member changes the project, but neither its members, its owner nor its privacy', async () => {
+  test('member may change the project, but neither its members, its owner nor its privacy', async () => {
     const secret = await owned();
     const { headers, id } = await joined(secret, 'member');
     const { project, ownerId } = secret;
@@ -92,7 +92,7 @@ describe('The role in a private project', () => {
     await put(project, { is_private: false }, headers).expect(200);
   });
 
-  test('limits nobody in a public project, where permissions decide', async () => {
+  test('has no effect in a public project, where permissions decide', async () => {
     const open = await owned({ is_private: false });
     const { headers } = await joined(open, 'viewer');
     await put(open.project, { name: 'X' }, headers).expect(200);
@@ -112,7 +112,7 @@ describe('A project keeps a manager', () => {
     await remove(membership, owner).expect(204);
   });
 
-  test('the last one of a private project, who could lock everybody out', async () => {
+  test('the last manager of a private project, which would lock everyone out', async () => {
     const { project, owner, ownerId } = await owned();
     await put(project, { owner_id: null }, owner).expect(200);
     const membership = `${project}/members/${ownerId}`;
@@ -123,7 +123,7 @@ describe('A project keeps a manager', () => {
     await get(project, owner).expect(404);
   });
 
-  test('also when both managers leave at the same moment', async () => {
+  test('also if both managers leave at the same time', async () => {
     const { project, owner, ownerId } = await owned();
     await put(project, { owner_id: null }, owner).expect(200);
     const other = await joined({ project, owner }, 'manager');

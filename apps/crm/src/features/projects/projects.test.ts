@@ -64,7 +64,7 @@ describe('A key', () => {
   });
 });
 
-test('A project is not due before it starts', async () => {
+test('The due date of a project must not be before its start', async () => {
   const dates = { start_date: '2026-03-02', due_date: '2026-03-01' };
   const { status, body } = await post(path, draft(dates));
   expect([status, body.errors]).toEqual([
@@ -108,7 +108,7 @@ test('Projects are found by name and key, and filtered by state, dates and membe
 });
 
 describe('A private project', () => {
-  test('is a 404 for users who are not its members, in every route', async () => {
+  test('is a 404 for non-members in every route', async () => {
     const project = await created({ is_private: true });
     const stranger = caller();
     const user_id = randomUUID();
@@ -127,7 +127,7 @@ describe('A private project', () => {
     expect(statuses.map(({ status }) => status)).toEqual(Array(10).fill(404));
   });
 
-  test('is in no list, search, total or export of users who are not its members', async () => {
+  test('is in no list, search, total or export of non-members', async () => {
     await created({ is_private: true, name: 'Secret' });
     await created({ name: 'Public' });
     const stranger = caller();
@@ -161,7 +161,7 @@ describe('A private project', () => {
     }
   });
 
-  test('needs a user who sees it: a client alone cannot create one', async () => {
+  test('requires a user: a client cannot create one', async () => {
     const refused = await post(path, draft({ is_private: true }), client());
     expect([refused.status, refused.body.error]).toEqual([403, 'user_required']);
   });

@@ -12,7 +12,7 @@ describe('Settings of a tenant', () => {
     await get(path, { 'If-None-Match': headers.etag as string }).expect(304);
   });
 
-  test('are changed for the whole tenant, in a new version, and for no other tenant', async () => {
+  test('are changed for the whole tenant and no other one, with a new version', async () => {
     const before = await get(path);
     const { body, headers } = await put(path, { working_week: [7, 1, 2, 3, 4] }).expect(200);
     expect(body.data).toEqual({
@@ -28,7 +28,7 @@ describe('Settings of a tenant', () => {
     expect(other.body.data.working_week).toEqual(WEEK);
   });
 
-  test('that are null have their default again; those that are left out stay', async () => {
+  test('that are null are reset to their default; those that are left out stay unchanged', async () => {
     const { headers } = await put(path, { working_week: [6] }).expect(200);
     const unchanged = await put(path, {}).expect(200);
     expect([unchanged.headers.etag, unchanged.body.data.working_week]).toEqual([headers.etag, [6]]);
@@ -36,7 +36,7 @@ describe('Settings of a tenant', () => {
     expect(restored.body.data.working_week).toEqual(WEEK);
   });
 
-  test('are changed only in a version that If-Match names, also if none was changed before', async () => {
+  test('are changed only if If-Match names their version, also before their first change', async () => {
     const { headers } = await get(path);
     await put(path, { working_week: [1] }, { 'If-Match': '"7"' }).expect(412);
     await put(path, {}, { 'If-Match': '"7"' }).expect(412);
@@ -61,7 +61,7 @@ describe('Settings of a tenant', () => {
     expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
   });
 
-  test('are read by features, in the transaction of a change', async () => {
+  test('are read by features in the transaction of a change', async () => {
     const holder = caller();
     await put(path, { working_week: [6, 7] }, holder).expect(200);
     const { rows } = await crm().context.pool.query(

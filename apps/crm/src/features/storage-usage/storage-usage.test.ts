@@ -10,7 +10,7 @@ const usage = async (tenant?: 'globex') =>
   (await crm.http.get('/api/crm/system/storage-usage').set(crm.system(tenant)).expect(200)).body
     .data;
 
-test('counts the records of the tenant that are not deleted, and tells their bytes', async () => {
+test('reports the number of records that are not deleted, and their size', async () => {
   expect(await usage()).toMatchObject({ rows: 0, bytes: 0, tables: [] });
   const headers = crm.caller();
   const create = (first_name: string) =>
@@ -33,7 +33,7 @@ test('counts the records of the tenant that are not deleted, and tells their byt
   expect(used.bytes).toBe(used.tables[0].bytes + used.tables[1].bytes);
 });
 
-test("tells nothing of other tenants, whose records take none of a tenant's share", async () => {
+test('is not affected by the records of other tenants', async () => {
   const mine = await usage();
   const theirs = crm.caller({ tenant: 'globex' });
   for (const first_name of ['Otto', 'Olga']) {

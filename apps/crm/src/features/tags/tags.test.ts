@@ -19,7 +19,7 @@ const counted = async (query = ''): Promise<string[]> =>
   );
 
 describe('The list of tags', () => {
-  test('has the number of contacts and companies with each, by name', async () => {
+  test('contains the number of contacts and companies with each tag, sorted by name', async () => {
     await contact('vip', 'Press');
     await contact('vip');
     await company('vip', 'ödön');
@@ -39,7 +39,7 @@ describe('The list of tags', () => {
     expect(await counted('search=VI')).toEqual(['vip 1+0']);
   });
 
-  test('is exact after concurrent changes, and keeps no row of a tag that nobody has', async () => {
+  test('is exact after concurrent changes, and keeps no row of an unused tag', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, () => contact('vip')));
     await Promise.all(
       ids.map((id, at) => put(`/api/crm/contacts/${id}`, { tags: at % 3 ? ['vip', 'x'] : ['x'] })),
@@ -77,7 +77,7 @@ describe('Renaming a tag', () => {
     expect(change).toMatchObject({ version: 2, changes: { tags: { from: ['a'], to: ['b'] } } });
   });
 
-  test('keeps the place of the tag, and records in the trash are renamed as well', async () => {
+  test('keeps the position of the tag, and also renames it in deleted records', async () => {
     const [placed, deleted] = [await contact('x', 'a', 'y'), await contact('a')];
     await remove(`/api/crm/contacts/${deleted}`).expect(204);
     await put(`${path}/a`, { name: 'ä/b c' }).expect(200);

@@ -25,7 +25,7 @@ describe('A board', () => {
     expect(await board(id)).toEqual({ todo: 'ab', done: 'd' });
   });
 
-  test('has pages of its columns, which link to the further ones', async () => {
+  test('shows pages of its columns, which link to the next ones', async () => {
     const id = await project();
     await tasks(id, 'abcde');
     await tasks(id, 'x', 'review');
@@ -68,7 +68,7 @@ describe('A board', () => {
     expect(column?.links.next).toBeNull();
   });
 
-  test('needs a project that exists', async () => {
+  test('requires an existing project', async () => {
     const { body } = await get(`${tasksPath}/board`).expect(422);
     expect(body.errors).toHaveProperty('project_id');
     await get(`${tasksPath}/board?project_id=${unknownId}`).expect(404);
@@ -77,7 +77,7 @@ describe('A board', () => {
     await get(`${tasksPath}/board?project_id=${id}`).expect(404);
   });
 
-  test('needs the column of a page after the first', async () => {
+  test('requires a column for pages after the first', async () => {
     const { body } = await get(`${tasksPath}/board?project_id=${await project()}&page=2`).expect(
       422,
     );

@@ -21,7 +21,7 @@ describe('The tasks of a private project', () => {
     return caller({ id });
   };
 
-  test('do not exist for users who are no members', async () => {
+  test('do not exist for non-members', async () => {
     const stranger = caller();
     await get(`${tasksPath}/${taskId}`, stranger).expect(404);
     await put(`${tasksPath}/${taskId}`, { title: 'A' }, stranger).expect(404);

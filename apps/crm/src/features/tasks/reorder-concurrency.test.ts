@@ -27,7 +27,7 @@ const ranksOf = async (projectId: string): Promise<string[]> => {
 };
 
 describe('Of 50 concurrent moves', () => {
-  test('none is lost and no two tasks get one place, and everyone sees the same order', async () => {
+  test('no task is lost, no two tasks get the same place, and all callers see the same order', async () => {
     const id = await project();
     const ids = await tasks(id, titles);
     const target = ids[0];
@@ -57,7 +57,7 @@ describe('Of 50 concurrent moves', () => {
     }
   });
 
-  test('of one task, each is complete and one is the last', async () => {
+  test('of one task are each applied completely, and one is the last', async () => {
     const id = await project();
     const [moved, ...others] = await tasks(id, titles.slice(0, 10));
     const answers = await Promise.all(
@@ -73,7 +73,7 @@ describe('Of 50 concurrent moves', () => {
     expect(seen.filter((one) => one !== moved)).toEqual(others);
   });
 
-  test('into one gap, each shows in a board of the same moment', async () => {
+  test('into one gap leave every board that is read meanwhile complete', async () => {
     const id = await project();
     const ids = await tasks(id, titles.slice(0, 20));
     const moves = Array.from({ length: 50 }, (_, at) =>
@@ -91,7 +91,7 @@ describe('Ranks stay short', () => {
   const longest = async (projectId: string): Promise<number> =>
     Math.max(...(await ranksOf(projectId)).map(({ length }) => length));
 
-  test('however often two tasks take turns in one gap', async () => {
+  test('however often two tasks alternate in one gap', async () => {
     const id = await project();
     const [a, b, c] = await tasks(id, 'abcd');
     for (let round = 0; round < 400; round += 1) {
@@ -103,7 +103,7 @@ describe('Ranks stay short', () => {
     expect(await longest(id)).toBeLessThan(60);
   });
 
-  test('unless a neighbour is changed meanwhile, without harm to the move', async () => {
+  test('unless a neighbour is changed concurrently, which does not affect the move', async () => {
     const id = await project();
     const [a, b, c] = await tasks(id, 'abc');
     const client = await crm().context.pool.connect();

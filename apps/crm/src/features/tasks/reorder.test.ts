@@ -19,7 +19,7 @@ describe('A task moves', () => {
     expect(await board(id)).toEqual({ todo: 'cdba' });
   });
 
-  test('into another column, which becomes its status, and the answer is the task', async () => {
+  test('into another column, which becomes its status, and the response is the task', async () => {
     const id = await project();
     const [a] = await tasks(id, 'ab');
     const [, y] = await tasks(id, 'xyz', 'review');
@@ -43,7 +43,7 @@ describe('A task moves', () => {
     expect(await board(id)).toEqual({ todo: 'bc', in_progress: 'a', review: 'xy' });
   });
 
-  test('and leaves all other tasks as they are', async () => {
+  test('and leaves all other tasks unchanged', async () => {
     const id = await project();
     const [a, b, c] = await tasks(id, 'abc');
     const others = () =>
@@ -53,7 +53,7 @@ describe('A task moves', () => {
     expect(await others()).toEqual(before);
   });
 
-  test('not, where it is already, and keeps its version', async () => {
+  test('to its current place, which keeps its version', async () => {
     const id = await project();
     const [a, b, c] = await tasks(id, 'abc');
     for (const place of [{ after_id: a }, { before_id: c }]) {
@@ -74,7 +74,7 @@ describe('A task moves', () => {
     expect(body.data).toMatchObject({ project_id: null, status: 'done' });
   });
 
-  test('and is completed by the column of what is done, until it leaves that', async () => {
+  test('to the column "done", which completes it until it leaves that column', async () => {
     const id = await task();
     const { body: done } = await reorder({ task_id: id, status: 'done' }).expect(200);
     expect(done.data.completed_at).toEqual(expect.any(String));
@@ -82,7 +82,7 @@ describe('A task moves', () => {
     expect(reopened.data.completed_at).toBeNull();
   });
 
-  test('only in the version that If-Match names', async () => {
+  test('only if If-Match names its version', async () => {
     const id = await project();
     const [a, b] = await tasks(id, 'ab');
     await put(`${tasksPath}/${a}`, { title: 'c' }).expect(200);
@@ -94,13 +94,13 @@ describe('A task moves', () => {
   });
 });
 
-describe('A move is refused, and the field is named, where', () => {
+describe('A move is rejected, naming the field, if', () => {
   const refused = async (body: object, field: string) => {
     const answer = await reorder(body).expect(422);
     expect(Object.keys(answer.body.errors)).toEqual([field]);
   };
 
-  test.each(['before_id', 'after_id'])('%s is no other task of the column', async (field) => {
+  test.each(['before_id', 'after_id'])('%s is not another task of the column', async (field) => {
     const id = await project();
     const [a, b, deleted] = await tasks(id, 'abc');
     await remove(`${tasksPath}/${deleted}`).expect(204);
@@ -128,7 +128,7 @@ describe('A move is refused, and the field is named, where', () => {
 });
 
 describe('The place of a task', () => {
-  test('is the last one of its column when it is new, or has a new status or project', async () => {
+  test('is the last one of its column if it is new or has a new status or project', async () => {
     const [id, other] = [await project(), await project()];
     const [a, b] = await tasks(id, 'abc');
     await tasks(id, 'x', 'review');
@@ -141,7 +141,7 @@ describe('The place of a task', () => {
     expect(await board(id)).toEqual({ todo: 'dc', review: 'x' });
   });
 
-  test('is the former one after the task is restored, or the one behind it if that is taken', async () => {
+  test('is the former one after a restore, or the next one if that is taken', async () => {
     const id = await project();
     const [a, b, c] = await tasks(id, 'abc');
     await remove(`${tasksPath}/${b}`).expect(204);

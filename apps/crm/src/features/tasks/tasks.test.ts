@@ -16,7 +16,7 @@ const day = (offset: number): string =>
   new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
 
 describe('A task', () => {
-  test('has a title, and what else is given', async () => {
+  test('has a title and the other given fields', async () => {
     const users = [crypto.randomUUID(), crypto.randomUUID()];
     const projectId = await project();
     const input = {

@@ -50,7 +50,7 @@ describe('An entry has a start and either minutes or an end', () => {
     expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
   });
 
-  test('which a change may move', async () => {
+  test('which can be changed', async () => {
     const entry = await created({ started_at: at(8), minutes: 60 });
     const longer = await put(entry, { minutes: 90 }).expect(200);
     expect(longer.body.data).toMatchObject({ ended_at: at(9, 30), minutes: 90 });
@@ -90,7 +90,7 @@ describe('The entries of a user do not overlap', () => {
     await post(`${entry}/restore`).expect(200);
   });
 
-  test('also when they are created at the same moment', async () => {
+  test('also if they are created at the same time', async () => {
     const made = await Promise.all(
       Array.from({ length: 6 }, (_, n) => post(path, { started_at: at(8, n), minutes: 60 })),
     );
@@ -114,14 +114,14 @@ describe('A timer', () => {
     await post(`${path}/start`, {}).expect(201);
   });
 
-  test('is the only one of its user, also when two are started at the same moment', async () => {
+  test('is the only one of its user, also if two are started at the same time', async () => {
     const started = await Promise.all([1, 2, 3, 4].map(() => post(`${path}/start`, {})));
     expect(started.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
     expect((await get(`${path}?running=true`)).body.meta.total).toBe(1);
     await post(`${path}/start`, {}, caller()).expect(201);
   });
 
-  test('is not stopped in the middle of another change of its user', async () => {
+  test('is not stopped during another change of its user', async () => {
     const { body, headers } = await post(`${path}/start`, {}).expect(201);
     const { database, pool } = crm().context;
     const { rows } = await pool.query(
@@ -143,7 +143,7 @@ describe('A timer', () => {
     expect((await stopped)?.status).toBe(200);
   });
 
-  test('is ended by a change, too, and runs on when its end is removed', async () => {
+  test('is also ended by a change, and continues if its end is removed', async () => {
     const { headers } = await post(`${path}/start`, {}).expect(201);
     const timer = String(headers.location);
     const ended = await put(timer, { minutes: 25 }).expect(200);
@@ -152,7 +152,7 @@ describe('A timer', () => {
     expect(resumed.body.data).toMatchObject({ ended_at: null, minutes: null });
   });
 
-  test('needs a user, as does every entry of the caller', async () => {
+  test('requires a user, as does every entry of the caller', async () => {
     for (const request of [
       post(`${path}/start`, {}, client()),
       post(path, { started_at: at(8), minutes: 5 }, client()),
@@ -163,7 +163,7 @@ describe('A timer', () => {
 });
 
 describe('Without time_entries.export', () => {
-  test('a caller sees and changes only their own entries', async () => {
+  test('callers see and change only their own entries', async () => {
     const entry = await created({ started_at: at(8), minutes: 60 });
     const headers = worker();
     await created({ started_at: at(8), minutes: 60 }, headers);
@@ -183,7 +183,7 @@ describe('Without time_entries.export', () => {
     expect(body.required_permission).toBe('tenant.acme.crm.time_entries.export');
   });
 
-  test('a caller creates entries for nobody else', async () => {
+  test('callers cannot create entries for others', async () => {
     const user_id = randomUUID();
     const entry = { started_at: at(8), minutes: 60, user_id };
     const { body } = await post(path, entry, worker()).expect(422);
@@ -231,7 +231,7 @@ describe('Entries of a private project', () => {
     }
   });
 
-  test('stay visible to their user, who is no longer a member', async () => {
+  test('stay visible to their user after the membership has ended', async () => {
     const id = randomUUID();
     const [member, project_id] = [caller({ id }), await project({ is_private: true })];
     await post(`/api/crm/projects/${project_id}/members`, { user_id: id }).expect(201);
@@ -244,7 +244,7 @@ describe('Entries of a private project', () => {
     }
   });
 
-  test('are made by its members with a role besides viewer', async () => {
+  test('can be created by members with any role except viewer', async () => {
     const id = randomUUID();
     const [viewer, project_id] = [caller({ id }), await project({ is_private: true })];
     const entry = { started_at: at(8), minutes: 60, project_id };
@@ -255,7 +255,7 @@ describe('Entries of a private project', () => {
     expect((await post(path, entry, viewer).expect(403)).body.error).toBe('project_role_required');
   });
 
-  test('are changed by viewers only if they are their own', async () => {
+  test('can be changed by viewers only if they are their own', async () => {
     const id = randomUUID();
     const [viewer, project_id] = [caller({ id }), await project({ is_private: true })];
     const members = `/api/crm/projects/${project_id}/members`;
@@ -289,7 +289,7 @@ describe('A task of an entry', () => {
     return body.data.id;
   };
 
-  test('gives the entry its project, and filters the list', async () => {
+  test('determines the project of the entry, and filters the list', async () => {
     const project_id = await project({});
     const [task_id, other] = [await task({ project_id }), await task({})];
     const { body } = await post(path, { started_at: at(8), minutes: 60, task_id }).expect(201);
@@ -304,7 +304,7 @@ describe('A task of an entry', () => {
     expect(same.headers.etag).toBe(removed.headers.etag);
   });
 
-  test('is a task of its project', async () => {
+  test('must belong to its project', async () => {
     const [one, other] = [await project({}), await project({})];
     const task_id = await task({ project_id: one });
     const refused = { started_at: at(8), minutes: 60, task_id, project_id: other };
@@ -314,7 +314,7 @@ describe('A task of an entry', () => {
     expect(Object.keys((await put(entry, { project_id: other })).body.errors)).toEqual(['task_id']);
   });
 
-  test('is one that the user can see', async () => {
+  test('must be visible to the user', async () => {
     const task_id = await task({ project_id: await project({ is_private: true }) });
     const { body } = await post(`${path}/start`, { task_id }, caller()).expect(422);
     expect(body.errors).toEqual({ task_id: ['task_id must be the id of an existing task'] });

@@ -11,7 +11,7 @@ const summary = async (query: string, headers = {}) =>
 const entry = (started_at: string, minutes: number, fields: object = {}, headers = {}) =>
   post(path, { started_at, minutes, ...fields }, headers).expect(201);
 
-test('A summary has the minutes of each user, project and day', async () => {
+test('A summary contains the minutes of each user, project and day', async () => {
   const { body: made } = await post('/api/crm/projects', { name: 'P', key: 'SUM' }).expect(201);
   const project_id = made.data.id;
   const [ada, bob] = [randomUUID(), randomUUID()].sort() as [string, string];
@@ -48,7 +48,7 @@ test('Days begin and end in the given time zone', async () => {
   expect(utc.data).toMatchObject([{ day: '2026-03-01' }, { day: '2026-03-31' }]);
 });
 
-test('Without time_entries.export it is of the own entries only, whatever user is asked for', async () => {
+test("Without time_entries.export, a summary covers only the caller's own entries, whatever user is requested", async () => {
   const { body } = await entry('2026-03-02T08:00:00Z', 60);
   const id = randomUUID();
   const headers = caller({ id, lacking: ['time_entries.export'] });
@@ -64,7 +64,7 @@ test.each([
   [`${march}&group_by=week`, 'group_by'],
   [`${march}&time_zone=Mars/Olympus`, 'time_zone'],
   ['to=2026-03-01', 'from'],
-])('A summary of %s is refused with the field', async (query, field) => {
+])('A summary of %s is rejected, naming the field', async (query, field) => {
   const { status, body } = await get(`${path}/summary?${query}`);
   expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
 });

@@ -25,7 +25,7 @@ const entries = async (record: string, query = '', headers = {}): Promise<string
       `${type} ${communication_log?.subject ?? change?.action}`,
   );
 
-test('The timeline of a contact has its logs and changes, newest first', async () => {
+test('The timeline of a contact contains its logs and changes, newest first', async () => {
   const contact_id = await idOf('contacts', { first_name: 'Ada' });
   await log('old', '2020-03-01', { contact_id });
   await log('future', '2999-03-01', { contact_id });
@@ -44,7 +44,7 @@ test('The timeline of a contact has its logs and changes, newest first', async (
   expect(update.change.changes).toEqual({ title: { from: null, to: 'CEO' } });
 });
 
-test('The timeline of a company has the logs about it', async () => {
+test('The timeline of a company contains the logs about it', async () => {
   const company_id = await idOf('companies', { name: 'Acme' });
   const contact_id = await idOf('contacts', { first_name: 'Ada', company_id });
   await log('both', '2020-03-01', { contact_id, company_id });
@@ -57,7 +57,7 @@ test('The timeline of a company has the logs about it', async () => {
   ]);
 });
 
-test('Tasks are part of the timeline, those of private projects for members only', async () => {
+test('Tasks are part of the timeline; those of private projects only for members', async () => {
   const contact_id = await idOf('contacts', { first_name: 'Ada' });
   await idOf('tasks', { title: 'public', contact_id });
   const project = { name: 'Secret', key: 'SECRET', is_private: true };
@@ -69,7 +69,7 @@ test('Tasks are part of the timeline, those of private projects for members only
   expect(await types(caller({ lacking: ['tasks.list'] }))).toBe(0);
 });
 
-test('Callers without the permission to list logs see the changes only', async () => {
+test('Callers without the permission to list logs see only the changes', async () => {
   const contact_id = await idOf('contacts', { first_name: 'Ada' });
   await log('secret', '2020-03-01', { contact_id });
   const limited = caller({ lacking: ['communication_logs.list'] });
@@ -87,7 +87,7 @@ test('A deleted record has no timeline', async () => {
   await get(`/api/crm/contacts/${id}/timeline`).expect(404);
 });
 
-test('Pages of a long timeline have each entry once', async () => {
+test('The pages of a long timeline contain each entry once', async () => {
   const { database, pool, close } = await openDatabase();
   const own = callerIn();
   const id = crypto.randomUUID();

@@ -296,7 +296,7 @@ describe('when the deletion is due', () => {
   });
 
   test.each([1, 2, 3, 4])(
-    'keeping and deleting it at once has one outcome, the same for everybody (%i)',
+    'concurrent cancellation and deletion have one consistent outcome (%i)',
     async () => {
       await expire(user);
       const [swept, kept] = await Promise.all([deletions.sweep(), cancel()]);

@@ -107,7 +107,7 @@ describe('creating or rotating a key requires the permissions that it grants', (
     const clerk = await holding(...keyPermissions, 'tenant.*.crm.tasks.view');
     await clerk.createKey(account, { scopes: ['tenant.*.crm.tasks.view'] }).expect(201);
     await clerk.createKey(account, { scopes: ['tenant.*.crm.tasks.*'] }).expect(403);
-    // Nothing of the system is the account's: the breadth of the scope gives nothing.
+    // The account has no system permissions, so a broad scope does not grant any.
     await clerk.createKey(account, { scopes: ['identity.tenants.list'] }).expect(201);
   });
 

@@ -26,7 +26,7 @@ const inDays = (days: number): string => {
   return new Date(whole + days * 86_400_000).toISOString();
 };
 
-/** A key of the account, and what it can do with keys. */
+/** A key of the account, and functions to manage keys with it. */
 const keyOf = async (body: KeyBody) => {
   const issued = await owner.key(account, body);
   return { ...issued, keys: serviceAccountsOf(identity, tenant, bearerOf(issued.key)) };
@@ -59,7 +59,7 @@ describe('a key created with an API key', () => {
   test('needs scopes within those of that key, if it has any', async () => {
     const scopes = ['identity.api_keys.*', 'identity.service_accounts.*', 'tenant.*.crm.tasks.*'];
     const { keys } = await keyOf({ scopes });
-    // No scopes are no limit.
+    // A key without scopes is not limited.
     await keys.createKey(account).expect(403);
     const narrower = ['identity.api_keys.list', 'tenant.*.crm.tasks.view'];
     const made = await keys.createKey(account, { scopes: narrower }).expect(201);
@@ -72,7 +72,7 @@ describe('a key created with an API key', () => {
         'permission_denied',
       ]);
     }
-    // Also what gives nothing today: the account may get more.
+    // Even scopes without an effect today: the account may get more permissions.
     const viewer = await owner.account('viewer');
     await keys.createKey(viewer, { scopes: ['tenant.*.crm.contacts.delete'] }).expect(403);
   });

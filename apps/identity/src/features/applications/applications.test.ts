@@ -15,7 +15,7 @@ afterAll(() => identity.stop());
 
 const origin = { ipAddress: null, userAgent: null };
 
-/** Allows a client what it asks for, as the consent page does. */
+/** Gives consent to a client, as the consent page does. */
 const allow = async (client: TestClient, cookie: string, scope: string): Promise<void> => {
   const { consents } = identity.context.authorizationServer;
   const query = flow.query(client, 'c'.repeat(43), { scope });
@@ -26,7 +26,7 @@ const allow = async (client: TestClient, cookie: string, scope: string): Promise
   await consents.accept(uid, secret, origin, tenant?.id ?? null);
 };
 
-/** Somebody who allowed an application, with the tokens that it got. */
+/** A user who gave consent to an application, with the tokens of the application. */
 const someone = async () => {
   const tenant = await identity.people.tenant();
   const user = await identity.people.user({ tenant });
@@ -115,7 +115,7 @@ test('withdrawing consent does not affect other users and applications', async (
 });
 
 describe('an application that needs no consent', () => {
-  /** Somebody who is signed in to an app of the platform, or of their tenant. */
+  /** A user who is signed in to an app of the platform or of their tenant. */
   const signedIn = async (kind: 'first_party' | 'tenant') => {
     const tenant = await identity.people.tenant({ name: 'Acme' });
     const user = await identity.people.user({ tenant });
@@ -129,7 +129,7 @@ describe('an application that needs no consent', () => {
   test.each([
     ['first_party', null],
     ['tenant', 'Acme'],
-  ] as const)('is listed while somebody is signed in to it: %s', async (kind, owner) => {
+  ] as const)('is listed while the user is signed in to it: %s', async (kind, owner) => {
     const { own, client, tenant } = await signedIn(kind);
     expect((await list(own)).body.data).toEqual([
       expect.objectContaining({

@@ -34,7 +34,7 @@ const list = async (bearer: Bearer): Promise<Record<string, unknown>[]> => {
 const revoke = (bearer: Bearer, id: unknown) =>
   identity.http.post(`/api/devices/${id}/revoke`).set(bearer);
 
-describe('every login records its device', () => {
+describe('every sign-in records its device', () => {
   test('which the list describes', async () => {
     const phone = steps.bearerOf(await steps.login(user, { 'user-agent': IPHONE }));
     await steps.login(user, { 'user-agent': FIREFOX });
@@ -64,18 +64,18 @@ describe('every login records its device', () => {
 
   test.each([
     ['okhttp/4.12.0', 'okhttp'],
-    ['(nothing that is known)', 'unknown'],
+    ['(unknown)', 'unknown'],
     ['x'.repeat(8000), 'x'.repeat(60)],
     [`${'x'.repeat(400)}/1.0 (y)`, 'x'.repeat(60)],
     ['Your account is locked: see https://evil.test/ (now)', 'Your'],
     ['', 'Unknown device'],
-  ])('whatever it calls itself: %.20s', async (userAgent, name) => {
+  ])('whatever its user agent claims: %.20s', async (userAgent, name) => {
     const bearer = steps.bearerOf(await steps.login(user, { 'user-agent': userAgent }));
     const [device] = await list(bearer);
     expect(device).toMatchObject({ device_name: name, device_type: 'unknown', os: 'unknown' });
   });
 
-  test('by a cookie that is kept for long, and of which only a digest is stored', async () => {
+  test('by a long-lived cookie, of which only a digest is stored', async () => {
     const answer = await steps.login(user);
     expect(setCookieOf(answer, '__Host-device')).toMatch(
       /^__Host-device=[\w-]{43}; Max-Age=34560000; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
@@ -87,7 +87,7 @@ describe('every login records its device', () => {
     expect(Buffer.from(device?.secretHash ?? [])).toEqual(hash('sha256', secret, 'buffer'));
   });
 
-  test('once for each cookie, whatever else has changed', async () => {
+  test('once per cookie, whatever else has changed', async () => {
     const first = await steps.login(user, { 'user-agent': FIREFOX });
     const again = await steps.login(user, { ...deviceCookieOf(first), 'user-agent': IPHONE });
     expect(deviceCookieOf(again)).toEqual(deviceCookieOf(first));
@@ -97,7 +97,7 @@ describe('every login records its device', () => {
     ]);
   });
 
-  test('as a device of its own where no cookie is presented, whatever it looks like', async () => {
+  test('as a new device without a cookie, whatever its user agent', async () => {
     const first = await steps.login(user, { 'user-agent': 'curl/8' });
     const second = await steps.login(user, { 'user-agent': 'curl/8' });
     expect(deviceCookieOf(second)).not.toEqual(deviceCookieOf(first));
@@ -106,7 +106,7 @@ describe('every login records its device', () => {
     expect(await list(steps.bearerOf(second))).toHaveLength(2);
   });
 
-  test('without piling up those that never come back and have no session', async () => {
+  test('without accumulating devices that never return and have no session', async () => {
     const { database } = identity.context;
     const kept = steps.bearerOf(await steps.login(user));
     await database.device.createMany({
@@ -126,7 +126,7 @@ describe('every login records its device', () => {
     expect((await identity.http.get('/api/me').set(steps.bearerOf(newest))).status).toBe(200);
   });
 
-  test('of a browser that keeps its cookie apart from one that looks the same', async () => {
+  test('separately for browsers with different cookies and the same user agent', async () => {
     const mine = await steps.login(user, { 'user-agent': FIREFOX });
     await steps.login(user, { ...deviceCookieOf(mine), 'user-agent': FIREFOX });
     const stranger = await steps.login(user, { 'user-agent': FIREFOX });
@@ -139,7 +139,7 @@ describe('every login records its device', () => {
     '__Host-device=%F0%9F',
     '__Host-device=🍪',
     `__Host-device=${'x'.repeat(7000)}`,
-  ])('and takes a cookie that is none for none: %.25s', async (cookie) => {
+  ])('and ignores an invalid cookie: %.25s', async (cookie) => {
     const answer = await steps.login(user, { cookie: Buffer.from(cookie).toString('latin1') });
     expect([answer.status, await list(steps.bearerOf(answer))]).toEqual([
       200,
@@ -147,7 +147,7 @@ describe('every login records its device', () => {
     ]);
   });
 
-  test('of another user as a device of its own', async () => {
+  test('of another user as a separate device', async () => {
     const other = await identity.people.user({ tenant });
     const theirs = await steps.login(other);
     const mine = await steps.login(user, deviceCookieOf(theirs));
@@ -157,7 +157,7 @@ describe('every login records its device', () => {
 });
 
 describe('revoking a device', () => {
-  test('removes it and ends its sessions, and the services are told', async () => {
+  test('removes it, ends its sessions and publishes that', async () => {
     const { database } = identity.context;
     const here = steps.bearerOf(await steps.login(user, { 'user-agent': FIREFOX }));
     const lost = await steps.login(user, { 'user-agent': IPHONE });
@@ -181,14 +181,14 @@ describe('revoking a device', () => {
     expect(await database.activityEntry.count({ where })).toBe(1);
   });
 
-  test("is possible for one's own, which signs out", async () => {
+  test('signs out if it is the current device', async () => {
     const bearer = steps.bearerOf(await steps.login(user));
     const [device] = await list(bearer);
     expect((await revoke(bearer, device?.id)).status).toBe(200);
     expect((await identity.http.get('/api/me').set(bearer)).status).toBe(401);
   });
 
-  test('of another user, of one that is gone or of none is 404, and nothing happens', async () => {
+  test('is 404 for a device of another user, a removed one or an unknown one', async () => {
     const mine = steps.bearerOf(await steps.login(user));
     const other = await identity.people.user({ tenant });
     const theirs = steps.bearerOf(await steps.login(other));
@@ -201,7 +201,7 @@ describe('revoking a device', () => {
   });
 });
 
-describe('a device of one’s own', () => {
+describe('a user’s own device', () => {
   const rename = (bearer: Bearer, id: unknown, device_name: unknown) =>
     identity.http.put(`/api/devices/${id}`).set(bearer).send({ device_name });
   const distrust = (bearer: Bearer, id: unknown) =>
@@ -216,7 +216,7 @@ describe('a device of one’s own', () => {
     return { bearer, id: device?.id };
   };
 
-  test('can have a name, which stays when it signs in again, and can lose it', async () => {
+  test('can have a name, which survives the next sign-in and can be removed', async () => {
     const first = await steps.login(user, { 'user-agent': FIREFOX });
     const bearer = steps.bearerOf(first);
     const [device] = await list(bearer);
@@ -234,13 +234,13 @@ describe('a device of one’s own', () => {
     expect(await database.activityEntry.count({ where: noted })).toBe(2);
   });
 
-  test.each(['', ' ', 'x'.repeat(101), 7])('has no name such as %j', async (name) => {
+  test.each(['', ' ', 'x'.repeat(101), 7])('cannot have a name such as %j', async (name) => {
     const { bearer, id } = await trusted();
     const { status, body } = await rename(bearer, id, name);
     expect([status, Object.keys(body.errors)]).toEqual([422, ['device_name']]);
   });
 
-  test('is no longer trusted when its user says so, and stays signed in', async () => {
+  test('can lose its trust and stays signed in', async () => {
     const { bearer, id } = await trusted();
     expect((await distrust(bearer, id)).status).toBe(200);
     expect((await distrust(bearer, id)).status).toBe(200);
@@ -250,7 +250,7 @@ describe('a device of one’s own', () => {
     expect(await database.activityEntry.count({ where: noted })).toBe(1);
   });
 
-  test('is not for others to name or to distrust', async () => {
+  test('cannot be renamed or distrusted by others', async () => {
     const { bearer, id } = await trusted();
     const stranger = await identity.people.caller(tenant);
     expect((await rename(stranger, id, 'Mine')).status).toBe(404);

@@ -18,7 +18,7 @@ afterAll(() => identity.stop());
 interface Person {
   readonly user: User;
   readonly authenticator: Authenticator;
-  /** Of the session on the trusted device. */
+  /** The token of the session on the trusted device. */
   readonly bearer: Bearer;
   readonly cookie: Cookie;
 }
@@ -33,7 +33,7 @@ const verified = async (
   return steps.verify({ ...pending, ...cookie }, await authenticator.code(), body);
 };
 
-/** Someone who trusts the device that they signed in from. */
+/** A user who trusts the device that they signed in from. */
 const someone = async (): Promise<Person> => {
   const user = await identity.people.user({ tenant: await identity.people.tenant() });
   const authenticator = await identity.people.enableTwoFactor(
@@ -48,7 +48,7 @@ const isAsked = async (user: User, cookie?: Cookie): Promise<boolean> =>
   (await steps.login(user, cookie)).body.data.requires_2fa;
 
 describe('a trusted device', () => {
-  test('skips the second factor, is listed as trusted, and stands in the activity', async () => {
+  test('skips the second factor, is listed as trusted, and is recorded in the activity', async () => {
     const { user, bearer, cookie } = await someone();
     expect(await isAsked(user, cookie)).toBe(false);
     const { body } = await identity.http.get('/api/devices').set(bearer);
@@ -59,20 +59,20 @@ describe('a trusted device', () => {
     expect(await identity.context.database.activityEntry.count({ where })).toBe(1);
   });
 
-  test('is one only where that was asked for', async () => {
+  test('is trusted only on request', async () => {
     const { user, authenticator } = await someone();
     const answer = await verified(user, authenticator);
     expect(await isAsked(user, deviceCookieOf(answer))).toBe(true);
     expect(await isAsked(user)).toBe(true);
   });
 
-  test('stays trusted when the second factor is given there without asking for it again', async () => {
+  test('stays trusted when the second factor is verified there without requesting trust', async () => {
     const { user, bearer, authenticator, cookie } = await someone();
     await steps.verify(bearer, await authenticator.code());
     expect(await isAsked(user, cookie)).toBe(false);
   });
 
-  test('still asks for the password and for the PIN', async () => {
+  test('still requires the password and the PIN', async () => {
     const { user, bearer, cookie } = await someone();
     expect((await steps.login(user, cookie, { password: 'wrong' })).status).toBe(401);
     await identity.people.setPin(bearer, '192837');
@@ -82,7 +82,7 @@ describe('a trusted device', () => {
     });
   });
 
-  test("does not skip another user's second factor, and its cookie is worth nothing to them", async () => {
+  test("does not skip another user's second factor, even with its cookie", async () => {
     const [mine, theirs] = [await someone(), await someone()];
     expect(await isAsked(theirs.user, mine.cookie)).toBe(true);
     const answer = await verified(theirs.user, theirs.authenticator, { cookie: mine.cookie });
@@ -91,7 +91,7 @@ describe('a trusted device', () => {
     expect(await isAsked(mine.user, mine.cookie)).toBe(false);
   });
 
-  test('is the one whose cookie was presented, not one with the same user agent', async () => {
+  test('is identified by its cookie, not by its user agent', async () => {
     const user = await identity.people.user({ tenant: await identity.people.tenant() });
     const looks = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Firefox/133.0' };
     const mine = await steps.login(user, looks);
@@ -105,7 +105,7 @@ describe('a trusted device', () => {
     expect(await isAsked(user, { ...looks, ...deviceCookieOf(mine) })).toBe(false);
   });
 
-  test('is none where no cookie is presented', async () => {
+  test('is not trusted without its cookie', async () => {
     const { user, authenticator } = await someone();
     const own = await verified(user, authenticator);
     const bearer = steps.bearerOf(own);
@@ -113,7 +113,7 @@ describe('a trusted device', () => {
     expect(await isAsked(user, deviceCookieOf(own))).toBe(true);
   });
 
-  test('passes nothing on to who merely looks like it', async () => {
+  test('does not pass its trust on to a device with the same user agent', async () => {
     const { user, authenticator, cookie } = await someone();
     await verified(user, authenticator);
     await verified(user, authenticator);
@@ -123,7 +123,7 @@ describe('a trusted device', () => {
 });
 
 describe('trust ends', () => {
-  test('after the time that is set', async () => {
+  test('after the configured time', async () => {
     const { user, cookie } = await someone();
     const { device } = identity.context.database;
     const where = { userId: user.id, trustedUntil: { not: null } };
@@ -151,7 +151,7 @@ describe('trust ends', () => {
     expect(await isAsked(user, cookie)).toBe(true);
   });
 
-  test('for every device when the password is changed, and this session goes on', async () => {
+  test('for every device when the password is changed, and this session continues', async () => {
     const { user, bearer, authenticator, cookie } = await someone();
     const second = deviceCookieOf(await verified(user, authenticator, { trust_device: true }));
     const password = 'Another-horse-8-battery';
@@ -188,7 +188,7 @@ describe('a recognised device', () => {
     }
   };
 
-  test('is let in while strangers guess: they cannot lock its owner out', () =>
+  test('can sign in while others guess: they cannot lock its owner out', () =>
     strict(async (own) => {
       const { login } = stepsOf(own);
       const user = await own.people.user();
@@ -200,7 +200,7 @@ describe('a recognised device', () => {
       expect((await login(user)).status).toBe(429);
     }));
 
-  test('of another account is a stranger', () =>
+  test('of another account has no such advantage', () =>
     strict(async (own) => {
       const { login } = stepsOf(own);
       const [user, other] = [await own.people.user(), await own.people.user()];
@@ -215,7 +215,7 @@ describe('a recognised device', () => {
       expect((await login(nobody, cookie)).status).toBe(429);
     }));
 
-  test('of somebody who registered with the address of another account is a stranger', () =>
+  test('of a user who registered with the address of another account has no such advantage', () =>
     strict(
       async (own) => {
         const { login } = stepsOf(own);
@@ -235,7 +235,7 @@ describe('a recognised device', () => {
       { REGISTRATION_ENABLED: 'true' },
     ));
 
-  test('is none before its second factor: a password alone leaves no cookie', async () => {
+  test('is not known before its second factor: a password alone sets no cookie', async () => {
     const { user } = await someone();
     const answer = await steps.login(user);
     expect(answer.headers['set-cookie']).toBeUndefined();

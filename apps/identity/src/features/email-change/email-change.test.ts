@@ -49,7 +49,7 @@ const actions = async () =>
     })
   ).map(({ action }) => action);
 
-/** Changes the address as its owner does; gives the token that undoes it. */
+/** Changes the address as its owner does; returns the token that undoes the change. */
 const change = async (from: string, to: string, caller = bearer): Promise<string> => {
   await request(to, caller).expect(202);
   await confirm(await tokenOf('email_change', to)).expect(200);
@@ -146,7 +146,7 @@ describe('a change of the email address', () => {
       },
     ],
     ['“This was not me”', '/api/profile/activity/dispute/link', {}],
-  ])('ends with %s: whoever asked for it may be another', async (_what, path, body) => {
+  ])('is cancelled by %s, because an attacker may have requested it', async (_what, path, body) => {
     await request(after).expect(202);
     const token = await tokenOf('email_change', after);
     await identity.http.post(path).set(bearer).send(body).expect(200);

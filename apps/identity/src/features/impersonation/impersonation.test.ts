@@ -24,7 +24,7 @@ let asChief: Bearer;
 let user: User;
 beforeAll(async () => {
   identity = await startIdentity();
-  // The last administrator is nobody whom a test takes something from.
+  // An administrator who is not the last one, so that tests can change them.
   await identity.people.user({ data: { isSystemAdmin: true } });
 });
 afterAll(() => identity.stop());
@@ -63,7 +63,7 @@ describe('impersonation', () => {
       sub: user.id,
       act: { sub: chief.id },
       tenant_id: tenant.id,
-      // It hangs on the session of the administrator.
+      // It belongs to the session of the administrator.
       sid: claimsOf(asChief.authorization.slice('Bearer '.length)).sid,
       token_use: 'impersonation',
       exp: iat + 3600,
@@ -177,7 +177,7 @@ describe('an impersonated session', () => {
     expect(addresses).toEqual(expect.arrayContaining([...admitted, RENEWAL]));
   });
 
-  test('cannot register users where registration is open', async () => {
+  test('cannot register users even if registration is enabled', async () => {
     const open = await startIdentity({ REGISTRATION_ENABLED: 'true' });
     const administrator = await open.people.user({ data: { isSystemAdmin: true } });
     const owner = await open.people.user({ tenant: await open.people.tenant(), actions: ['*'] });

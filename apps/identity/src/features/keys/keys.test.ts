@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const replica of replicas.splice(0)) await replica.stop();
 });
 
-/** Identity, or another replica of the same one: one that starts now knows all keys. */
+/** A replica of identity that starts now and knows all keys. */
 const start = async (of?: TestIdentity): Promise<TestIdentity> => {
   const { database, keyEncryptionKeys: [key] = [] } = of?.context.config ?? {};
   const made = await startIdentity({
@@ -26,7 +26,7 @@ const published = async ({ http }: TestIdentity): Promise<{ kid: string }[]> =>
   (await http.get('/.well-known/jwks.json')).body.keys;
 const kidOf = (token: string): string => String(jwt.decode(token, { complete: true })?.header.kid);
 
-/** As another service does: by the JWKS alone. */
+/** Verifies a token as another service does, with only the JWKS. */
 const verify = async (identity: TestIdentity, token: string): Promise<void> => {
   const key = (await published(identity)).find(({ kid }) => kid === kidOf(token));
   if (!key) throw new Error('The key is not published.');
@@ -48,7 +48,7 @@ describe('the rotation of the signing keys', () => {
     expect(kidOf(token)).toBe(before?.kid);
   });
 
-  test('lets old tokens stay valid, and be renewed with the new key', async () => {
+  test('keeps old tokens valid, which are renewed with the new key', async () => {
     const identity = await start();
     const old = await signedIn(identity, await identity.people.user());
     const { kid } = await identity.context.keys.rotate();
@@ -62,7 +62,7 @@ describe('the rotation of the signing keys', () => {
     const { token } = (await refresh(later, old)).body.data;
     expect(kidOf(token)).toBe(kid);
     await verify(later, token);
-    // A replica that has not heard of the key finds it, and one by which it was signed admits it.
+    // A replica that does not know the key finds it, so that all replicas accept the token.
     expect((await present(identity.http, token)).status).toBe(200);
   });
 

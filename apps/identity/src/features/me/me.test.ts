@@ -24,7 +24,7 @@ const who = (headers: Bearer, slug?: string) =>
 const presented = ({ id, slug, name, plan }: Tenant) => ({ id, slug, name, plan, is_active: true });
 
 describe('GET /api/me', () => {
-  test("tells one's own account", async () => {
+  test("shows the caller's own account", async () => {
     const { status, body } = await identity.http.get('/api/me').set(bearer);
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -46,7 +46,7 @@ describe('GET /api/me', () => {
 });
 
 describe('GET /api/user', () => {
-  test('tells services who calls, in which tenant, and until when', async () => {
+  test('describes the caller, the tenant and the expiry for services', async () => {
     const { status, body } = await who(bearer);
     const { jti, sid, exp = 0 } = claimsOf(bearer.authorization.slice('Bearer '.length));
     expect([status, body]).toEqual([
@@ -72,13 +72,13 @@ describe('GET /api/user', () => {
     ]);
   });
 
-  test('is read by the package that services read it with', async () => {
+  test('can be parsed by the package that services use', async () => {
     const { body } = await who(bearer);
     expect(validate(PrincipalPayload, body.data).ok).toBe(true);
     expect(parsePrincipal(body)?.id).toBe(user.id);
   });
 
-  test('is read however long the names are that identity takes', async () => {
+  test('can be parsed with the longest names that identity accepts', async () => {
     const spacious = await identity.people.tenant({
       slug: `t-${randomUUID()}`.padEnd(63, 'x'),
       name: 'Ő'.repeat(200),
@@ -94,7 +94,7 @@ describe('GET /api/user', () => {
     });
   });
 
-  test('lists every tenant of the caller by slug, and says which are active', async () => {
+  test('lists all tenants of the caller by slug, and whether they are active', async () => {
     const someone = await identity.people.user();
     for (const [slug, status] of [
       ['zeta', 'active'],
@@ -119,7 +119,7 @@ describe('GET /api/user', () => {
     ]);
   });
 
-  test('without a tenant there is no version of policies', async () => {
+  test('has no policies version without a tenant', async () => {
     const someone = await identity.people.signIn(await identity.people.user());
     expect((await who(someone)).body.data).toMatchObject({
       tenant_id: null,
@@ -128,7 +128,7 @@ describe('GET /api/user', () => {
     });
   });
 
-  test('tells the limits of a token that has them, and who acts through it', async () => {
+  test('contains the limits of the token and the impersonator', async () => {
     const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
     const account = await identity.people.user({
       tenant,
@@ -157,7 +157,7 @@ describe('GET /api/user', () => {
 
 describe('GET /api/user with X-Tenant', () => {
   test.each([['*'], ['tenant.*.crm.contacts.*'], ['identity.tenants.list *.*.crm.contacts.view']])(
-    'a client whose scopes reach there acts in it: %s',
+    'a client acts in a tenant that its scopes cover: %s',
     async (scope) => {
       const { bearer: client } = await identity.people.application(scope);
       expect((await who(client)).body.data).toMatchObject({ tenant_id: null, tenants: [] });
@@ -172,7 +172,7 @@ describe('GET /api/user with X-Tenant', () => {
   );
 
   test.each([['identity.tenants.list'], ['tenant.another.crm.contacts.view'], ['tenant']])(
-    'a client whose scopes do not is 403: %s',
+    'a client is 403 in a tenant that its scopes do not cover: %s',
     async (scope) => {
       const { bearer: client } = await identity.people.application(scope);
       const { status, body } = await who(client, tenant.slug);
@@ -180,7 +180,7 @@ describe('GET /api/user with X-Tenant', () => {
     },
   );
 
-  test('a tenant that nobody has is 403 for everyone', async () => {
+  test('an unknown tenant is 403 for everyone', async () => {
     const { bearer: client } = await identity.people.application('*');
     const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
     for (const caller of [client, await identity.people.signIn(administrator), bearer]) {
@@ -189,7 +189,7 @@ describe('GET /api/user with X-Tenant', () => {
     }
   });
 
-  test("people may name the token's tenant only", async () => {
+  test("users may name only the token's tenant", async () => {
     const other = await identity.people.tenant();
     expect((await who(bearer, tenant.slug)).body.data.tenant_id).toBe(tenant.id);
     const { body } = await who(bearer, other.slug);
@@ -199,7 +199,7 @@ describe('GET /api/user with X-Tenant', () => {
     });
   });
 
-  test('administrators may act anywhere', async () => {
+  test('administrators may act in any tenant', async () => {
     const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
     const { body } = await who(await identity.people.signIn(administrator), tenant.slug);
     expect(body.data).toMatchObject({ tenant_id: tenant.id, tenants: [presented(tenant)] });

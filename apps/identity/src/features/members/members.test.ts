@@ -120,8 +120,8 @@ describe('a change of role', () => {
 
   test.each([
     ['nothing', {}],
-    ['what is there already', { role: 'viewer', policies: [] }],
-  ])('to %s raises no version, tells nothing and is not noted', async (_case, body) => {
+    ['a change without effect', { role: 'viewer', policies: [] }],
+  ])('to %s increments no version, publishes nothing and is not recorded', async (_case, body) => {
     const [bearer, viewer] = [await owner(), await join('viewer')];
     const { database } = identity.context;
     const version = () => database.policyVersion.findUnique({ where: { tenantId: tenant.id } });
@@ -133,7 +133,7 @@ describe('a change of role', () => {
     expect(await database.activityEntry.count({ where: { subjectId: viewer.id } })).toBe(0);
   });
 
-  test('to a role that does not exist is 422 on the role', async () => {
+  test('to an unknown role is 422 on the role', async () => {
     const [bearer, viewer] = [await owner(), await join('viewer')];
     const answer = await put(bearer, viewer, { role: 'emperor' }).expect(422);
     expect(answer.body.errors).toEqual({ role: ['there is no role "emperor"'] });

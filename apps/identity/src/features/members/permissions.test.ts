@@ -87,7 +87,7 @@ describe('a member’s permission is explained', () => {
   });
 
   test.each(['identity.roles.lits', 'identity.roles', '*', 'identity.*.list', ''])(
-    '%j is no permission to ask for: 422',
+    '%j is not a permission: 422',
     async (permission) => {
       const answer = await ask(await member([]), permission);
       expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, ['permission']]);

@@ -30,7 +30,7 @@ beforeEach(() => {
   world.crm.instead = undefined;
 });
 
-/** Sends a path as it is written: clients tidy `..` and `%2e%2e` away before they send it. */
+/** Sends a path unchanged: clients normalise `..` and `%2e%2e` before they send it. */
 const raw = async (method: string, path: string, headers: object = member) => {
   const { hostname, port } = new URL(world.identity.url);
   const sent = request({ hostname, port, method, path, headers: { ...headers } }).end();
@@ -43,7 +43,7 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
   test.each([
     ['below the tenant', () => `/api/tenants/${tenant.id}/${channel}/accounts`],
     ["for the token's tenant", () => `/api/${channel}/accounts`],
-  ])('%s leads to the system routes of CRM, in that tenant', async (_where, path) => {
+  ])('%s is forwarded to the system routes of CRM, with that tenant', async (_where, path) => {
     const http = world.identity.http;
     const input = inputs[channel];
     const created = await http.post(path()).set(member).send(input).expect(201);
@@ -71,7 +71,7 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
     }
   });
 
-  test('carries entity tags to CRM and back', async () => {
+  test('forwards entity tags to CRM and back', async () => {
     const http = world.identity.http;
     const created = await http.post(`/api/${channel}/accounts`).set(member).send(inputs[channel]);
     const one = `/api/${channel}/accounts/${created.body.data.id}`;
@@ -119,7 +119,7 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
     'accounts/http:%2f%2fevil.test',
     'storage-usage',
     'messages',
-  ])('refuses %s, and CRM hears nothing', async (path) => {
+  ])('rejects %s without a request to CRM', async (path) => {
     const prefixes = [`/api/${channel}`, `/api/tenants/${tenant.id}/${channel}`];
     for (const prefix of prefixes) {
       for (const headers of [member, world.administrator]) {
@@ -135,7 +135,7 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
     ['PATCH', 'accounts'],
     ['DELETE', 'accounts'],
     ['PUT', 'accounts'],
-  ])('%s %s is no method of it: 405', async (method, path) => {
+  ])('%s %s is not supported: 405', async (method, path) => {
     expect(await raw(method, `/api/${channel}/${path}`)).toBe(405);
     expect(world.crm.requests).toEqual([]);
   });
@@ -149,7 +149,7 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
     await world.ask('get', path.replace(other.id, randomUUID())).expect(404);
   });
 
-  test('each verb needs its own permission', async () => {
+  test('each verb requires its own permission', async () => {
     const verbs = [
       ['list', 'get', ''],
       ['create', 'post', ''],
@@ -172,23 +172,26 @@ const ask = () => world.identity.http.get('/api/email/accounts').set(member);
 const elsewhere = { location: 'http://evil.test/' };
 const meta = { current_page: 1, last_page: 1, per_page: 20, total: 0 };
 
-describe('an answer of CRM', () => {
+describe('a response of CRM', () => {
   test.each([
     ['a redirect', { status: 302, headers: elsewhere }, 503, 'crm_unavailable'],
     ['a failure', { status: 500, body: {} }, 503, 'crm_unavailable'],
-    ['a refusal of the token', { status: 401, body: {} }, 502, 'crm_failed'],
+    ['a rejected token', { status: 401, body: {} }, 502, 'crm_failed'],
     ['no JSON', { status: 200, body: '<html>' }, 502, 'crm_failed'],
     ['nothing', { status: 200 }, 502, 'crm_failed'],
     ['something else', { status: 200, body: { data: [{ a: 1 }], meta } }, 502, 'crm_failed'],
     ['too much', { status: 200, body: 'x'.repeat(5_000_000) }, 503, 'crm_unavailable'],
-  ] as const)('that is %s is told as what it is', async (_what, answer, status, error) => {
-    world.crm.instead = () => answer;
-    const told = await ask();
-    expect([told.status, told.body.error]).toEqual([status, error]);
-    expect(world.crm.requests).toHaveLength(1);
-  });
+  ] as const)(
+    'that is %s becomes the corresponding error',
+    async (_what, answer, status, error) => {
+      world.crm.instead = () => answer;
+      const told = await ask();
+      expect([told.status, told.body.error]).toEqual([status, error]);
+      expect(world.crm.requests).toHaveLength(1);
+    },
+  );
 
-  test('that holds more than was asked for loses it: credentials would go no further', async () => {
+  test('loses undeclared fields, so that credentials cannot leak', async () => {
     const at = new Date().toISOString();
     const account = {
       id: tenant.id,
@@ -207,7 +210,7 @@ describe('an answer of CRM', () => {
     expect(told).not.toContain('hidden');
   });
 
-  test('that a name is taken keeps its field', async () => {
+  test('for a name that is taken keeps its field error', async () => {
     const errors = { name: ['name is that of another account of the tenant'] };
     world.crm.instead = () => ({ status: 422, body: { message: 'No.', error: 'x', errors } });
     const path = '/api/email/accounts';
@@ -215,7 +218,7 @@ describe('an answer of CRM', () => {
     expect([status, body.errors]).toEqual([422, errors]);
   });
 
-  test('that does not come in time is a 503', async () => {
+  test('that is too late is a 503', async () => {
     const hasty = await startTenantWorld({ CRM_TIMEOUT_MS: '50' });
     try {
       hasty.crm.instead = () => undefined;
@@ -228,7 +231,7 @@ describe('an answer of CRM', () => {
   });
 });
 
-test('without CRM it is a 503 that says so', async () => {
+test('without a configured CRM, it is a 503 with its own code', async () => {
   const bare = await startTenantWorld({ CRM_URL: '', CRM_SYSTEM_TOKEN: '' });
   try {
     const own = await bare.identity.people.tenant();
@@ -241,7 +244,7 @@ test('without CRM it is a 503 that says so', async () => {
   }
 });
 
-test('storage-usage is what CRM tells of the tenant', async () => {
+test('storage-usage is what CRM reports for the tenant', async () => {
   const path = `/api/tenants/${tenant.id}/storage-usage`;
   const { body } = await world.ask('get', path).expect(200);
   expect(body.data).toMatchObject({ rows: 3, bytes: 8192, tables: [{ name: 'contacts' }] });

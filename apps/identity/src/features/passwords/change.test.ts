@@ -131,7 +131,7 @@ describe('change', () => {
     await login(PASSWORD).expect(200);
   });
 
-  test('refuses a confirmation that differs', async () => {
+  test('rejects a different confirmation', async () => {
     const answer = await change(PASSWORD, NEW, `${NEW}!`).expect(422);
     expect(Object.keys(answer.body.errors)).toEqual(['new_password_confirmation']);
   });
@@ -192,7 +192,7 @@ describe('the rules', () => {
   const problems = async (password: string): Promise<string[]> =>
     (await change(PASSWORD, password)).body.errors?.new_password ?? [];
 
-  test('ask for 12 characters, upper and lower case, a digit and a special character', async () => {
+  test('require 12 characters, upper and lower case, a digit and a special character', async () => {
     const miss = (what: RegExp) => [expect.stringMatching(what)];
     expect(await problems('Short-pass1')).toEqual(miss(/12 characters/));
     expect(await problems('lower-case-only-1')).toEqual(miss(/uppercase/));
@@ -218,7 +218,7 @@ describe('the rules', () => {
     await login(long).expect(401);
   });
 
-  test('take emoji, refuse NUL and unpaired surrogates with 422, and a megabyte with 413', async () => {
+  test('accept emoji, reject NUL and unpaired surrogates with 422, and a megabyte with 413', async () => {
     await change(PASSWORD, 'Horse-😀-battery-7\0').expect(422);
     await identity.http
       .post('/api/auth/password/change')

@@ -51,7 +51,7 @@ describe('forgot', () => {
     const user = await person();
     const { database } = identity.context;
     let answered: Promise<unknown> = Promise.resolve();
-    // Nobody reads the accounts while this lasts; the answer does not wait for it.
+    // The accounts cannot be read while this lasts; the response does not wait for it.
     await database.$transaction(async (tx) => {
       await tx.$executeRaw`LOCK TABLE identity.users IN ACCESS EXCLUSIVE MODE`;
       answered = forgot(user.email ?? '').expect(200);

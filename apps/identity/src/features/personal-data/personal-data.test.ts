@@ -192,7 +192,7 @@ describe('the document', () => {
       data: Array.from({ length: 1700 }, (_, n) => ({
         userId: user.id,
         action: 'login',
-        // Many at the same moment.
+        // Many at the same time.
         createdAt: new Date(+at + Math.floor(n / 700)),
       })),
     });
@@ -215,7 +215,7 @@ describe('the document', () => {
     answer.pause();
     const refused = await identity.http.post(PATH).set(bearer);
     expect([refused.status, refused.body.error]).toEqual([429, 'rate_limited']);
-    // Another person has the turn to read.
+    // Another user can read in the meantime.
     const other = await identity.people.user();
     await exported(await identity.people.signIn(other));
     let bytes = 0;

@@ -80,7 +80,7 @@ describe('PUT /api/profile/picture', () => {
     const { body } = await get(await upload(content, 'image/jpeg')).expect(200);
     const { exif, icc, xmp, iptc, orientation } = await sharp(body).metadata();
     expect([exif, icc, xmp, iptc, orientation]).toEqual(Array(5).fill(undefined));
-    // Turned to the right, what was left is above.
+    // After a rotation to the right, the left half is at the top.
     const [above, below] = [await pixel(body, 128, 20), await pixel(body, 128, 236)];
     expect([(above[0] ?? 0) > 200, (below[2] ?? 0) > 200]).toEqual([true, true]);
   });

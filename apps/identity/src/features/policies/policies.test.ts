@@ -17,7 +17,7 @@ const ask = (headers: Bearer, slug?: string) =>
 const allow = (action: string) => ({ action, effect: 'allow' });
 
 describe('GET /api/policies', () => {
-  test('gives what role and membership give in the tenant of the token, with the version', async () => {
+  test('contains the policies of role and membership in the tenant of the token, with the version', async () => {
     const actions = ['identity.members.*', '!identity.members.delete'];
     const user = await identity.people.user({ tenant, actions });
     const own = { tenantId: tenant.id, userId: user.id };
@@ -39,12 +39,12 @@ describe('GET /api/policies', () => {
     expect(parsePolicies(answer.body)).toEqual({ policies: answer.body.data, version: 1 });
   });
 
-  test('gives nothing, and no version, to those who are in no tenant', async () => {
+  test('is empty and without a version for callers without a tenant', async () => {
     const answer = await ask(await identity.people.signIn(await identity.people.user()));
     expect(answer.body).toMatchObject({ data: [], meta: { version: null } });
   });
 
-  test('gives a client its scopes, with the version of the tenant that it names', async () => {
+  test('contains the scopes of a client, with the version of the tenant that it names', async () => {
     const scope = `identity.tenants.list tenant.${tenant.slug}.crm.contacts.*`;
     const { bearer } = await identity.people.application(scope);
     const data = scope.split(' ').map(allow);
@@ -53,14 +53,14 @@ describe('GET /api/policies', () => {
     expect(named.body).toEqual({ success: true, data, meta: { version: 1 } });
   });
 
-  test('gives a system administrator everything, in the tenant that they name', async () => {
+  test('allows everything for a system administrator, in the tenant that they name', async () => {
     const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
     const bearer = await identity.people.signIn(administrator);
     const answer = await ask(bearer, tenant.slug);
     expect(answer.body).toMatchObject({ data: [allow('*')], meta: { version: 1 } });
   });
 
-  test('is 403 for a tenant that is not the caller’s, or is none', async () => {
+  test('is 403 for a tenant that is unknown or not the caller’s', async () => {
     const bearer = await identity.people.caller(tenant, '*');
     const { slug } = await identity.people.tenant();
     for (const foreign of [slug, 'nowhere', '%00', '../x']) {
@@ -70,7 +70,7 @@ describe('GET /api/policies', () => {
     expect((await ask(bearer, tenant.slug)).status).toBe(200);
   });
 
-  test('counts as a route that services call', async () => {
+  test('has the rate limit of routes for services', async () => {
     const own = await startIdentity({ RATE_LIMIT_DEFAULT: '1' });
     const bearer = await own.people.caller(await own.people.tenant());
     for (let i = 0; i < 3; i += 1) {
@@ -81,7 +81,7 @@ describe('GET /api/policies', () => {
 });
 
 describe('GET /api/permissions', () => {
-  test('lists the registry for those who may see it', async () => {
+  test('lists the registry for callers with the permission', async () => {
     const bearer = await identity.people.caller(tenant, 'identity.permissions.list');
     const answer = await identity.http.get('/api/permissions').set(bearer);
     expect(answer.status).toBe(200);
@@ -91,7 +91,7 @@ describe('GET /api/permissions', () => {
     expect(answer.body.meta).toEqual(meta);
   });
 
-  test('is 403 for others and names what they lack', async () => {
+  test('is 403 for others and names the missing permission', async () => {
     const bearer = await identity.people.caller(tenant, 'identity.members.list');
     const { status, body } = await identity.http.get('/api/permissions').set(bearer);
     expect(status).toBe(403);

@@ -20,8 +20,8 @@ const scansIn = (plan: Plan): Plan[] => [
   ...(plan.Plans ?? []).flatMap(scansIn),
 ];
 
-describe('the entries of a kind in a log of 100,000', () => {
-  test('are found by reading a page of each action, however rare or common they are', async () => {
+describe('the entries of a category in a log of 100,000', () => {
+  test('are found by reading at most a page per action, however rare or common they are', async () => {
     const { pool } = identity.context;
     const { id: userId } = await identity.people.user();
     await pool.query(
@@ -30,7 +30,7 @@ describe('the entries of a kind in a log of 100,000', () => {
          now() - n * interval '1 minute' FROM generate_series(1, 100000) n`,
       [userId],
     );
-    // The planner takes the user for one of many, as in a database that is in use.
+    // The planner must see many users, as in a production database.
     await pool.query('ALTER TABLE identity.activity_entries ALTER COLUMN user_id SET STATISTICS 0');
     await pool.query('VACUUM ANALYZE identity.activity_entries');
     for (const kind of ['sign_in', 'security', 'app'] as const) {

@@ -17,7 +17,7 @@ const get = (path: string) => identity.http.get(path).set(bearer);
 const put = (path: string, body: object) => identity.http.put(path).set(bearer).send(body);
 
 describe('GET /api/profile', () => {
-  test('gives the fields of a profile', async () => {
+  test('contains the fields of a profile', async () => {
     const answer = await get('/api/profile');
     expect([answer.status, answer.body]).toEqual([
       200,
@@ -38,7 +38,7 @@ describe('GET /api/profile', () => {
     ]);
   });
 
-  test('is for users: a client has no profile', async () => {
+  test('is only for users: a client has no profile', async () => {
     const { bearer } = await identity.people.application('*');
     const answer = await identity.http.get('/api/profile').set(bearer);
     expect([answer.status, answer.body.error]).toEqual([403, 'permission_denied']);
@@ -46,7 +46,7 @@ describe('GET /api/profile', () => {
 });
 
 describe.each(['/api/profile', '/api/user/profile'])('PUT %s', (path) => {
-  test('changes what is given, leaves the rest, and returns the updated profile', async () => {
+  test('changes the given fields and returns the updated profile', async () => {
     const change = { last_name: 'Lovelace-Őry', timezone: 'Europe/Budapest', locale: 'hu' };
     const answer = await put(path, change);
     expect(answer.status).toBe(200);
@@ -54,12 +54,12 @@ describe.each(['/api/profile', '/api/user/profile'])('PUT %s', (path) => {
     expect((await get('/api/profile')).body.data).toEqual(answer.body.data);
   });
 
-  test('takes a telephone number, and takes it away', async () => {
+  test('sets and removes a telephone number', async () => {
     expect((await put(path, { phone: '+36 1 234-5678' })).body.data.phone).toBe('+36 1 234-5678');
     expect((await put(path, { phone: null })).body.data.phone).toBeNull();
   });
 
-  test('names every field that does not fit', async () => {
+  test('names every invalid field', async () => {
     const answer = await put(path, {
       first_name: ' ',
       phone: 'call me',
@@ -73,7 +73,7 @@ describe.each(['/api/profile', '/api/user/profile'])('PUT %s', (path) => {
   });
 
   test.each(['email', 'is_system_admin', 'is_active', 'tenant_id', 'is_service_account'])(
-    'refuses %s, which is nobody’s own to change',
+    'rejects %s, which users cannot change themselves',
     async (field) => {
       const answer = await put(path, { [field]: true });
       expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, [field]]);
@@ -82,7 +82,7 @@ describe.each(['/api/profile', '/api/user/profile'])('PUT %s', (path) => {
 });
 
 describe('a change of the profile', () => {
-  test('is told in one event and one entry of activity; an empty one in none', async () => {
+  test('creates one event and one activity entry; a change without effect creates none', async () => {
     await put('/api/profile', {});
     await put('/api/profile', { first_name: 'Augusta' });
     const { database } = identity.context;
@@ -101,7 +101,7 @@ describe('a change of the profile', () => {
 });
 
 describe('GET /api/me/security', () => {
-  test('gives the security status', async () => {
+  test('shows the security status', async () => {
     const answer = await get('/api/me/security');
     expect([answer.status, answer.body.data]).toEqual([
       200,
@@ -114,7 +114,7 @@ describe('GET /api/me/security', () => {
     ]);
   });
 
-  test('answers who must change the password first, when the profile does not', async () => {
+  test('is available before a required password change, unlike the profile', async () => {
     const { database } = identity.context;
     await database.user.update({ where: { id: user.id }, data: { forcePasswordChange: true } });
     const answer = await get('/api/me/security');
@@ -130,7 +130,7 @@ describe('GET /api/profile/activity', () => {
       data: Array.from({ length: count }, (_, n) => ({ userId: user.id, action: `action-${n}` })),
     });
 
-  test('gives a page of 20 by default, the newest first, with the meta of the list', async () => {
+  test('returns a page of 20 by default, newest first, with the meta of the list', async () => {
     await record(24);
     const answer = await get('/api/profile/activity');
     expect(answer.body.meta).toEqual({ current_page: 1, last_page: 2, per_page: 20, total: 25 });
@@ -148,7 +148,7 @@ describe('GET /api/profile/activity', () => {
     });
   });
 
-  test('gives the last page for one beyond it', async () => {
+  test('returns the last page for a page beyond it', async () => {
     await record(24);
     const beyond = await get('/api/profile/activity?page=9');
     expect(beyond.body.meta.current_page).toBe(2);
@@ -162,7 +162,7 @@ describe('GET /api/profile/activity', () => {
     expect((await get(`/api/profile/activity?${query}`)).body.meta.per_page).toBe(perPage);
   });
 
-  test('a per_page that is no integer is 422', async () => {
+  test('a per_page that is not an integer is 422', async () => {
     const answer = await get('/api/profile/activity?per_page=many');
     expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, ['per_page']]);
   });
@@ -181,7 +181,7 @@ describe('GET /api/profile/activity', () => {
     return [body.data.map(({ action }: { action: string }) => action), body.meta.total];
   };
 
-  test('is narrowed by what it is about and by time', async () => {
+  test('is filtered by category and by time', async () => {
     await some('logout', 'pin_set', 'login_failed', 'profile_updated');
     expect(await found('kind=sign_in')).toEqual([['login', 'login_failed', 'logout'], 3]);
     expect(await found('kind=security')).toEqual([['pin_set'], 1]);
@@ -191,7 +191,7 @@ describe('GET /api/profile/activity', () => {
     expect(await found(`${span}&kind=sign_in`)).toEqual([['login_failed'], 1]);
   });
 
-  test('keeps its order over the pages of a kind', async () => {
+  test('keeps its order across the pages of a category', async () => {
     await some('logout', 'login_failed', 'pin_set', 'logout', 'login_failed');
     const pages = [1, 2, 3].map((page) => found(`kind=sign_in&per_page=2&page=${page}`));
     expect(await Promise.all(pages)).toEqual([

@@ -23,7 +23,7 @@ const post = (path: string, body: object = {}, as = bearer) =>
 const reauthenticate = (password: unknown, as = bearer) =>
   post('/api/auth/reauthenticate', { password }, as);
 
-/** The user signed in so many seconds ago. */
+/** Sets the age of the user's sign-in in seconds. */
 const wait = async (seconds: number) => {
   await identity.context.database.session.updateMany({
     where: { userId: user.id },
@@ -53,7 +53,7 @@ describe('more than ten minutes after the sign-in', () => {
     expect(await database.pin.count({ where })).toBe(0);
   });
 
-  test.each(changes)('%s is open again once the password is confirmed', async (path, body) => {
+  test.each(changes)('%s is available again once the password is confirmed', async (path, body) => {
     await wait(601);
     await reauthenticate(PASSWORD).expect(200);
     expect((await post(`/api/auth/${path}`, body)).body.error).not.toBe(
@@ -61,7 +61,7 @@ describe('more than ten minutes after the sign-in', () => {
     );
   });
 
-  test('a stolen token removes no factor, though its thief knows the PIN', async () => {
+  test('a stolen token cannot remove a factor, even with the PIN', async () => {
     await identity.people.setPin(bearer, PIN.pin);
     await wait(601);
     await post('/api/auth/pin/verify', { pin: PIN.pin }).expect(200);
@@ -69,7 +69,7 @@ describe('more than ten minutes after the sign-in', () => {
     expect([answer.status, answer.body.error]).toEqual([403, 'reauthentication_required']);
   });
 
-  test('the second factor does as well as the password', async () => {
+  test('the second factor is accepted instead of the password', async () => {
     const authenticator = await identity.people.enableTwoFactor(user, bearer);
     await wait(601);
     await post('/api/auth/pin/set', PIN).expect(403);
@@ -78,7 +78,7 @@ describe('more than ten minutes after the sign-in', () => {
     await post('/api/auth/pin/set', PIN).expect(200);
   });
 
-  test('renewing the token is no authentication', async () => {
+  test('renewing the token does not count as an authentication', async () => {
     await wait(601);
     const { body } = await post('/api/auth/refresh').expect(200);
     await post('/api/auth/2fa/enable', {}, bearerOf(body.data.token)).expect(403);
@@ -86,7 +86,7 @@ describe('more than ten minutes after the sign-in', () => {
 });
 
 describe('POST /api/auth/reauthenticate', () => {
-  test('is about this session and no other', async () => {
+  test('applies only to this session', async () => {
     const other = await identity.people.signIn(user);
     await wait(601);
     await reauthenticate(PASSWORD).expect(200);
@@ -94,7 +94,7 @@ describe('POST /api/auth/reauthenticate', () => {
     await post('/api/auth/2fa/enable').expect(200);
   });
 
-  test('is noted in the activity log, and so is a wrong password', async () => {
+  test('is recorded in the activity log, and so is a wrong password', async () => {
     const wrong = await reauthenticate('Wrong-horse-8-battery').expect(422);
     expect(wrong.body.errors).toEqual({ password: ['the password is wrong'] });
     await reauthenticate(PASSWORD).expect(200);
@@ -121,7 +121,7 @@ describe('POST /api/auth/reauthenticate', () => {
     await limited.stop();
   });
 
-  test('is for people: machines have no password', async () => {
+  test('is only for users: service accounts and clients have no password', async () => {
     const tenant = await identity.people.tenant();
     const owner = await identity.people.caller(tenant, '*');
     const path = `/api/tenants/${tenant.id}/service-accounts`;
@@ -132,7 +132,7 @@ describe('POST /api/auth/reauthenticate', () => {
   });
 });
 
-test('apps learn of it as auth_time, and max_age counts from it', async () => {
+test('determines auth_time for apps, from which max_age counts', async () => {
   const flow = new CodeFlow(identity);
   const client = await flow.client();
   const { body, headers } = await identity.http

@@ -81,7 +81,7 @@ describe('the link that confirms an address', () => {
     expect(user.emailVerifiedAt).toBeNull();
   });
 
-  test('asks nothing in the browser that registered, and a new password elsewhere', async () => {
+  test('asks for nothing in the browser that registered, and for a new password elsewhere', async () => {
     const email = address();
     const { token, browser } = await register(email);
     const ask = (headers: Record<string, string>) =>
@@ -112,7 +112,7 @@ describe('the link that confirms an address', () => {
       'identity.policy.updated',
       'identity.tenant.status_changed',
     ]);
-    // And goes on saying so.
+    // And repeatedly.
     await verify({ token }, browser).expect(200);
     await verify({ token }).expect(200);
   });
@@ -147,7 +147,7 @@ describe('the link that confirms an address', () => {
     const attacker = await register(email, { first_name: 'Eve' });
     const session = await signedIn(email, NEW);
     const { id } = await database().user.findFirstOrThrow({ where: { email } });
-    // Set up by who registered before such accounts were restricted.
+    // Created before such accounts were restricted.
     const userId = id;
     await database().pin.create({ data: { userId, hash: 'x' } });
     const sealedSecret = new Uint8Array(1);
@@ -364,7 +364,7 @@ describe('an account that is older than the rule', () => {
     expect(await tenantsOf(bearer)).toMatchObject([{ id: tenant.id }]);
   });
 
-  test('is not deleted where somebody else confirms the same address, and may take another', async () => {
+  test('is not deleted if somebody else confirms the same address, and may choose another', async () => {
     const tenant = await identity.people.tenant();
     const user = await identity.people.user({
       tenant,

@@ -87,7 +87,7 @@ describe('an invitation', () => {
     expect((await mailbox.next('invitation', email)).text).toContain('Einladung annehmen');
   });
 
-  test('of an administrator of the system is in the log of the tenant that it leads to', async () => {
+  test('by a system administrator is in the log of the tenant', async () => {
     const { database } = identity.context;
     const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
     const by = await identity.people.signIn(administrator);
@@ -111,7 +111,7 @@ describe('an invitation', () => {
     const already = await invite(owner.email ?? '').expect(202);
     expect(known.body).toEqual(unknown.body);
     expect(already.body).toEqual(unknown.body);
-    // Its mail is written after that of the member would be.
+    // Its mail is sent after that of the member would have been.
     const last = address();
     await invite(last).expect(202);
     await tokenFor(last);
@@ -191,7 +191,7 @@ describe('an invitation', () => {
 });
 
 describe('accepting it', () => {
-  test('makes an account with a confirmed address for who has none', async () => {
+  test('creates an account with a confirmed address if there is none', async () => {
     const email = address();
     const token = await invited(email, 'viewer');
     const answer = await accept(token, person).expect(200);
@@ -211,7 +211,7 @@ describe('accepting it', () => {
     });
   });
 
-  test('only joins who has an account: name and password stay, and nobody is signed in', async () => {
+  test('adds an existing account to the tenant without changing it and without signing in', async () => {
     const user = await verified();
     const token = await invited(user.email ?? '');
     const answer = await accept(token, person, await identity.people.signIn(user)).expect(200);
@@ -220,7 +220,7 @@ describe('accepting it', () => {
     await identity.people.signIn(user);
   });
 
-  test('of who has an account needs a sign-in to that account', async () => {
+  test('for an existing account requires a sign-in to that account', async () => {
     const user = await verified();
     const token = await invited(user.email ?? '');
     const nobody = await accept(token, person).expect(401);
@@ -232,7 +232,7 @@ describe('accepting it', () => {
     await accept(token, {}, await identity.people.signIn(user)).expect(200);
   });
 
-  test('waits for a second factor, too', async () => {
+  test('also requires the second factor', async () => {
     const user = await verified();
     await identity.people.enableTwoFactor(user, await identity.people.signIn(user));
     const token = await invited(user.email ?? '');
@@ -240,7 +240,7 @@ describe('accepting it', () => {
     expect(answer.body.error).toBe('two_factor_required');
   });
 
-  test('gives an account whose address was never confirmed to the reader of the mail', async () => {
+  test('gives an account with an unconfirmed address to the recipient of the mail', async () => {
     const squatter = await identity.people.user({
       tenant: await identity.people.tenant(),
       data: { emailVerifiedAt: null },
@@ -264,7 +264,7 @@ describe('accepting it', () => {
     expect(answer.body.data).toMatchObject({ requires_pin: false, requires_2fa: false });
   });
 
-  test('confirms no other address than the invited one, to which the account changes meanwhile', async () => {
+  test('confirms only the invited address, even if the address of the account changes concurrently', async () => {
     const squatter = await identity.people.user({ data: { emailVerifiedAt: null } });
     const { id, email } = squatter;
     const token = await invited(email ?? '');
@@ -286,12 +286,12 @@ describe('accepting it', () => {
     expect((await answer.accepting).status).toBe(409);
     const user = await database.user.findUniqueOrThrow({ where: { id } });
     expect(user).toMatchObject({ email: other, emailVerifiedAt: null });
-    // Tried again, it makes an account of its own with the invited address.
+    // The next attempt creates a new account with the invited address.
     await accept(token, person).expect(200);
     expect(await member(email ?? '')).toBeDefined();
   });
 
-  test('names everything that is missing or breaks a rule, and the invitation stays good', async () => {
+  test('names all missing and invalid fields, and the invitation stays valid', async () => {
     const email = address();
     const token = await invited(email);
     const empty = await accept(token).expect(422);
@@ -301,7 +301,7 @@ describe('accepting it', () => {
     await accept(token, person).expect(200);
   });
 
-  test('raises the version and publishes the change', async () => {
+  test('increments the version and publishes the change', async () => {
     const user = await verified();
     const token = await invited(user.email ?? '');
     const { database } = identity.context;
@@ -323,17 +323,17 @@ describe('accepting it', () => {
     expect(entries.map(({ action }) => action)).toContain('invitation_accepted');
   });
 
-  test('works once, also for ten at once', async () => {
+  test('works once, also for ten concurrent requests', async () => {
     const token = await invited(address());
     const answers = await Promise.all(Array.from({ length: 10 }, () => accept(token, person)));
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses[0]).toBe(200);
-    // 401: by then the address has an account.
+    // 401, because the address then has an account.
     expect(statuses.slice(1).every((status) => [401, 409, 422].includes(status))).toBe(true);
     await accept(token, person).expect(422);
   });
 
-  test('takes a member nothing and gives them nothing', async () => {
+  test('changes nothing for an existing member', async () => {
     const user = await verified();
     const token = await invited(user.email ?? '', 'admin');
     await identity.people.join(user, tenant, await identity.people.builtInRole('viewer'));
@@ -341,7 +341,7 @@ describe('accepting it', () => {
     expect(await member(user.email ?? '')).toMatchObject({ role: 'viewer' });
   });
 
-  test('is refused when it is expired, and when the role is gone', async () => {
+  test('is rejected if it has expired or the role was deleted', async () => {
     const { database } = identity.context;
     const [late, roleless] = [address(), address()];
     const expired = await invited(late);
@@ -358,7 +358,7 @@ describe('accepting it', () => {
     }
   });
 
-  test('is refused once who invited has left, may not invite or holds less than the role gives', async () => {
+  test('is rejected if the inviter has left, may no longer invite or lacks a permission of the role', async () => {
     const { database } = identity.context;
     const inviter = async () => {
       const user = await identity.people.user({ tenant, role: 'admin' });
@@ -386,7 +386,7 @@ describe('accepting it', () => {
     await accept(await tokenFor(unchanged.email), person).expect(200);
   });
 
-  test('waits while the tenant is suspended', async () => {
+  test('cannot be accepted while the tenant is suspended', async () => {
     const token = await invited(address());
     const { database } = identity.context;
     const set = (status: string) =>

@@ -50,11 +50,11 @@ const linkFor = async (email: string, count = 1): Promise<string> =>
   (await mailbox.next('email_verification', email, count)).link.searchParams.get('token') ?? '';
 const database = () => identity.context.database;
 
-describe('register with a bearer that holds identity.users.create', () => {
+describe('register with a token that has identity.users.create', () => {
   const owner = () => identity.people.caller(tenant, '*');
   const invitation = (email: string, more: object = {}) => ({ ...names, email, ...more });
 
-  test('is an invitation: the person chooses the password, and the names are suggested', async () => {
+  test('sends an invitation: the user chooses the password, and the names are suggested', async () => {
     const email = address();
     const answer = await register(invitation(email, { role: 'viewer' }), await owner()).expect(202);
     expect(answer.body).toEqual({ success: true, message: expect.any(String) });
@@ -77,7 +77,7 @@ describe('register with a bearer that holds identity.users.create', () => {
     );
   });
 
-  test('may be accepted where who invited holds no more than that permission', async () => {
+  test('can be accepted if the inviter has only that permission', async () => {
     const bearer = await identity.people.caller(tenant, 'identity.users.create');
     const { id: tenantId } = tenant;
     await database().role.create({ data: { tenantId, name: 'nothing' } });
@@ -89,7 +89,7 @@ describe('register with a bearer that holds identity.users.create', () => {
     await identity.http.post('/api/auth/invitations/accept').send(accepted).expect(200);
   });
 
-  test('answers the same whether or not somebody in any tenant has the address', async () => {
+  test('gives the same response whether or not an account has the address', async () => {
     const bearer = await owner();
     const elsewhere = await identity.people.tenant();
     const known = await identity.people.user({ tenant: elsewhere });
@@ -111,7 +111,7 @@ describe('register with a bearer that holds identity.users.create', () => {
     expect(Object.keys(answer.body.errors)).toEqual([field]);
   });
 
-  test('gives no role that exceeds what the caller holds, and none that does not exist', async () => {
+  test('rejects unknown roles and roles that exceed the caller’s permissions', async () => {
     const bearer = await identity.people.caller(tenant, 'identity.users.create');
     const refused: string[] = [];
     for (const role of ['owner', 'viewer', 'no-such-role']) {
@@ -120,14 +120,14 @@ describe('register with a bearer that holds identity.users.create', () => {
       expect(Object.keys(answer.body.errors)).toEqual(['role']);
       refused.push(email);
     }
-    // A mail that was asked for after them has arrived, so that theirs would have as well.
+    // A later mail has arrived, so theirs would have arrived as well.
     const admitted = address();
     await register(invitation(admitted), await owner()).expect(202);
     await mailbox.next('invitation', admitted);
     for (const email of refused) expect(await mailbox.to(email)).toEqual([]);
   });
 
-  test('refuses a caller without the permission or without a good token', async () => {
+  test('rejects a caller without the permission or without a valid token', async () => {
     const viewer = await identity.people.caller(tenant, 'identity.members.list');
     const refused = await register(invitation(address()), viewer).expect(403);
     expect(refused.body.required_permission).toBe('identity.users.create');
@@ -136,7 +136,7 @@ describe('register with a bearer that holds identity.users.create', () => {
 });
 
 describe('register without a token', () => {
-  test('is refused with 401 unless REGISTRATION_ENABLED is set', async () => {
+  test('is rejected with 401 unless REGISTRATION_ENABLED is set', async () => {
     const closed = await startIdentity();
     await closed.http.post('/api/auth/register').send(form(address())).expect(401);
     await closed.http.post('/api/auth/register').send({}).expect(401);
@@ -146,7 +146,7 @@ describe('register without a token', () => {
     await closed.stop();
   });
 
-  test('makes an account that can do nothing but confirm its address', async () => {
+  test('creates an account that can only confirm its address', async () => {
     const email = address();
     await register(form(email.toUpperCase()), { 'accept-language': 'hu' }).expect(202);
     const mail = await mailbox.next('email_verification', email);
@@ -165,14 +165,14 @@ describe('register without a token', () => {
     await identity.http.post('/api/auth/refresh').set(bearer).expect(200);
   });
 
-  test('makes no tenant before the address is confirmed', async () => {
+  test('creates no tenant before the address is confirmed', async () => {
     const email = address();
     await register(form(email, { tenant_name: `Of ${email}` })).expect(202);
     await linkFor(email);
     expect(await database().tenant.count({ where: { name: `Of ${email}` } })).toBe(0);
   });
 
-  test('tells the reader of the mails nothing that who registered wrote', async () => {
+  test('does not include text of the registration in the mails', async () => {
     const email = address();
     const text = 'Win at evil.example';
     await register(form(email, { first_name: text, tenant_name: text })).expect(202);
@@ -186,7 +186,7 @@ describe('register without a token', () => {
     for (const mail of mails) expect(mail.subject + mail.text).not.toContain('Win');
   });
 
-  describe('where somebody has confirmed the address', () => {
+  describe('if another account has confirmed the address', () => {
     const registered = async () => {
       const holder = await identity.people.user({ tenant });
       const email = holder.email ?? '';
@@ -199,20 +199,20 @@ describe('register without a token', () => {
       cookies: String(answer.headers['set-cookie']).replace(/=[\w-]{43};|Expires=[^;]*/g, ''),
     });
 
-    test('answers the same, with a cookie of the same kind', async () => {
+    test('gives the same response, with the same kind of cookie', async () => {
       const { taken } = await registered();
       const free = await register(form(address())).expect(202);
       expect(shapeOf(taken)).toEqual(shapeOf(free));
       expect(cookiesOf(free).confirmation ?? cookiesOf(free)['__Host-confirmation']).toBeDefined();
     });
 
-    test('tells its holder, whose account and password stay as they are', async () => {
+    test('notifies the holder, whose account and password stay unchanged', async () => {
       const { email } = await registered();
       await login(email, PASSWORD).expect(200);
       expect((await mailbox.to(email)).map(({ kind }) => kind)).toEqual(['address_taken']);
     });
 
-    test('lets who registered see what they would see anywhere, and nothing of the holder', async () => {
+    test('shows the usual pages to the new user, and nothing of the holder', async () => {
       const { email } = await registered();
       const signedIn = await login(email).expect(200);
       const bearer = { authorization: `Bearer ${signedIn.body.data.token}` };
@@ -224,7 +224,7 @@ describe('register without a token', () => {
     });
   });
 
-  test('answers after the same work, before anything is looked up or written', async () => {
+  test('responds after the same work, before anything is looked up or written', async () => {
     const email = address();
     await database().$transaction(async (tx) => {
       await tx.$executeRaw`LOCK TABLE identity.users IN ACCESS EXCLUSIVE MODE`;
@@ -234,7 +234,7 @@ describe('register without a token', () => {
     await linkFor(email);
   });
 
-  test('needs a password and a tenant name, names every rule the password breaks, and takes no role', async () => {
+  test('requires a password and a tenant name, names every violated password rule, and accepts no role', async () => {
     const without = await register({ ...names, email: address() }).expect(422);
     expect(Object.keys(without.body.errors).sort()).toEqual([
       'password',
@@ -252,7 +252,7 @@ describe('register without a token', () => {
 });
 
 describe('another link', () => {
-  test('is sent on demand, at most five an hour; the answer is always the same', async () => {
+  test('is sent on request, at most five times an hour; the response is always the same', async () => {
     const email = address();
     await register(form(email)).expect(202);
     await linkFor(email);
@@ -268,7 +268,7 @@ describe('another link', () => {
   });
 });
 
-describe('correcting the address of an account that waits', () => {
+describe('correcting the address of an unconfirmed account', () => {
   const change = (email: string, bearer: Bearer) =>
     identity.http.put('/api/auth/email').set(bearer).send({ email });
   const waiting = async () => {
@@ -279,7 +279,7 @@ describe('correcting the address of an account that waits', () => {
     return { email, token, bearer: { authorization: `Bearer ${signedIn.body.data.token}` } };
   };
 
-  test('sends the link there, and the old link is no longer good', async () => {
+  test('sends the link to the new address and invalidates the old one', async () => {
     const { token, bearer } = await waiting();
     const right = address();
     await change(right, bearer).expect(202);
@@ -292,7 +292,7 @@ describe('correcting the address of an account that waits', () => {
     await login(right).expect(200);
   });
 
-  test('answers the same, and shows the same, where somebody has the address', async () => {
+  test('gives the same response and pages if another account has the address', async () => {
     const { bearer } = await waiting();
     const { email } = await identity.people.user();
     const taken = await change(email ?? '', bearer).expect(202);
@@ -303,7 +303,7 @@ describe('correcting the address of an account that waits', () => {
     expect(taken.body).toEqual(free.body);
   });
 
-  test('works five times an hour, and not once the address is confirmed', async () => {
+  test('is possible five times an hour, and not after the address is confirmed', async () => {
     const { bearer } = await waiting();
     for (let changed = 0; changed < 5; changed += 1) await change(address(), bearer).expect(202);
     await change(address(), bearer).expect(429);

@@ -32,7 +32,7 @@ const roleId = async (name: string): Promise<string> =>
   (await database().role.findFirstOrThrow({ where: { name, tenantId: null } })).id;
 
 describe('the built-in roles', () => {
-  test('are there after the start, and once however many replicas start together', async () => {
+  test('exist after the start, once however many replicas start together', async () => {
     expect(await stored()).toEqual(expected);
     await database().rolePolicy.deleteMany();
     await database().role.deleteMany();
@@ -40,7 +40,7 @@ describe('the built-in roles', () => {
     expect(await stored()).toEqual(expected);
   });
 
-  test('become what the release says, and the tenants of their members hear of it', async () => {
+  test('are updated to the release, and the tenants of their members are notified', async () => {
     const [concerned, other] = [await identity.people.tenant(), await identity.people.tenant()];
     await identity.people.user({ tenant: concerned, roleId: await roleId('viewer') });
     await identity.people.user({ tenant: other, roleId: await roleId('owner') });
@@ -54,7 +54,7 @@ describe('the built-in roles', () => {
     ]);
   });
 
-  test('that are as they should be cost no write', async () => {
+  test('that are up to date cause no write', async () => {
     const tenant = await identity.people.tenant();
     await identity.people.user({ tenant, roleId: await roleId('viewer') });
     const versions = () => database().policyVersion.findMany({ orderBy: { tenantId: 'asc' } });

@@ -24,7 +24,7 @@ const deny = (action: string) => ({ action, effect: 'deny' });
 const having = (roleId: string): Promise<User> => identity.people.user({ tenant, roleId });
 const owner = async (): Promise<Bearer> =>
   identity.people.signIn(await identity.people.user({ tenant, role: 'owner' }));
-/** Somebody who may change roles, and holds these besides. */
+/** A user who may change roles and also has these permissions. */
 const manager = (...actions: string[]): Promise<Bearer> =>
   identity.people.caller(tenant, 'identity.roles.*', ...actions);
 const publishedEventsOf = async () => {
@@ -36,7 +36,7 @@ const publishedEventsOf = async () => {
 };
 
 describe('a role', () => {
-  test('is made, seen, changed and deleted', async () => {
+  test('is created, shown, changed and deleted', async () => {
     const bearer = await owner();
     const made = await post(bearer, {
       name: 'Bookkeeper',
@@ -59,7 +59,7 @@ describe('a role', () => {
     await get(bearer, at(id)).expect(404);
   });
 
-  test('stands in the list with the built-in ones, and with how many have it', async () => {
+  test('is listed with the built-in ones and the number of its members', async () => {
     const bearer = await owner();
     await post(bearer, { name: 'Zookeeper' }).expect(201);
     const { body } = await get(bearer, `${at()}?sort=-created_at&per_page=1`).expect(200);
@@ -70,7 +70,7 @@ describe('a role', () => {
     expect((await get(bearer, `${at()}?search=%25`)).body.meta.total).toBe(0);
   });
 
-  test('of another tenant is neither seen nor changed', async () => {
+  test('of another tenant can be neither shown nor changed', async () => {
     const bearer = await owner();
     const id = await identity.people.role(await identity.people.tenant(), 'identity.roles.list');
     await get(bearer, at(id)).expect(404);
@@ -78,7 +78,7 @@ describe('a role', () => {
     await remove(bearer, id).expect(404);
   });
 
-  test('has a name of its own, in the tenant and beside the built-in ones', async () => {
+  test('has a unique name in the tenant, which differs from the built-in ones', async () => {
     const bearer = await owner();
     const { id } = (await post(bearer, { name: 'Editor' }).expect(201)).body.data;
     const other = (await post(bearer, { name: 'Author' }).expect(201)).body.data;
@@ -92,7 +92,7 @@ describe('a role', () => {
     await post(await owner(), { name: 'Editor' }).expect(201);
   });
 
-  test('that is built in is changed and deleted by nobody', async () => {
+  test('that is built in cannot be changed or deleted', async () => {
     const administrator = await identity.people.user({ data: { isSystemAdmin: true } });
     for (const bearer of [await owner(), await identity.people.signIn(administrator)]) {
       for (const attempt of [put(bearer, viewer, { policies: [] }), remove(bearer, viewer)]) {
@@ -101,7 +101,7 @@ describe('a role', () => {
     }
   });
 
-  test('that somebody has cannot be deleted', async () => {
+  test('that is in use cannot be deleted', async () => {
     const bearer = await owner();
     const { id } = (await post(bearer, { name: 'Editor' })).body.data;
     const user = await having(id);
@@ -114,7 +114,7 @@ describe('a role', () => {
     await remove(bearer, id).expect(200);
   });
 
-  test('is not deleted from under somebody who is given it at the same moment', async () => {
+  test('cannot be deleted while it is assigned concurrently', async () => {
     const bearer = await owner();
     const user = await having(viewer);
     const { id } = (await post(bearer, { name: 'Fleeting' })).body.data;
@@ -132,8 +132,8 @@ describe('a role', () => {
   });
 });
 
-describe('what is wrong with a role', () => {
-  test('is told all at once, each policy by its place', async () => {
+describe('the errors of a role', () => {
+  test('are reported together, each policy by its index', async () => {
     const answer = await post(await owner(), {
       name: '',
       policies: [
@@ -155,15 +155,15 @@ describe('what is wrong with a role', () => {
   });
 });
 
-describe('nobody is raised by a role', () => {
-  test('that gives more than its maker holds', async () => {
+describe('a role cannot escalate permissions:', () => {
+  test('it must not grant more than its creator has', async () => {
     const bearer = await manager('identity.members.list');
     const answer = await post(bearer, { name: 'More', policies: [allow('identity.members.*')] });
     expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, ['policies']]);
     await post(bearer, { name: 'Same', policies: [allow('identity.members.list')] }).expect(201);
   });
 
-  test('that comes to give more, themselves included', async () => {
+  test('a change must not grant more, not even to the caller', async () => {
     const user = await identity.people.user({ tenant, actions: ['identity.roles.*'] });
     const bearer = await identity.people.signIn(user);
     const { roleId } = await database.membership.findFirstOrThrow({ where: { userId: user.id } });
@@ -172,7 +172,7 @@ describe('nobody is raised by a role', () => {
     expect(answer.body.errors.policies[0]).toContain('identity.members.list');
   });
 
-  test('that no longer denies', async () => {
+  test('a removed deny counts as a grant', async () => {
     const bearer = await manager('identity.members.*', '!identity.members.delete');
     const id = await identity.people.role(tenant, 'identity.members.*', '!identity.members.delete');
     await having(id);
@@ -182,7 +182,7 @@ describe('nobody is raised by a role', () => {
     await put(bearer, id, { policies: kept }).expect(200);
   });
 
-  test('that lets come through what one of its holders has of their own', async () => {
+  test('a removed deny counts for policies of its members', async () => {
     const bearer = await manager('identity.members.view');
     const id = await identity.people.role(tenant, '!identity.members.delete');
     const [plain, special] = [await having(id), await having(id)];
@@ -202,7 +202,7 @@ describe('nobody is raised by a role', () => {
     expect(body.data).toEqual([allow('identity.members.view')]);
   });
 
-  test('nor lowered by who holds less: neither the role nor any of its holders', async () => {
+  test('callers with fewer permissions cannot change a role or its members', async () => {
     const bearer = await manager('identity.members.list');
     const mighty = await identity.people.role(tenant, 'identity.members.*');
     expect((await put(bearer, mighty, { policies: [] }).expect(403)).body.error).toBe(
@@ -221,7 +221,7 @@ describe('nobody is raised by a role', () => {
 });
 
 describe('a change of a role', () => {
-  test('bites on the token in use, raises the version and names whom it concerns', async () => {
+  test('applies to tokens in use, increments the version and names the affected users', async () => {
     const bearer = await owner();
     const { id } = (await post(bearer, { name: 'Reader', policies: [] })).body.data;
     const [ann, bob] = [await having(id), await having(id)];
@@ -236,7 +236,7 @@ describe('a change of a role', () => {
     ]);
   });
 
-  test('is in the activity log of who made it, with the role', async () => {
+  test('is in the activity log of the caller, with the role', async () => {
     const chief = await identity.people.user({ tenant, role: 'owner' });
     const bearer = await identity.people.signIn(chief);
     const { id } = (await post(bearer, { name: 'Reader' })).body.data;
@@ -253,7 +253,7 @@ describe('a change of a role', () => {
     ]);
   });
 
-  test('that changes nothing raises no version, tells nothing and is not noted', async () => {
+  test('without effect increments no version, publishes nothing and is not recorded', async () => {
     const bearer = await owner();
     const content = { name: 'Same', description: 'As it is', policies: [allow('*'), deny('*')] };
     const { id } = (await post(bearer, content).expect(201)).body.data;
@@ -268,7 +268,7 @@ describe('a change of a role', () => {
     expect(await database.activityEntry.count({ where: noted })).toBe(0);
   });
 
-  test('that is refused leaves nothing behind', async () => {
+  test('that is rejected leaves nothing behind', async () => {
     await post(await manager(), { name: 'More', policies: [allow('*')] }).expect(422);
     expect(await publishedEventsOf()).toEqual([]);
     expect(await database.role.count({ where: { tenantId: tenant.id, name: 'More' } })).toBe(0);

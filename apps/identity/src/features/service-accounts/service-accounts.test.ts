@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 
 describe('creating a service account', () => {
-  test('makes a user row with is_service_account = true and a membership of the tenant', async () => {
+  test('creates a user row with is_service_account = true and a membership of the tenant', async () => {
     const body = { name: 'Importer', email: 'importer@example.test', role: 'member' };
     const answer = await accounts.create(body).expect(201);
     expect(answer.body).toEqual({
@@ -65,7 +65,7 @@ describe('creating a service account', () => {
     expect(made.body.data.email).toBeNull();
   });
 
-  test('answers the same whether or not somebody in any tenant has the address', async () => {
+  test('gives the same response whether or not an account has the address', async () => {
     const person = await identity.people.user({ tenant: await identity.people.tenant() });
     const { email } = person;
     for (const name of ['Twin', 'Triplet']) {
@@ -80,7 +80,7 @@ describe('creating a service account', () => {
     await mailbox.next('password_reset', email ?? '');
   });
 
-  test('takes its address from nobody: the owner of the address can be invited and sign in', async () => {
+  test('does not block its address: the owner of the address can be invited and sign in', async () => {
     const email = `squatted-${randomUUID()}@example.test`;
     await accounts.account('viewer', { email });
     const host = await identity.people.tenant();
@@ -101,13 +101,13 @@ describe('creating a service account', () => {
     await identity.http.post('/api/auth/login').send(credentials).expect(200);
   });
 
-  test('a role that does not exist is 422 on `role`, and nothing is left behind', async () => {
+  test('an unknown role is 422 on `role`, and nothing is left behind', async () => {
     const answer = await accounts.create({ name: 'Importer', role: 'emperor' }).expect(422);
     expect(Object.keys(answer.body.errors)).toEqual(['role']);
     expect((await accounts.list().expect(200)).body.data).toEqual([]);
   });
 
-  test('refuses an address that would be too long in lower case, so that every reader can read the account', async () => {
+  test('rejects an address that would be too long in lower case, so that every service can parse the account', async () => {
     const create = (letters: number) =>
       accounts.create({
         name: 'Importer',
@@ -129,7 +129,7 @@ describe('creating a service account', () => {
     },
   );
 
-  test('giving a role requires holding all that it gives: 403 that names what is missing', async () => {
+  test('assigning a role requires all of its permissions: 403 that names a missing one', async () => {
     const admin = await serviceAccountsAs(identity, tenant, 'admin');
     const answer = await admin.create({ name: 'Importer', role: 'owner' }).expect(403);
     expect(answer.body).toMatchObject({
@@ -141,7 +141,7 @@ describe('creating a service account', () => {
     expect((await clerk.create({ name: 'Importer', role: 'viewer' })).status).toBe(403);
   });
 
-  test('is noted in the log of who did it, and told with the new version of the policies', async () => {
+  test('is recorded in the log of the caller, and published with the new policies version', async () => {
     const id = await accounts.account('viewer');
     const entries = await database().activityEntry.findMany({ where: { tenantId: tenant.id } });
     const noted = entries.filter(({ action }) => action === 'service_account_created');
@@ -155,7 +155,7 @@ describe('creating a service account', () => {
 });
 
 describe('the list of service accounts', () => {
-  test('holds those of the tenant and no people, is searched, sorted and paged', async () => {
+  test('contains the service accounts of the tenant and no users, and is searched, sorted and paginated', async () => {
     await identity.people.user({ tenant, data: { firstName: 'Zoe' } });
     for (const name of ['Beta', 'alpha 100%', 'Gamma']) await accounts.account('viewer', { name });
     const names = async (query = '') =>
@@ -180,7 +180,7 @@ describe('the list of service accounts', () => {
     await others.remove(id).expect(404);
   });
 
-  test('a person is no service account: 404', async () => {
+  test('a user is not a service account: 404', async () => {
     const { id } = await identity.people.user({ tenant });
     for (const answer of [
       await accounts.show(id),
@@ -193,7 +193,7 @@ describe('the list of service accounts', () => {
 });
 
 describe('changing a service account', () => {
-  test('replaces the fields that are given, and tells it', async () => {
+  test('replaces the given fields and publishes the change', async () => {
     const id = await accounts.account('viewer', { email: 'first@example.test' });
     const renamed = await accounts.update(id, { name: 'Exporter' }).expect(200);
     expect(renamed.body.data).toMatchObject({
@@ -209,7 +209,7 @@ describe('changing a service account', () => {
     ]);
   });
 
-  test('another name raises no version of the policies, and no change at all tells nothing', async () => {
+  test('another name does not increment the policies version, and a change without effect publishes nothing', async () => {
     const id = await accounts.account('viewer', { email: 'same@example.test' });
     const version = () => database().policyVersion.findUnique({ where: { tenantId: tenant.id } });
     const before = await version();
@@ -227,7 +227,7 @@ describe('changing a service account', () => {
     expect(await database().activityEntry.count({ where: noted })).toBe(1);
   });
 
-  test('gives the rights of another role to the keys that are in use', async () => {
+  test('applies the permissions of a new role to keys in use', async () => {
     const id = await accounts.account('viewer');
     const { key } = await accounts.key(id);
     const policies = async () =>
@@ -237,7 +237,7 @@ describe('changing a service account', () => {
     expect(await policies()).not.toEqual(before);
   });
 
-  test('to a role that gives more than the caller holds is 403', async () => {
+  test('to a role that exceeds the caller’s permissions is 403', async () => {
     const id = await accounts.account('viewer');
     const admin = await serviceAccountsAs(identity, tenant, 'admin');
     const answer = await admin.update(id, { role: 'owner' }).expect(403);
@@ -245,7 +245,7 @@ describe('changing a service account', () => {
     expect((await accounts.show(id)).body.data.role).toBe('viewer');
   });
 
-  test('nobody changes or deletes an account that holds more than they do', async () => {
+  test('callers cannot change or delete an account with more permissions', async () => {
     const id = await accounts.account('owner');
     const admin = await serviceAccountsAs(identity, tenant, 'admin');
     for (const answer of [
@@ -260,7 +260,7 @@ describe('changing a service account', () => {
 });
 
 describe('destroying a service account', () => {
-  test('revokes its keys in the same transaction, and tells it once by user_id', async () => {
+  test('revokes its keys in the same transaction, with one event by user_id', async () => {
     const id = await accounts.account('member');
     const keys = [await accounts.key(id), await accounts.key(id)];
     expect(await usable(keys[0]?.key ?? '')).toBe(200);
@@ -277,7 +277,7 @@ describe('destroying a service account', () => {
     ]);
   });
 
-  test('leaves it nowhere, and its address free', async () => {
+  test('removes it completely and frees its address', async () => {
     const email = 'again@example.test';
     const id = await accounts.account('viewer', { email });
     await accounts.remove(id).expect(200);
@@ -289,7 +289,7 @@ describe('destroying a service account', () => {
     await accounts.account('viewer', { email });
   });
 
-  test('and a key that is being created at the same time leaves no key that is good', async () => {
+  test('concurrent with the creation of a key leaves no valid key', async () => {
     const id = await accounts.account('viewer');
     const [created, removed] = await Promise.all([accounts.createKey(id), accounts.remove(id)]);
     expect(removed.status).toBe(200);
@@ -297,7 +297,7 @@ describe('destroying a service account', () => {
     expect(await database().token.count({ where: { userId: id, revokedAt: null } })).toBe(0);
   });
 
-  test('is how it goes: as a mere member it is not removed', async () => {
+  test('is the only way to remove it: it cannot be removed as a member', async () => {
     const id = await accounts.account('viewer');
     const owner = await identity.people.user({ tenant, role: 'owner' });
     const bearer = await identity.people.signIn(owner);
@@ -341,7 +341,7 @@ describe('a service account', () => {
     ['post', '/api/auth/switch-tenant'],
     ['get', '/api/devices'],
   ] as const)(
-    'cannot open a session, nor give itself another way in: %s %s',
+    'can neither open a session nor add another way to sign in: %s %s',
     async (method, path) => {
       const bodies: Record<string, object> = {
         '/api/auth/password/change': {
@@ -359,18 +359,18 @@ describe('a service account', () => {
     },
   );
 
-  test('its key is refused where tokens are refreshed: 401', async () => {
+  test('its key cannot be refreshed: 401', async () => {
     const answer = await identity.http.post('/api/auth/refresh').set(key);
     expect([answer.status, answer.body.error]).toEqual([401, 'unauthenticated']);
   });
 
-  test('counts neither as an owner nor as one whose loss leaves none', async () => {
+  test('does not count as an owner of the tenant', async () => {
     await accounts.remove(id).expect(200);
     const other = await accounts.account('owner');
     await accounts.update(other, { role: 'viewer' }).expect(200);
   });
 
-  test('tells of itself as other users do', async () => {
+  test('can read its own profile like other users', async () => {
     const me = await identity.http.get('/api/me').set(key).expect(200);
     expect(me.body.data).toMatchObject({ id, email, name: 'Importer', tenant_id: tenant.id });
     const user = await identity.http.get('/api/user').set(key).expect(200);
@@ -380,7 +380,7 @@ describe('a service account', () => {
   });
 
   test.each(['/api/profile', '/api/user/profile'])(
-    'is not renamed by its own keys at %s, which would pass by their scopes',
+    'cannot be renamed by its own keys at %s, which scopes would not limit',
     async (path) => {
       const answer = await identity.http.put(path).set(key).send({ first_name: 'Other' });
       expect([answer.status, answer.body.error]).toEqual([403, 'permission_denied']);

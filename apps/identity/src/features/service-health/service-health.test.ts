@@ -39,7 +39,7 @@ test('a dependency that does not respond or reports an error is down', async () 
 });
 
 test('an event that has waited too long means that the relay is down', async () => {
-  // There is nobody at the broker.
+  // The broker does not exist.
   world = await startTenantWorld({ KAFKA_BROKERS: '127.0.0.1:1' });
   expect(await health()).toMatchObject({ status: 'ok', event_relay: 'up' });
   await world.identity.context.database.outboxEvent.create({
@@ -53,7 +53,7 @@ test('an event that has waited too long means that the relay is down', async () 
   expect(await health()).toMatchObject({ status: 'degraded', event_relay: 'down' });
 });
 
-test('dependencies that are not configured are no problem', async () => {
+test('dependencies that are not configured do not count', async () => {
   world = await startTenantWorld({
     CRM_URL: '',
     CRM_SYSTEM_TOKEN: '',

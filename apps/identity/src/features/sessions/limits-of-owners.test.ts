@@ -54,7 +54,7 @@ describe('a token that does not use up the user’s rate limit', () => {
 });
 
 test.each(['/api/auth/logout', '/api/auth/logout-all'])(
-  'who is over the limit still gets out by %s',
+  'users over the limit can still sign out with %s',
   async (path) => {
     const live = bearerOf(await signedIn(identity, user));
     expect(await statuses(4, () => me(live))).toEqual([200, 200, 200, 429]);

@@ -34,7 +34,7 @@ const expire = async (presented: string): Promise<void> => {
     data: { createdAt: new Date(Date.now() - DAY), expiresAt: new Date(Date.now() - 1000) },
   });
 };
-/** A token like the one given that has expired by its own claim too. */
+/** The same token with an expired `exp` claim. */
 const expiredLike = async (presented: string): Promise<string> => {
   const { keys, config } = identity.context;
   const { iss, aud, ...claims } = claimsOf(presented);
@@ -65,7 +65,7 @@ describe('refresh token active: POST /api/auth/refresh', () => {
     await expectRefused(identity.http, token);
   });
 
-  test('the chain keeps user, tenant, session and use; every token has an id of its own', async () => {
+  test('the chain keeps user, tenant, session and use; every token has its own id', async () => {
     const next = await refreshed(identity, token);
     const { jti, iat, exp, ...same } = claimsOf(token);
     const { jti: nextId, iat: nextIat = 0, exp: nextExp = 0, ...kept } = claimsOf(next);
@@ -96,7 +96,7 @@ describe('refresh token active: POST /api/auth/refresh', () => {
     ]);
   });
 
-  test('other sign-ins of the same user are not touched', async () => {
+  test('other sign-ins of the same user are not affected', async () => {
     const other = await signedIn(identity, user);
     await refresh(identity, token);
     expect((await present(identity.http, other)).status).toBe(200);
@@ -160,7 +160,7 @@ describe('an access token past its 60 minutes', () => {
       'its user has left the tenant',
       () => database().membership.deleteMany({ where: { userId: user.id } }),
     ],
-    ['its record is gone', () => database().token.deleteMany({ where: { userId: user.id } })],
+    ['its record was deleted', () => database().token.deleteMany({ where: { userId: user.id } })],
   ])('is 401 when %s', async (_what, change) => {
     const expired = await expiredLike(token);
     await change();
@@ -171,7 +171,7 @@ describe('an access token past its 60 minutes', () => {
     expect(await publishedEventsOf(identity, user)).toEqual([]);
   });
 
-  test('is 401 when its signature is not ours, or its type another one', async () => {
+  test('is 401 with a foreign signature or another type', async () => {
     const expired = await expiredLike(token);
     const at = expired.lastIndexOf('.') + 10;
     const other = expired[at] === 'A' ? 'B' : 'A';
@@ -201,7 +201,7 @@ describe('a renewed token', () => {
   });
 
   test.each<TokenUse>(['code', 'api_key', 'impersonation', 'two_factor'])(
-    'is not to be had for a token of use %s: 401',
+    'cannot be obtained for a token of use %s: 401',
     async (use) => {
       const session = await database().session.findFirstOrThrow({ where: { userId: user.id } });
       const presented = await issue(identity, { userId: user.id, tenantId: tenant.id, use });

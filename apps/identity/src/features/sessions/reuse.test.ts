@@ -34,7 +34,7 @@ const reused = [
     message: 'This token was already replaced. All sessions have ended; sign in again.',
   },
 ];
-/** A sign-in whose first token was replaced: that token, and the good one. */
+/** A sign-in whose first token was replaced: that token, and the valid one. */
 const replaced = async (): Promise<{ old: string; good: string }> => {
   const old = await signedIn(identity, user);
   return { old, good: await refreshed(identity, old) };

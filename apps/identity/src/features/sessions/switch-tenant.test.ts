@@ -42,7 +42,7 @@ const defaultTenant = async () =>
   (await database().user.findUniqueOrThrow({ where: { id: user.id } })).tenantId;
 
 describe('user token active: POST /api/auth/switch-tenant', () => {
-  test('answers with a token of the tenant that lives a day, and the tenant', async () => {
+  test('responds with the tenant and a token for it that is valid for a day', async () => {
     const answer = await switchTo(target.id);
     expect([answer.status, answer.body]).toEqual([
       200,
@@ -75,7 +75,7 @@ describe('user token active: POST /api/auth/switch-tenant', () => {
       tenantId: target.id,
       revokedAt: null,
     });
-    // It was revoked, not replaced: presenting it again is no reuse.
+    // It was revoked, not replaced, so presenting it again does not count as reuse.
     expect((await refresh(identity, token)).status).toBe(401);
     expect((await present(identity.http, next)).status).toBe(200);
   });
@@ -88,7 +88,7 @@ describe('user token active: POST /api/auth/switch-tenant', () => {
     expect(claimsOf(await signedIn(identity, user)).tenant_id).toBe(target.id);
   });
 
-  test('is noted in the tenant that it leads to, and told to the services', async () => {
+  test('is recorded in the new tenant, and published', async () => {
     await switched(target.id);
     expect((await activityOf(identity, user)).at(-1)).toEqual({
       action: 'tenant_switched',
@@ -106,7 +106,7 @@ describe('user token active: POST /api/auth/switch-tenant', () => {
     ]);
   });
 
-  test('a renewed token keeps the tenant, the tag and the day that it lives', async () => {
+  test('a renewed token keeps the tenant, the tag and the lifetime of a day', async () => {
     const next = await refreshed(identity, await switched(target.id));
     const { exp = 0, iat = 0, tenant_id, token_use } = claimsOf(next);
     expect([exp - iat, tenant_id, token_use]).toEqual([86_400, target.id, 'switch']);
@@ -134,7 +134,7 @@ describe('user token active: POST /api/auth/switch-tenant', () => {
     expect((await switchTo(target.id)).status).toBe(200);
   });
 
-  test('of many at once with one token one succeeds', async () => {
+  test('only one of many concurrent requests with one token succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => switchTo(target.id)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(19);
@@ -165,7 +165,7 @@ describe('a refused tenant switch changes nothing:', () => {
     expect((await present(identity.http, token)).status).toBe(200);
   });
 
-  test('an unknown tenant is 404 to a system administrator; one that they are not in, 403', async () => {
+  test('for a system administrator, an unknown tenant is 404 and another one without membership 403', async () => {
     await database().user.update({ where: { id: user.id }, data: { isSystemAdmin: true } });
     const unknown = await switchTo(randomUUID());
     expect([unknown.status, unknown.body.error]).toEqual([404, 'not_found']);
@@ -183,7 +183,7 @@ describe('a refused tenant switch changes nothing:', () => {
     },
   );
 
-  test('a tenant_id that is none is 422', async () => {
+  test('an invalid tenant_id is 422', async () => {
     for (const tenantId of ['acme', '', null, 7]) {
       const answer = await switchTo(tenantId as string);
       expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, ['tenant_id']]);
@@ -196,7 +196,7 @@ describe('a refused tenant switch changes nothing:', () => {
     expect([answer.status, answer.body.error]).toEqual([403, 'pin_required']);
   });
 
-  test('API keys and tokens that wait for a second factor are 403', async () => {
+  test('API keys and tokens pending a second factor are 403', async () => {
     const account = await identity.people.user({ tenant: home, data: { isServiceAccount: true } });
     const key = await issue(identity, {
       userId: account.id,
@@ -215,7 +215,7 @@ describe('a refused tenant switch changes nothing:', () => {
 });
 
 describe('the end of a membership', () => {
-  test('revokes a token that is being switched there at the same time', async () => {
+  test('revokes a token that is switched to the tenant concurrently', async () => {
     const owner = await identity.people.user({ tenant: target, actions: ['*'] });
     const bearer = await identity.people.signIn(owner);
     const path = `/api/tenants/${target.id}/members/${user.id}`;
@@ -229,7 +229,7 @@ describe('the end of a membership', () => {
     expect(await database().token.count({ where: good })).toBe(0);
   });
 
-  test('lets the next sign-in start in the first tenant that is left', async () => {
+  test('makes the next sign-in start in the first remaining tenant', async () => {
     const owner = await identity.people.user({ tenant: home, actions: ['*'] });
     const bearer = await identity.people.signIn(owner);
     const path = `/api/tenants/${home.id}/members/${user.id}`;
@@ -251,7 +251,7 @@ describe('switching with a token of the code flow', () => {
     return { flow, client, tokens: await flow.tokens(client, cookie, { scope }) };
   };
 
-  test('gives a first-party client a token and a refresh token of the tenant, which is renewed there alone', async () => {
+  test('gives a first-party client a token and a refresh token of the tenant, which can be renewed only by the client', async () => {
     const { flow, client, tokens } = await authorized();
     const answer = await switchTo(target.id, tokens.access_token).expect(200);
     const { token: next, refresh_token: refreshToken, ...rest } = answer.body.data;
@@ -264,9 +264,9 @@ describe('switching with a token of the code flow', () => {
       name: `tenant-switch:${target.id}`,
       tenantId: target.id,
     });
-    // A token of the code flow names its scopes (RFC 9068), also this one.
+    // Like every token of the code flow, it contains its scopes (RFC 9068).
     expect(claimsOf(next).scope).toBe('api');
-    // Without the client's authentication nothing is renewed.
+    // Renewal requires the client's authentication.
     expect((await refresh(identity, next)).status).toBe(401);
     const stolen = await flow.refresh({ ...client, secret: 'a-guess' }, refreshToken);
     expect(stolen.status).toBe(401);
@@ -300,12 +300,12 @@ describe('switching with a token of the code flow', () => {
 
   test.each([
     ["a tenant's client", () => ({ tenantId: home.id, isFirstParty: false, scope: 'api' })],
-    // Trusted, so that nobody has to consent first.
+    // Trusted, so that no consent is required.
     [
       'a third-party client',
       () => ({ isTrusted: true, isFirstParty: false, allowedScopes: ['*'], scope: '*' }),
     ],
-  ])('is refused to %s, which keeps the tenant of its token', async (_whose, options) => {
+  ])('is rejected for %s, which keeps the tenant of its token', async (_whose, options) => {
     const { scope, ...client } = options();
     const { tokens } = await authorized(client, scope);
     const answer = await switchTo(target.id, tokens.access_token);

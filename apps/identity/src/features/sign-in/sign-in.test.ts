@@ -138,7 +138,7 @@ describe('signing in', () => {
     }
   });
 
-  test('with a session shorter than a token returns a token as short, and says so', async () => {
+  test('with a session shorter than a token returns a token with the lifetime of the session', async () => {
     const short = await startIdentity({ SESSION_TTL: '600' });
     try {
       const someone = await short.people.user();

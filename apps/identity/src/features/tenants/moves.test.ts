@@ -49,7 +49,7 @@ const deferred = () => {
   return { promise, resolve };
 };
 
-/** Nothing of the tenant is other than it was, and nothing says that it is. */
+/** The tenant has not changed, and neither events nor activity report a change. */
 const untouched = async (tenant: Tenant): Promise<void> => {
   expect(await world.stored(tenant)).toEqual(tenant);
   expect(await world.done(tenant)).toEqual([]);
@@ -57,27 +57,24 @@ const untouched = async (tenant: Tenant): Promise<void> => {
 };
 
 describe('a tenant that is', () => {
-  test.each(every)(
-    '%s, asked to %s, changes its status as decided or gets a 409',
-    async (status, name) => {
-      const tenant = await make(status);
-      const next = allowed[`${status} ${name}`];
-      const answer = await move(tenant, name);
-      if (next === undefined) {
-        expect([answer.status, answer.body.error]).toEqual([409, 'conflict']);
-        expect(world.automation.calls).toEqual([]);
-        return untouched(tenant);
-      }
-      expect([answer.status, answer.body.data?.status]).toEqual([200, next]);
-      expect((await world.stored(tenant))?.status).toBe(next);
-      expect(await world.told(tenant)).toEqual([next]);
-      const done = { suspend: 'suspended', activate: 'activated', retry: 'retried' } as const;
-      expect(await world.done(tenant)).toEqual([
-        `tenant_${name === 'delete' ? 'deleted' : done[name]}`,
-      ]);
-      expect(world.automation.callsOf(operations[name])).toHaveLength(1);
-    },
-  );
+  test.each(every)('%s: %s changes the status as specified or is a 409', async (status, name) => {
+    const tenant = await make(status);
+    const next = allowed[`${status} ${name}`];
+    const answer = await move(tenant, name);
+    if (next === undefined) {
+      expect([answer.status, answer.body.error]).toEqual([409, 'conflict']);
+      expect(world.automation.calls).toEqual([]);
+      return untouched(tenant);
+    }
+    expect([answer.status, answer.body.data?.status]).toEqual([200, next]);
+    expect((await world.stored(tenant))?.status).toBe(next);
+    expect(await world.told(tenant)).toEqual([next]);
+    const done = { suspend: 'suspended', activate: 'activated', retry: 'retried' } as const;
+    expect(await world.done(tenant)).toEqual([
+      `tenant_${name === 'delete' ? 'deleted' : done[name]}`,
+    ]);
+    expect(world.automation.callsOf(operations[name])).toHaveLength(1);
+  });
 });
 
 const faults = [
@@ -94,9 +91,9 @@ const faults = [
 
 const until502 = legal.filter(([, name]) => name !== 'suspend');
 
-describe.each(until502)('deployment automation, asked to bring %s by %s,', (status, name) => {
+describe.each(until502)('a failure of deployment automation for %s by %s', (status, name) => {
   const unlessGone = faults.filter((fault) => name === 'activate' || fault !== 404);
-  test.each(unlessGone)('%s: 502, nothing is changed and nothing logged as done', async (fault) => {
+  test.each(unlessGone)('%s is a 502; nothing is changed or recorded as done', async (fault) => {
     const tenant = await make(status);
     world.automation.break(operations[name], fault);
     const { status: code, body } = await move(tenant, name);
@@ -105,7 +102,7 @@ describe.each(until502)('deployment automation, asked to bring %s by %s,', (stat
   });
 });
 
-test('no answer in time is a 502, and nothing is changed', async () => {
+test('a timeout is a 502, and nothing is changed', async () => {
   const hasty = await startTenantWorld({ DEPLOYMENT_AUTOMATION_TIMEOUT_MS: '50' });
   try {
     hasty.automation.break('activateDeployment', 'silent');
@@ -119,7 +116,7 @@ test('no answer in time is a 502, and nothing is changed', async () => {
   }
 });
 
-test('an address where nobody listens is a 502 as well', async () => {
+test('a refused connection is a 502 as well', async () => {
   const away = await startTenantWorld({ DEPLOYMENT_AUTOMATION_URL: 'http://127.0.0.1:1' });
   try {
     const tenant = await away.identity.people.tenant();
@@ -149,7 +146,7 @@ describe('without deployment automation', () => {
     ['active', 'delete', ''],
     ['deleting', 'delete', ''],
   ] as const)(
-    'a tenant that is %s: %s %s is a 503 before anything is changed',
+    'without automation, for a tenant that is %s: %s %s is a 503 before anything is changed',
     async (status, method, path) => {
       const tenant = await bare.identity.people.tenant({ status });
       const answer = await bare.ask(method, `/api/tenants/${tenant.id}${path}`);
@@ -162,7 +159,7 @@ describe('without deployment automation', () => {
     },
   );
 
-  test('creating a tenant is a 503, and there is none', async () => {
+  test('creating a tenant is a 503, and none is created', async () => {
     const { status } = await bare.ask('post', '/api/tenants').send({ name: 'Nobody' });
     expect(status).toBe(503);
     const { database } = bare.identity.context;
@@ -171,7 +168,7 @@ describe('without deployment automation', () => {
 });
 
 describe('a call to deployment automation', () => {
-  test('carries its token and no header of the caller', async () => {
+  test('sends its own token and no header of the caller', async () => {
     const tenant = await make('active');
     await move(tenant, 'suspend').set('cookie', 'session=1').set('x-tenant', 'acme');
     const [call] = world.automation.calls;
@@ -180,7 +177,7 @@ describe('a call to deployment automation', () => {
     expect(call?.headers).not.toHaveProperty('x-tenant');
   });
 
-  test('repeated after a lost answer has the same idempotency key, and is done once', async () => {
+  test('that is repeated after a lost response has the same idempotency key and is executed once', async () => {
     const tenant = await make('suspended');
     world.automation.break('activateDeployment', 'lost');
     expect((await move(tenant, 'activate')).status).toBe(502);
@@ -191,7 +188,7 @@ describe('a call to deployment automation', () => {
     expect(second?.key).toBe(first?.key);
   });
 
-  test('in another state of the tenant has another key', async () => {
+  test('for another state of the tenant has another key', async () => {
     const tenant = await make('active');
     for (const name of ['suspend', 'activate', 'suspend'] as const) await move(tenant, name);
     const [first, second] = world.automation.callsOf('suspendDeployment');
@@ -199,11 +196,11 @@ describe('a call to deployment automation', () => {
   });
 });
 
-describe('two transitions of one tenant at once', () => {
+describe('two concurrent transitions of one tenant', () => {
   test.each([
     ['suspend', 'suspend'],
     ['suspend', 'delete'],
-  ] as const)('%s and %s do not both win', async (one, other) => {
+  ] as const)('%s and %s do not both succeed', async (one, other) => {
     const tenant = await make('active');
     const { promise: asked, resolve: ask } = deferred();
     const { promise: released, resolve: release } = deferred();
@@ -221,7 +218,7 @@ describe('two transitions of one tenant at once', () => {
     expect(world.automation.calls).toHaveLength(1);
   });
 
-  test('of two tenants, neither waits for the other', async () => {
+  test('transitions of different tenants do not wait for each other', async () => {
     const [held, free] = [await make('active'), await make('active')];
     const { promise: released, resolve: release } = deferred();
     world.automation.before = ({ tenantId }) => (tenantId === held.id ? released : undefined);
@@ -232,7 +229,7 @@ describe('two transitions of one tenant at once', () => {
   });
 });
 
-test('what deployment automation is done with is settled, once', async () => {
+test('completed operations of deployment automation are applied once', async () => {
   const { provisioning } = world.identity.context.tenantAdministration;
   const cases = [
     ['provisioning', 'active', 'active'],
@@ -250,7 +247,7 @@ test('what deployment automation is done with is settled, once', async () => {
   }
 });
 
-test('a tenant that is taken down is gone, with its tokens and service accounts, and all are told', async () => {
+test('an undeployed tenant is deleted with its tokens and service accounts, and this is published', async () => {
   const tenant = await make('active');
   const robot = await world.identity.people.user({ tenant, data: { isServiceAccount: true } });
   const member = await world.identity.people.caller(tenant, '*');
@@ -265,7 +262,7 @@ test('a tenant that is taken down is gone, with its tokens and service accounts,
   await world.identity.http.get('/api/me').set(member).expect(401);
 });
 
-test('while deployment automation does not say that it is down, it stays', async () => {
+test('a tenant is not deleted until deployment automation reports that it is gone', async () => {
   const tenant = await make('deleting');
   world.automation.break('getDeployment', 500);
   await world.identity.context.tenantAdministration.provisioning.check();

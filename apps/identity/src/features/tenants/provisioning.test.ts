@@ -42,7 +42,7 @@ describe('a deployment that has disappeared', () => {
     },
   );
 
-  test.each([404, 410])('when it is to be deleted (%i) has its tenant deleted', async (status) => {
+  test.each([404, 410])('while deleting (%i) causes its tenant to be deleted', async (status) => {
     const tenant = await world.identity.people.tenant({ status: 'failed' });
     world.automation.break('deleteDeployment', status);
     await world.ask('delete', `/api/tenants/${tenant.id}`).expect(200);
@@ -86,7 +86,7 @@ test('a hundred tenants with failing calls do not delay others', async () => {
   hasty.automation.calls.length = 0;
   const round = check(hasty);
   await until(async () => (await hasty.stored({ id }))?.status === 'active');
-  // Four are asked about at once; the one that never failed is among the first.
+  // Four are polled at once; the one that never failed is among the first.
   const asked = hasty.automation.calls.map(({ tenantId }) => tenantId);
   expect(asked.slice(0, 4)).toContain(id);
   await hasty.stop();

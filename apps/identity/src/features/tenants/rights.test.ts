@@ -46,7 +46,7 @@ describe('a system application', () => {
       403,
       'identity.tenants.suspend',
     ]);
-    // Nobody's activity: an application has none.
+    // An application has no activity of its own.
     expect(await world.done({ id })).toEqual([]);
   });
 

@@ -59,7 +59,7 @@ test.each([
   ['api.cpu_limit', { api: { cpu_limit: 'much' } }],
   ['api.replicas', { api: { replicas: 1 } }],
   ['shadow', { shadow: { min_replicas: 1 } }],
-])('what makes no sense is a 422 on %s, and nothing is kept', async (field, change) => {
+])('invalid values are a 422 on %s, and nothing is stored', async (field, change) => {
   const { id } = await world.identity.people.tenant();
   const { status, body } = await config('put', id, change);
   expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);

@@ -33,7 +33,7 @@ describe('suspending a tenant while deployment automation fails', () => {
     400,
     500,
   ] as const)(
-    '(%s) takes effect at once, and automation is told when it answers again',
+    '(%s) takes effect immediately, and automation is notified when it responds again',
     async (fault) => {
       const tenant = await world.identity.people.tenant();
       const member = await world.identity.people.caller(tenant, '*');
@@ -118,7 +118,7 @@ test.each([
   ['suspended', 'suspended'],
   ['active', 'provisioning'],
 ])(
-  'a change of a tenant that is %s and unknown to automation leaves it so',
+  'a change of a tenant that is %s and unknown to automation does not register it',
   async (status, state) => {
     const tenant = await world.identity.people.tenant({ status });
     world.automation.deployments.forget(tenant.id);
@@ -142,7 +142,7 @@ test('activating a tenant whose suspension was never sent leaves nothing to send
   expect(operations(tenant)).toEqual([]);
 });
 
-test('a tenant that was never sent to automation says so, in the list too', async () => {
+test('a tenant that was never sent to automation is marked, also in the list', async () => {
   const tenant = await world.identity.people.tenant();
   const { body } = await world.ask('get', `/api/tenants?search=${tenant.slug}`).expect(200);
   expect(body.data).toMatchObject([{ id: tenant.id, automation_state: 'unknown' }]);

@@ -18,7 +18,7 @@ const create = (body: object, path = '/api/tenants') => world.ask('post', path).
 
 describe('creating a tenant', () => {
   test.each(['/api/tenants', '/api/admin/tenants'])(
-    'at %s gives one that is provisioning, with its confidential client',
+    'at %s returns a provisioning tenant with its confidential client',
     async (path) => {
       const slug = newSlug();
       const { status, body } = await create({ name: 'Acme', slug, plan: 'business' }, path);
@@ -74,13 +74,13 @@ describe('creating a tenant', () => {
     ['plan', { name: 'A', plan: 'gigantic' }],
     ['name', {}],
     ['status', { name: 'A', status: 'active' }],
-  ])('what does not fit is a 422 on %s', async (field, body) => {
+  ])('invalid input is a 422 on %s', async (field, body) => {
     const answer = await create(body);
     expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, [field]]);
   });
 
   test.each(['cut', 'empty', 'lost', 500] as const)(
-    'that deployment automation does not accept (%s) is a 502, and there is none',
+    'that deployment automation rejects (%s) is a 502, and no tenant is created',
     async (fault) => {
       const slug = newSlug();
       world.automation.break('createDeployment', fault);
@@ -151,7 +151,7 @@ describe('the list', () => {
     await world.ask('get', '/api/tenants?status=gone').expect(422);
   });
 
-  test('of services stands ahead of the item route, and tells what runs for each', async () => {
+  test('of services takes precedence over the item route, and shows what runs for each tenant', async () => {
     const { body } = await list('sort=slug', '/api/tenants-services').expect(200);
     expect(body.meta.total).toBe(3);
     expect(body.data[0]).toMatchObject({ slug: `${mark}-0`, status: 'active' });
@@ -194,16 +194,13 @@ describe('the versions', () => {
     [{ prUrl: '', pr_url: null }, null],
     [{ prUrl: 'no URL', steps: null }, null],
     [{}, null],
-  ])(
-    'have the link that deployment automation says it made, where there is one: %j',
-    async (answer, pr_url) => {
-      const { id } = await world.identity.people.tenant();
-      world.automation.deployments.answer = answer;
-      const { status, body } = await put(id, { versions });
-      world.automation.deployments.answer = {};
-      expect([status, body.data.pr_url]).toEqual([200, pr_url]);
-    },
-  );
+  ])('contain the link that deployment automation reports, if any: %j', async (answer, pr_url) => {
+    const { id } = await world.identity.people.tenant();
+    world.automation.deployments.extraFields = answer;
+    const { status, body } = await put(id, { versions });
+    world.automation.deployments.extraFields = {};
+    expect([status, body.data.pr_url]).toEqual([200, pr_url]);
+  });
 
   test('of omitted services stay unchanged', async () => {
     const { id } = await world.identity.people.tenant();
@@ -212,7 +209,7 @@ describe('the versions', () => {
     expect(body.data.versions).toEqual({ api: '1.4.2', worker: '2.0.0' });
   });
 
-  test('stay unchanged if deployment automation does not accept them', async () => {
+  test('stay unchanged if deployment automation rejects them', async () => {
     const tenant = await world.identity.people.tenant();
     world.automation.break('setVersions', 'empty');
     const { status } = await put(tenant.id, { versions });
@@ -232,7 +229,7 @@ describe('the versions', () => {
     ['prUrl', { versions, prUrl: 'https://git.example.com/ő' }],
     ['prUrl', { versions, prUrl: 'https://user:secret@git.example.com/' }],
     ['pr_url', { versions, pr_url: 'http://[' }],
-  ])('that do not fit are a 422 on %s', async (field, body) => {
+  ])('that are invalid are a 422 on %s', async (field, body) => {
     const { id } = await world.identity.people.tenant();
     const answer = await put(id, body);
     expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, [field]]);

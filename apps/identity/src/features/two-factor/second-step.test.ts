@@ -9,7 +9,7 @@ import { createTotp } from './totp.ts';
 
 const clock = { now: Date.now() };
 const SECOND = 1000;
-/** Where a step of 30 s begins: five seconds on it is the same one still. */
+/** The beginning of a step of 30 s; five seconds later, it is still the same step. */
 const wholeStep = () => Math.ceil(Date.now() / 30_000) * 30_000;
 
 let identity: TestIdentity;
@@ -24,7 +24,7 @@ afterAll(() => identity.stop());
 
 interface Person {
   readonly user: User;
-  /** Of a sign-in that is done. */
+  /** The token of a completed sign-in. */
   readonly bearer: Bearer;
   readonly authenticator: Authenticator;
 }
@@ -34,7 +34,7 @@ const someone = async (): Promise<Person> => {
   const user = await identity.people.user({ tenant });
   const bearer = await identity.people.signIn(user);
   const authenticator = await identity.people.enableTwoFactor(user, bearer);
-  // Past the code of the confirmation and those that drift would still let in.
+  // After the code of the confirmation and those that clock drift allows.
   clock.now = wholeStep() + 300_000;
   return { user, bearer, authenticator };
 };
@@ -86,12 +86,12 @@ describe('login when a second factor is pending', () => {
     ['post', '/api/auth/2fa/enable'],
     ['post', '/api/auth/pin/verify'],
     ['post', '/api/auth/logout'],
-  ] as const)('its token is good for nothing else: %s %s is 403', async (method, path) => {
+  ] as const)('its token cannot be used for anything else: %s %s is 403', async (method, path) => {
     const { status, body } = await identity.http[method](path).set(await pending(await someone()));
     expect([status, body.error]).toEqual([403, 'two_factor_required']);
   });
 
-  test('its token lives as long as is set', async () => {
+  test('its token has the configured lifetime', async () => {
     const brief = await startIdentity({ TWO_FACTOR_PENDING_TTL: '1' });
     try {
       const user = await brief.people.user();
@@ -170,7 +170,7 @@ describe('2fa/verify with that token', () => {
     expect(await database.recoveryCode.count({ where })).toBe(1);
   });
 
-  test('says that the PIN is required next if one is set', async () => {
+  test('reports that the PIN is required next if one is set', async () => {
     const person = await someone();
     await identity.people.setPin(person.bearer, '192837');
     const login = await steps.login(person.user);
@@ -198,7 +198,7 @@ describe('2fa/verify with a full token', () => {
     expect(session.amr).toEqual(['pwd', 'otp']);
   });
 
-  test('can make the device trusted, too', async () => {
+  test('can also make the device trusted', async () => {
     clock.now = Date.now();
     const user = await identity.people.user();
     const login = await steps.login(user);
@@ -282,7 +282,7 @@ describe('a recovery code', () => {
     );
   });
 
-  test('says when few are left', async () => {
+  test('reports when few are left', async () => {
     const person = await someone();
     const messages = [];
     for (const code of person.authenticator.recoveryCodes) {
