@@ -160,7 +160,8 @@ class PooledTenantDb implements TenantDb {
 
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T> {
     const { pool, replica } = this.#source;
-    const onCommit = replica && ((position: string) => replica.recordWrite(this.tenantId, position));
+    const onCommit =
+      replica && ((position: string) => replica.recordWrite(this.tenantId, position));
     return this.#run(pool, `BEGIN; SELECT ${KEEP_PLANS}`, work, onCommit);
   }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { type TestQueues, numbered, startTestQueues } from '../testing/queue.ts';
+import { numbered, startTestQueues, type TestQueues } from '../testing/queue.ts';
 import { handleJob, type JobRun } from './job.ts';
 
 const plain = numbered('plain');
@@ -76,7 +76,8 @@ test('A job that fails is retried with backoff, then kept as dead without its pa
     [
       handleJob(failing, async (_, { attempt }) => {
         attempts.push(attempt);
-        if (isBroken) throw Object.assign(new Error('the server is unavailable'), { code: 'EAWAY' });
+        if (isBroken)
+          throw Object.assign(new Error('the server is unavailable'), { code: 'EAWAY' });
       }),
     ],
     { registry: world.registry },
